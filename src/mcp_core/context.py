@@ -1,0 +1,50 @@
+"""`ToolContext`: who asks, through which agent, as part of which trace."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
+
+T = TypeVar("T")
+
+
+class NeedMark:
+    """Marks a handler parameter that the app provides and no agent sees."""
+
+
+Need = Annotated[T, NeedMark()]
+"""`notes: Need[Notes]` in a handler's signature: the app's `Notes`, given to every call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What every handler may know about the call it serves."""
+
+    correlation_id: str
+    trace_id: str
+    agent_id: str
+    agent_version: str
+    timestamp: str
+    user_id: str | None = None
+    session_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    progress: ReportProgress | None = None
+
+    async def report_progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the client how far the work is, where it asked to be told."""
+        if self.progress is not None:
+            await self.progress(done, total, message)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented field names."""
+        return {
+            "userId": self.user_id,
+            "sessionId": self.session_id,
+            "correlationId": self.correlation_id,
+            "traceId": self.trace_id,
+            "agentId": self.agent_id,
+            "agentVersion": self.agent_version,
+            "timestamp": self.timestamp,
+            "metadata": dict(self.metadata),
+        }

@@ -1,0 +1,117 @@
+"""What handlers and gates raise.
+
+    ToolError                 a call that failed for a known reason      kind
+    ├── InvalidArguments      ValidationError    the input is wrong      validation
+    ├── NotFound              NotFoundError      no such thing           business
+    ├── Conflict              ConflictError      a domain rule forbids   business
+    ├── PermissionDenied      PermissionError    the caller may not      business
+    ├── ConsentRequired       ConsentError       the person has not said yes  business
+    ├── RateLimited           RateLimitError     too many calls          business
+    ├── DeadlineExceeded      DeadlineError      took too long           system
+    └── Unavailable           UnavailableError   something we need is away    system
+    UnknownTool               no tool of that name: a protocol error, not a result
+    DeclarationError          a tool is declared wrongly: raised at import or registration
+
+The pipeline alone turns a `ToolError` into a result. Whatever else a handler raises becomes a
+`SystemError` with an id; the log has the stack, the answer does not.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from mcp_core import instructions
+
+ErrorKind = Literal["validation", "business", "system"]
+
+
+class ToolError(Exception):
+    """A call that failed for a known reason. `str(error)` is what the agent is told."""
+
+    error_type: ClassVar[str] = "ToolError"
+    kind: ClassVar[ErrorKind] = "business"
+    default_instruction: ClassVar[str] = instructions.PRESENT_ERROR
+
+    def __init__(self, error: str, *, message: str | None = None, instruction: str | None = None) -> None:
+        """`message` is for the person, `instruction` for the agent; both have sensible defaults."""
+        super().__init__(error)
+        self.message = message
+        self.instruction = instruction or self.default_instruction
+
+
+class InvalidArguments(ToolError):
+    """The input is wrong; the agent can mend it."""
+
+    error_type = "ValidationError"
+    kind = "validation"
+    default_instruction = instructions.suggest_before_retrying("correcting the arguments named in the error")
+
+    def __init__(self, error: str, *, fields: Sequence[str] = (), message: str | None = None) -> None:
+        super().__init__(error, message=message)
+        self.fields = tuple(fields)
+
+
+class NotFound(ToolError):
+    """There is no such thing."""
+
+    error_type = "NotFoundError"
+
+
+class Conflict(ToolError):
+    """A rule of the domain forbids it as things stand."""
+
+    error_type = "ConflictError"
+
+
+class PermissionDenied(ToolError):
+    """The caller lacks a permission."""
+
+    error_type = "PermissionError"
+    default_instruction = f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"
+
+
+class ConsentRequired(ToolError):
+    """The person has not agreed to this very action."""
+
+    error_type = "ConsentError"
+    default_instruction = instructions.REQUIRE_CONSENT
+
+
+class RateLimited(ToolError):
+    """The caller has used up their calls for now."""
+
+    error_type = "RateLimitError"
+
+    def __init__(self, error: str, *, retry_after: float) -> None:
+        super().__init__(error, instruction=f"Wait {retry_after:.0f} seconds before calling this tool again.")
+        self.retry_after = retry_after
+
+
+class DeadlineExceeded(ToolError):
+    """The handler took longer than its response time allows, and was cancelled."""
+
+    error_type = "DeadlineError"
+    kind = "system"
+
+
+class Unavailable(ToolError):
+    """Something this call needs (a store, a site) cannot be reached."""
+
+    error_type = "UnavailableError"
+    kind = "system"
+
+
+class UnknownTool(Exception):
+    """The server has no tool of that name."""
+
+    def __init__(self, name: str, nearest: Sequence[str]) -> None:
+        hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else " tools/list shows all."
+        super().__init__(f"Unknown tool: {name[:128]!r}.{hint}")
+        self.nearest = tuple(nearest)
+
+
+class DeclarationError(Exception):
+    """A tool is declared wrongly. Each problem names the tool, the field and the fix."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)

@@ -1,0 +1,423 @@
+"""Agent hints: what an answer is worth, and what to do next.
+
+Nobody writes a confidence. A handler hands over `Evidence`, and the confidence follows:
+
+    confidence = completeness x freshness x sample x source
+
+    completeness   the share of what was asked that the answer holds
+    freshness      0.5 ** (age / half-life)
+    sample         n / (n + samples for half confidence); 1 where nothing was sampled
+    source         high 1.0, medium 0.8, unknown 0.6, low 0.5
+
+The sum is explained in `reasoning`, so that an agent, or a person, can see where a low figure comes from.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
+from pydantic.alias_generators import to_camel
+
+SourceQuality = Literal["high", "medium", "low", "unknown"]
+ValidityPeriod = Literal["immediate", "short", "medium", "long", "indefinite"]
+Level = Literal["critical", "high", "medium", "low"]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+SOURCE_WEIGHT: Mapping[SourceQuality, float] = {"high": 1.0, "medium": 0.8, "unknown": 0.6, "low": 0.5}
+LEAST_EFFORT = 0.01
+"""No action is free: the effort that a return on investment is reckoned with at the least."""
+
+
+class _Part(BaseModel):
+    """A piece of the hints: snake_case here, camelCase on the wire, refusing what the charter does not know."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, protected_namespaces=()
+    )
+
+
+class Evidence(_Part):
+    """What an answer rests on."""
+
+    completeness: Share = 1.0
+    age_seconds: float = Field(default=0.0, ge=0.0)
+    half_life_seconds: float = Field(default=86_400.0, gt=0.0)
+    samples: int | None = Field(default=None, ge=0)
+    samples_for_half: int = Field(default=5, gt=0)
+    source: SourceQuality = "high"
+
+    @property
+    def confidence(self) -> float:
+        """The documented formula."""
+        freshness = 0.5 ** (self.age_seconds / self.half_life_seconds) if self.age_seconds else 1.0
+        sample = 1.0 if self.samples is None else self.samples / (self.samples + self.samples_for_half)
+        return round(self.completeness * freshness * sample * SOURCE_WEIGHT[self.source], 4)
+
+    def explain(self) -> str:
+        """The formula with its numbers, in words."""
+        parts = [f"{self.completeness:.0%} complete", f"{self.source} quality source"]
+        if self.age_seconds:
+            parts.append(f"{self.age_seconds:.0f} s old (half-life {self.half_life_seconds:.0f} s)")
+        if self.samples is not None:
+            parts.append(f"{self.samples} samples ({self.samples_for_half} give half confidence)")
+        return f"Confidence {self.confidence:.2f}: {', '.join(parts)}."
+
+
+class SuggestedAction(_Part):
+    """A tool to call next, with arguments that are ready to send."""
+
+    action: str
+    priority: Level = "medium"
+    data: dict[str, Any] | None = None
+    description: str | None = None
+    estimated_time: float | None = Field(default=None, ge=0.0)
+    estimated_cost: float | None = None
+    category: Literal["exploration", "optimization", "correction", "learning"] | None = None
+    prerequisites: tuple[str, ...] | None = None
+    expected_outcome: str | None = None
+    reversible: bool | None = None
+    confidence: Share | None = None
+
+
+class ResourceMetadata(_Part):
+    """What is known about a related resource."""
+
+    category: str | None = None
+    last_accessed: str | None = None
+    access_count: int | None = None
+    quality: str | None = None
+    freshness: str | None = None
+
+
+class RelatedResource(_Part):
+    """Something the answer is about, or near to."""
+
+    type: str
+    id: str
+    label: str
+    relevance: Share
+    metadata: ResourceMetadata | None = None
+
+
+class RiskFactor(_Part):
+    """What may go wrong when the suggestions are followed."""
+
+    type: Literal["performance", "accuracy", "cost", "complexity", "user-experience"]
+    severity: Level
+    description: str
+    probability: Share
+    impact: Share
+    mitigation: str | None = None
+
+
+class Dependency(_Part):
+    """Which suggested action must wait for which."""
+
+    action: str
+    depends_on: tuple[str, ...]
+    type: Literal["required", "recommended", "optional"] = "required"
+    reason: str | None = None
+
+
+class EstimatedImpact(_Part):
+    """What following the suggestions brings and costs; the ratio follows."""
+
+    benefit: Share
+    effort: Share
+    affected_metrics: tuple[str, ...] | None = None
+
+    @computed_field
+    @property
+    def roi(self) -> float:
+        """Benefit over effort."""
+        return round(self.benefit / max(self.effort, LEAST_EFFORT), 4)
+
+
+class PreferenceAlignment(_Part):
+    """How a suggestion fits what the person prefers."""
+
+    action: str
+    preference: str
+    alignment: Literal["strong", "moderate", "weak", "neutral", "conflict"]
+    score: Annotated[float, Field(ge=-1.0, le=1.0)]
+    explanation: str | None = None
+
+
+class HintWarning(_Part):
+    """Something to watch out for."""
+
+    type: Literal["validation", "duplicate", "conflict", "deprecation", "performance"]
+    severity: Level
+    message: str
+    related_ids: tuple[str, ...] | None = None
+    suggested_fix: str | None = None
+    auto_fixable: bool | None = None
+
+
+class Alternative(_Part):
+    """Another approach that was considered."""
+
+    approach: str
+    confidence: Share
+    reasoning: str
+    pros: tuple[str, ...] | None = None
+    cons: tuple[str, ...] | None = None
+    estimated_impact: Share | None = None
+
+
+class HintMetadata(_Part):
+    """Where the hints come from."""
+
+    generated_at: str
+    generated_by: str
+    model_version: str | None = None
+    processing_time: float | None = None
+
+
+NO_IMPACT = EstimatedImpact(benefit=0.0, effort=0.0)
+
+
+class AgentHints(_Part):
+    """The hints of one answer. `confidence`, `sourceQuality` and `reasoning` follow from the evidence."""
+
+    evidence: Evidence = Field(exclude=True)
+    suggested_next_actions: tuple[SuggestedAction, ...] = ()
+    related_resources: tuple[RelatedResource, ...] = ()
+    validity_period: ValidityPeriod = "short"
+    context_needed: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    risk_factors: tuple[RiskFactor, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    estimated_impact: EstimatedImpact = NO_IMPACT
+    preference_alignment: tuple[PreferenceAlignment, ...] = ()
+    why: str = Field(default="", exclude=True)
+    warnings: tuple[HintWarning, ...] | None = None
+    alternatives: tuple[Alternative, ...] | None = None
+    constraints: tuple[str, ...] | None = None
+    metadata: HintMetadata | None = None
+
+    @computed_field
+    @property
+    def confidence(self) -> float:
+        """From the evidence, by the documented formula."""
+        return self.evidence.confidence
+
+    @computed_field(alias="sourceQuality")
+    @property
+    def source_quality(self) -> SourceQuality:
+        """The quality of the evidence's source."""
+        return self.evidence.source
+
+    @computed_field
+    @property
+    def reasoning(self) -> str:
+        """Why these suggestions, and how the confidence came about."""
+        return f"{self.why} {self.evidence.explain()}".lstrip()
+
+    @model_validator(mode="after")
+    def _actions_agree(self) -> "AgentHints":
+        suggested = {step.action for step in self.suggested_next_actions}
+        for edge in self.dependencies:
+            for name in (edge.action, *edge.depends_on):
+                if name not in suggested:
+                    raise ValueError(f"dependency on {name!r}, which is not among the suggested actions")
+        return self
+
+    def actions(self) -> frozenset[str]:
+        """The names of the suggested tools."""
+        return frozenset(step.action for step in self.suggested_next_actions)
+
+    def renamed(self, names: Mapping[str, str]) -> "AgentHints":
+        """The same hints, with each action under the name the agent calls it by."""
+        if not any(names.get(action, action) != action for action in self.actions()):
+            return self
+
+        def rename(name: str) -> str:
+            return names.get(name, name)
+
+        def steps(step: SuggestedAction) -> SuggestedAction:
+            before = tuple(map(rename, step.prerequisites)) if step.prerequisites else step.prerequisites
+            return step.model_copy(update={"action": rename(step.action), "prerequisites": before})
+
+        def edges(edge: Dependency) -> Dependency:
+            needs = tuple(map(rename, edge.depends_on))
+            return edge.model_copy(update={"action": rename(edge.action), "depends_on": needs})
+
+        update = {
+            "suggested_next_actions": tuple(map(steps, self.suggested_next_actions)),
+            "dependencies": tuple(map(edges, self.dependencies)),
+            "preference_alignment": tuple(
+                fit.model_copy(update={"action": rename(fit.action)}) for fit in self.preference_alignment
+            ),
+        }
+        return self.model_copy(update=update)
+
+    def warned(self, warning: HintWarning) -> "AgentHints":
+        """The same hints with one more warning."""
+        return self.model_copy(update={"warnings": (*(self.warnings or ()), warning)})
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as it goes over the wire."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def to_json_str(self) -> str:
+        """The same as compact JSON text."""
+        return self.model_dump_json(by_alias=True, exclude_none=True)
+
+
+# --- generators: the usual cases, so that a handler writes little ------------------------------------------
+
+
+def for_list(
+    shown: int,
+    total: int | None = None,
+    *,
+    source: SourceQuality = "high",
+    age_seconds: float = 0.0,
+    then: Sequence[SuggestedAction] = (),
+    more: SuggestedAction | None = None,
+    resources: Sequence[RelatedResource] = (),
+) -> AgentHints:
+    """Hints for a list: complete when it shows all there is; `more` is suggested when it does not."""
+    if shown == 0:
+        return for_empty(then=then, source=source)
+    known_total = shown if total is None else max(total, shown)
+    left = known_total - shown
+    steps = (*((more,) if left and more else ()), *then)
+    return AgentHints(
+        evidence=Evidence(completeness=shown / known_total, source=source, age_seconds=age_seconds),
+        suggested_next_actions=steps,
+        related_resources=tuple(resources),
+        estimated_impact=EstimatedImpact(benefit=left / known_total, effort=0.1) if left else NO_IMPACT,
+        why=f"{shown} of {known_total} items are shown." if left else f"All {shown} items are shown.",
+    )
+
+
+def for_empty(*, then: Sequence[SuggestedAction] = (), source: SourceQuality = "high") -> AgentHints:
+    """Hints for a search that was carried out and found nothing."""
+    return AgentHints(
+        evidence=Evidence(source=source),
+        suggested_next_actions=tuple(then),
+        assumptions=("The filters are the ones the user meant.",),
+        why="The search was carried out in full and found nothing.",
+    )
+
+
+def _for_change(
+    what: str, kind: str, id: str, label: str, then: Sequence[SuggestedAction], evidence: Evidence
+) -> AgentHints:
+    return AgentHints(
+        evidence=evidence,
+        suggested_next_actions=tuple(then),
+        related_resources=(RelatedResource(type=kind, id=id, label=label, relevance=1.0),),
+        estimated_impact=EstimatedImpact(benefit=1.0, effort=0.1) if then else NO_IMPACT,
+        why=f"The {kind} was {what}, and the store has confirmed it.",
+    )
+
+
+def for_created(
+    kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
+) -> AgentHints:
+    """Hints after something was made."""
+    return _for_change("created", kind, id, label, then, evidence or Evidence())
+
+
+def for_updated(
+    kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
+) -> AgentHints:
+    """Hints after something was changed."""
+    return _for_change("updated", kind, id, label, then, evidence or Evidence())
+
+
+def for_deleted(
+    kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
+) -> AgentHints:
+    """Hints after something was removed."""
+    return _for_change("deleted", kind, id, label, then, evidence or Evidence())
+
+
+def for_value(*, evidence: Evidence | None = None, then: Sequence[SuggestedAction] = (), why: str = "") -> AgentHints:
+    """Hints for a single answer."""
+    return AgentHints(evidence=evidence or Evidence(), suggested_next_actions=tuple(then), why=why)
+
+
+# A failure is known for certain, but it holds nothing of what was asked.
+_FAILED = Evidence(completeness=0.0)
+
+
+def for_not_found(*, then: Sequence[SuggestedAction] = (), nearest: Collection[str] = ()) -> AgentHints:
+    """Hints when there is no such thing; `nearest` are names that exist."""
+    return AgentHints(
+        evidence=_FAILED,
+        suggested_next_actions=tuple(then),
+        validity_period="immediate",
+        context_needed=("the identifier of something that exists",),
+        assumptions=tuple(f"{name} may have been meant" for name in nearest),
+        why="Nothing has that identifier.",
+    )
+
+
+def for_validation_error(fields: Sequence[str], *, retry: SuggestedAction | None = None) -> AgentHints:
+    """Hints when the input was wrong: which fields to mend, then call again."""
+    return AgentHints(
+        evidence=_FAILED,
+        suggested_next_actions=(retry,) if retry else (),
+        validity_period="immediate",
+        context_needed=tuple(f"a valid value for {field}" for field in fields),
+        warnings=(HintWarning(type="validation", severity="medium", message="Nothing was done.", auto_fixable=True),),
+        why="The arguments do not fit the schema.",
+    )
+
+
+def for_permission(missing: Sequence[str]) -> AgentHints:
+    """Hints when the caller may not."""
+    return AgentHints(
+        evidence=_FAILED,
+        validity_period="indefinite",
+        context_needed=tuple(f"the permission {name}" for name in missing),
+        constraints=("Trying again will not help until the permission is granted.",),
+        why="The caller lacks a permission.",
+    )
+
+
+def for_consent(tool: str) -> AgentHints:
+    """Hints when the person has not agreed."""
+    return AgentHints(
+        evidence=_FAILED,
+        validity_period="immediate",
+        context_needed=("the user's agreement to this very action",),
+        constraints=(f"{tool} runs only after the user has agreed.",),
+        why="The user has not agreed to this action.",
+    )
+
+
+def for_rate_limit(retry: SuggestedAction, retry_after: float) -> AgentHints:
+    """Hints when too many calls were made: the same call, later."""
+    return AgentHints(
+        evidence=_FAILED,
+        suggested_next_actions=(retry.model_copy(update={"estimated_time": round(retry_after * 1000)}),),
+        validity_period="short",
+        constraints=(f"Not before {retry_after:.0f} seconds from now.",),
+        warnings=(HintWarning(type="performance", severity="medium", message="The rate limit is used up."),),
+        why="Too many calls in the current window.",
+    )
+
+
+def for_system_error(retry: SuggestedAction | None = None) -> AgentHints:
+    """Hints when something broke on our side; `retry` only where trying again is safe."""
+    return AgentHints(
+        evidence=_FAILED.model_copy(update={"source": "unknown"}),
+        suggested_next_actions=(retry,) if retry else (),
+        validity_period="immediate",
+        risk_factors=(
+            RiskFactor(
+                type="accuracy",
+                severity="medium",
+                description="Whether the action took effect is not known.",
+                probability=0.5,
+                impact=0.5,
+                mitigation="Read the current state before trying again.",
+            ),
+        ),
+        why="The tool failed for a reason that lies with the server.",
+    )

@@ -1,0 +1,46 @@
+"""The standard vocabulary for `instruction`: what an answer may tell the agent to do next.
+
+Constants where the sentence is fixed, functions where it has a gap. They can be joined with a space.
+"""
+
+# Error handling
+PRESENT_ERROR = "Present this error to the user and take no further action."
+
+
+def suggest_before_retrying(remediation: str) -> str:
+    """The agent may mend it and try again."""
+    return f"Suggest {remediation} before retrying."
+
+
+def ask_for_clarification(aspect: str) -> str:
+    """The agent should ask the person."""
+    return f"Ask the user for clarification on {aspect}."
+
+
+# Mode control
+SWITCH_TO_PLANNING = "Switch to PLANNING mode."
+SWITCH_TO_DISCUSSION = "Switch to DISCUSSION mode."
+NOW_IN_IMPLEMENTATION = "You are now in IMPLEMENTATION mode."
+RETURN_TO_CHECK = "Return to CHECK mode."
+
+# Operational boundaries
+NO_CHANGES = "Do NOT make any changes to the project."
+NO_AUTOMATIC_FIX = "Do NOT attempt to fix this automatically."
+REQUIRE_CONSENT = "Require explicit user consent before proceeding."
+REQUIRE_REVIEW = "This operation requires user review and approval."
+
+
+# Guidance
+def consider(alternative: str) -> str:
+    """Another way exists."""
+    return f"Consider {alternative}."
+
+
+def review_first(document: str) -> str:
+    """Something should be read first."""
+    return f"Review {document} before proceeding."
+
+
+def validate_with_user(aspect: str) -> str:
+    """The person should confirm an assumption."""
+    return f"Validate {aspect} with the user."

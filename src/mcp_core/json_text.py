@@ -1,0 +1,73 @@
+"""JSON as it goes over the wire: compact, valid, or refused with the place that is wrong."""
+
+import json
+from collections.abc import Mapping
+from json.encoder import encode_basestring
+from typing import Any, cast
+
+from pydantic import BaseModel
+
+ALLOWED = "str, int, float, bool, None, list, dict, tuple, a pydantic model, or an object with to_dict() or to_json()"
+
+
+def _known(value: Any) -> Any:
+    """A pydantic model, or an object that can turn itself into plain data, as that data."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    for method in ("to_dict", "to_json"):
+        convert = getattr(value, method, None)
+        if callable(convert) and not isinstance(value, type):
+            data = convert()
+            # Some classes answer to_json() with text that is JSON already.
+            return json.loads(data) if method == "to_json" and isinstance(data, str) else data
+    raise TypeError(f"{type(value).__name__} is not JSON; use {ALLOWED}")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_known).encode
+
+
+def to_text(value: Any) -> str:
+    """Compact JSON text. Raises TypeError, with the path, for anything that has no JSON form."""
+    kind = type(value)
+    if kind is int:
+        return str(value)
+    try:
+        text = encode_basestring(value) if kind is str else _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(_explain(value, error)) from error
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
+        # Half a character (file names can hold one) has no UTF-8 form: replaced, so that the answer goes out.
+        text = text.encode("utf-8", "replace").decode()
+    return text
+
+
+def to_plain(value: Any) -> Any:
+    """The value as dicts, lists and scalars only."""
+    return json.loads(to_text(value))
+
+
+def _explain(value: Any, error: Exception) -> str:
+    if isinstance(error, RecursionError) or "Circular" in str(error):
+        return "the value contains itself or is nested too deeply to be written as JSON"
+    return _find_fault(value, "value") or f"the value cannot be written as JSON: {error}"
+
+
+def _find_fault(value: Any, path: str) -> str | None:
+    """The first place that cannot be written, by walking; only ever called after the fast way failed."""
+    if isinstance(value, Mapping):
+        for key, item in cast(Mapping[Any, Any], value).items():
+            if not isinstance(key, str | int | float | bool | None):
+                return f"{path} has a key of type {type(key).__name__}; JSON keys are strings"
+            if fault := _find_fault(item, f"{path}[{key!r}]"):
+                return fault
+        return None
+    if isinstance(value, list | tuple):
+        places = enumerate(cast(list[Any], value))
+        return next((fault for i, item in places if (fault := _find_fault(item, f"{path}[{i}]"))), None)
+    try:
+        _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        if isinstance(value, float):
+            return f"{path} is {value}, which JSON cannot hold"
+        return f"{path}: {error}"
+    return None

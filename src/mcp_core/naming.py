@@ -1,0 +1,51 @@
+"""Names: the server's style and prefix, declared once and checked."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Style = Literal["snake", "kebab"]
+
+LONGEST_NAME = 64
+"""Many clients take no more, though the protocol allows 128."""
+
+_PATTERN = {
+    "snake": re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*"),
+    "kebab": re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+"),
+}
+_RULE = {"snake": "snake_case", "kebab": "kebab-case verb-noun"}
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How a server spells the names of its tools."""
+
+    style: Style = "snake"
+    prefix: str = ""
+
+    @property
+    def separator(self) -> str:
+        """What stands between prefix and name."""
+        return "-" if self.style == "kebab" else "_"
+
+    def spell(self, function_name: str) -> str:
+        """A function's name in this style."""
+        return function_name.replace("_", "-") if self.style == "kebab" else function_name
+
+    def final(self, name: str, prefix: str | None = None) -> str:
+        """The name the agent sees. A tool's own prefix wins; the empty one means none."""
+        chosen = (self.prefix if prefix is None else prefix).rstrip("_-")
+        return f"{chosen}{self.separator}{name}" if chosen else name
+
+    def command(self, final_name: str) -> str:
+        """The undecorated name: `atl_user_info` is the command `user_info`."""
+        chosen = self.prefix.rstrip("_-")
+        return final_name.removeprefix(f"{chosen}{self.separator}") if chosen else final_name
+
+    def problem(self, name: str, prefix: str | None = None) -> str | None:
+        """What is wrong with a name under this policy."""
+        if not _PATTERN[self.style].fullmatch(name):
+            return f"is not {_RULE[self.style]}; rename it, or declare another style for the server"
+        if len(final := self.final(name, prefix)) > LONGEST_NAME:
+            return f"is {len(final)} characters long with its prefix; clients take {LONGEST_NAME}"
+        return None

@@ -1,0 +1,105 @@
+"""`ToolRegistry`: the tools of one server, under the names that agents see."""
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from mcp_core.errors import DeclarationError, UnknownTool
+from mcp_core.naming import Naming
+from mcp_core.spec import Category, ToolSpec, declaration_of, spec_of, spec_problems
+
+
+class ToolRegistry:
+    """An instance for each server, never a global. Order is the order of registration."""
+
+    def __init__(self, naming: Naming | None = None) -> None:
+        self.naming = naming or Naming()
+        self._by_name: dict[str, ToolSpec] = {}
+        self._by_final: dict[str, ToolSpec] = {}
+
+    def register(self, tool: ToolSpec | Callable[..., Any]) -> ToolSpec:
+        """Add a tool. A faulty declaration, or a name that is taken, is refused."""
+        spec = self._spelled(tool if isinstance(tool, ToolSpec) else spec_of(tool))
+        if problems := self.validate(spec):
+            raise DeclarationError(problems)
+        final = self.final_name(spec)
+        if taken := self._by_final.get(final) or self._by_name.get(spec.name):
+            raise DeclarationError([f"{final}: two tools of one name, at {taken.source} and {spec.source}; rename one"])
+        self._by_name[spec.name] = self._by_final[final] = spec
+        return spec
+
+    def register_all(self, tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType]) -> None:
+        """Add several; a module stands for the tools declared in it, in their order."""
+        for item in tools:
+            if isinstance(item, ModuleType):
+                self.register_all(_declared_in(item))
+            else:
+                self.register(item)
+
+    def _spelled(self, spec: ToolSpec) -> ToolSpec:
+        if spec.named or self.naming.spell(spec.name) == spec.name:
+            return spec
+        return replace(spec, name=self.naming.spell(spec.name))
+
+    def get(self, name: str) -> ToolSpec | None:
+        """The tool of that undecorated name."""
+        return self._by_name.get(name)
+
+    def get_all(self) -> list[ToolSpec]:
+        """All tools, in a stable order."""
+        return list(self._by_name.values())
+
+    def get_by_category(self, category: Category) -> list[ToolSpec]:
+        """The tools of one category."""
+        return [spec for spec in self._by_name.values() if spec.category == category]
+
+    def get_by_tag(self, tag: str) -> list[ToolSpec]:
+        """The tools that carry a tag."""
+        return [spec for spec in self._by_name.values() if tag in spec.tags]
+
+    def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
+        """What is wrong with a tool under this server's policy; empty when nothing is."""
+        spec = self._spelled(tool if isinstance(tool, ToolSpec) else spec_of(tool))
+        found = spec_problems(spec) if spec.governed else []
+        if problem := self.naming.problem(spec.name, spec.declaration.prefix):
+            found.append(f"{spec.name}: name: {problem}")
+        return found
+
+    def check_links(self) -> None:
+        """Refuse a server in which a deprecated tool names a replacement that is not there."""
+        dead = [
+            f"{spec.name}: deprecated: the replacement {old.replacement!r} is no tool of this server"
+            for spec in self._by_name.values()
+            if (old := spec.declaration.deprecated) and old.replacement not in self._by_name
+        ]
+        if dead:
+            raise DeclarationError(dead)
+
+    def final_name(self, spec: ToolSpec) -> str:
+        """The name the agent sees."""
+        return self.naming.final(spec.name, spec.declaration.prefix)
+
+    def final_names(self) -> dict[str, str]:
+        """From undecorated to final names."""
+        return {spec.name: final for final, spec in self._by_final.items()}
+
+    def find(self, final_name: str) -> ToolSpec | None:
+        """The tool of that final name."""
+        return self._by_final.get(final_name)
+
+    def resolve(self, final_name: str) -> ToolSpec:
+        """The tool an agent means. Raises UnknownTool, which names the nearest."""
+        spec = self._by_final.get(final_name)
+        if spec is None:
+            raise UnknownTool(final_name, difflib.get_close_matches(final_name[:128], self._by_final, n=2, cutoff=0.5))
+        return spec
+
+
+def _declared_in(module: ModuleType) -> list[Callable[..., Any]]:
+    return [
+        item
+        for item in vars(module).values()
+        if callable(item) and declaration_of(item) is not None and item.__module__ == module.__name__
+    ]

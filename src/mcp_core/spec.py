@@ -1,0 +1,356 @@
+"""What a tool declares: data only, checked when it is made."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Literal, TypeVar, cast, get_args, overload
+
+from pydantic import BaseModel, ValidationError
+
+from mcp_core import docstring, schema
+from mcp_core.docstring import Docstring
+from mcp_core.errors import DeclarationError
+from mcp_core.hints import AgentHints
+
+Category = Literal["query", "mutation", "analysis", "generation"]
+ResponseTime = Literal["fast", "medium", "slow"]
+Confirm = Literal["if_possible", "required"]
+
+SHORTEST_DESCRIPTION = 50
+NOTICE = timedelta(days=90)
+_PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
+_SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A call that works, and what comes back. The tests run every one of them."""
+
+    description: str
+    params: Mapping[str, Any]
+    expected_result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """At most `max_calls` for one caller in `window_ms`."""
+
+    max_calls: int
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """A tool that still works, and will go."""
+
+    since: str
+    replacement: str
+    removal_date: str
+
+    def sentence(self) -> str:
+        """What an agent is told."""
+        return f"Deprecated since {self.since}; use {self.replacement} instead. Removal: {self.removal_date}."
+
+
+class _Unset:
+    def __repr__(self) -> str:
+        return "unset"
+
+
+UNSET: Any = _Unset()
+
+MakeHints = Callable[[Any, Any], AgentHints]
+"""From the validated arguments and the value to the hints of a successful call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """The part of a tool that its author writes beside the function."""
+
+    permissions: Sequence[str] = UNSET
+    category: Category = UNSET
+    response_time: ResponseTime = UNSET
+    cacheable: bool = UNSET
+    idempotent: bool = UNSET
+    examples: Sequence[Example] = UNSET
+    tags: Sequence[str] = UNSET
+    cache_ttl: float | None = None
+    rate_limit: RateLimit | None = None
+    deprecated: Deprecation | None = None
+    version: str = "1.0.0"
+    name: str | None = None
+    title: str | None = None
+    description: str | None = None
+    prefix: str | None = None
+    destructive: bool | None = None
+    consent: str | None = None
+    confirm: Confirm | None = None
+    question: str | None = None
+    deadline: float | None = None
+    hints: MakeHints | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of what the charter asks for was declared."""
+        return self.category is UNSET and self.examples is UNSET and self.tags is UNSET
+
+
+REQUIRED: Mapping[str, str] = {
+    "permissions": "a list of 'resource:action', empty if none is needed",
+    "category": "one of query, mutation, analysis, generation",
+    "response_time": "fast, medium or slow",
+    "cacheable": "True or False",
+    "idempotent": "True or False",
+    "examples": "at least one Example(description, params, expected_result)",
+    "tags": "at least one tag",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool, complete: what was declared and what follows from the function."""
+
+    name: str
+    handler: Callable[..., Any]
+    declaration: Declaration
+    doc: Docstring
+    signature: schema.Signature
+    input_schema: schema.JsonSchema
+    consent: str | None
+    secret_fields: frozenset[str]
+    source: str
+    named: bool
+
+    @property
+    def parameters(self) -> type[BaseModel]:
+        """The model that validates the arguments."""
+        return self.signature.model
+
+    @property
+    def description(self) -> str:
+        """What it does, when to use it, what it returns: the text the other descriptions are made of."""
+        return self.declaration.description or self.doc.text
+
+    @property
+    def governed(self) -> bool:
+        """Whether the author declared the tool in full; a bare function is served, but not vouched for."""
+        return not self.declaration.is_empty
+
+    @property
+    def category(self) -> Category:
+        """What kind of work it does; a tool that does not say is taken for one that changes things."""
+        return "mutation" if self.declaration.category is UNSET else self.declaration.category
+
+    @property
+    def permissions(self) -> tuple[str, ...]:
+        """What a caller must hold."""
+        return () if self.declaration.permissions is UNSET else tuple(self.declaration.permissions)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """For finding it; a mutation forgets the cached answers of the tools it shares a tag with."""
+        return () if self.declaration.tags is UNSET else tuple(self.declaration.tags)
+
+    @property
+    def examples(self) -> tuple[Example, ...]:
+        """Calls that work."""
+        return () if self.declaration.examples is UNSET else tuple(self.declaration.examples)
+
+    @property
+    def response_time(self) -> ResponseTime:
+        """How long it may take."""
+        return "slow" if self.declaration.response_time is UNSET else self.declaration.response_time
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether calling it twice is the same as calling it once."""
+        return False if self.declaration.idempotent is UNSET else self.declaration.idempotent
+
+    @property
+    def cache_ttl(self) -> float | None:
+        """How many seconds an answer may be reused; None for tools that are never cached."""
+        return self.declaration.cache_ttl if self.declaration.cacheable is True else None
+
+    @property
+    def destructive(self) -> bool:
+        """Whether it may destroy something: as declared, or whatever demands consent."""
+        declared = self.declaration.destructive
+        return self.consent is not None if declared is None else declared
+
+
+_ATTRIBUTE = "__toolcharter__"
+
+
+@overload
+def tool(function: F, /) -> F: ...
+@overload
+def tool(**declaration: Any) -> Callable[[F], F]: ...
+def tool(function: Any = None, /, **declaration: Any) -> Any:
+    """Declare a tool. The function is returned as it is, and can still be called directly.
+
+    The keywords are the fields of `Declaration`; a wrong or missing one fails here, at import.
+    Without any, the function is served but not vouched for.
+    """
+    if function is not None:
+        setattr(function, _ATTRIBUTE, Declaration())
+        return function
+
+    def declare(target: F) -> F:
+        unknown = sorted(set(declaration) - set(Declaration.__dataclass_fields__))
+        if unknown:
+            known = ", ".join(Declaration.__dataclass_fields__)
+            raise DeclarationError([f"{_name(target)}: {', '.join(unknown)}: no such field; there are {known}"])
+        declared = Declaration(**declaration)
+        setattr(target, _ATTRIBUTE, declared)
+        if problems := spec_problems(spec_of(target)):
+            raise DeclarationError(problems)
+        return target
+
+    return declare
+
+
+def declaration_of(function: Callable[..., Any]) -> Declaration | None:
+    """What was declared on a function; None where it is no tool."""
+    return cast(Declaration | None, getattr(function, _ATTRIBUTE, None))
+
+
+def spec_of(function: Callable[..., Any], declaration: Declaration | None = None) -> ToolSpec:
+    """The complete tool behind a function."""
+    declared = declaration or declaration_of(function) or Declaration()
+    try:
+        signature = schema.read_signature(function, declared.consent)
+    except schema.UnreadableSignature as error:
+        raise DeclarationError([f"{_name(function)}: {error}"]) from error
+    return ToolSpec(
+        name=declared.name or _name(function),
+        handler=function,
+        declaration=declared,
+        doc=docstring.parse(function),
+        signature=signature,
+        input_schema=schema.json_schema(signature.model),
+        consent=schema.consent_literal(signature.model),
+        secret_fields=schema.secret_fields(signature.model),
+        source=_source(function),
+        named=declared.name is not None,
+    )
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
+
+
+# --- what a full declaration must hold ---------------------------------------------------------------------
+
+
+def spec_problems(spec: ToolSpec) -> list[str]:
+    """Everything that is wrong with a declaration, each with the tool, the field and the fix."""
+    missing = [n for n in REQUIRED if getattr(spec.declaration, n) is UNSET]
+    found = [(name, f"is missing; give {REQUIRED[name]}") for name in missing]
+    for check in (_identity, _behaviour, _caching, _documentation, _limits, _versions, _agreement):
+        found += check(spec)
+    return [f"{spec.name}: {field}: {fault}" for field, fault in found]
+
+
+Faults = list[tuple[str, str]]
+
+
+def _identity(spec: ToolSpec) -> Faults:
+    faults: Faults = []
+    if len(spec.description) < SHORTEST_DESCRIPTION:
+        fix = "say in the docstring what it does, when to use it and what it returns"
+        faults.append(("description", f"has {len(spec.description)} of {SHORTEST_DESCRIPTION} characters; {fix}"))
+    for name in spec.permissions:
+        if not _PERMISSION.fullmatch(name):
+            faults.append(("permissions", f"{name!r} is not 'resource:action'; write for example 'cards:read'"))
+    if not _SEMVER.fullmatch(spec.declaration.version):
+        faults.append(("version", f"{spec.declaration.version!r} is not a semantic version; write for example '1.2.3'"))
+    return faults
+
+
+def _behaviour(spec: ToolSpec) -> Faults:
+    faults: Faults = []
+    for name, allowed in (("category", get_args(Category)), ("response_time", get_args(ResponseTime))):
+        value = getattr(spec.declaration, name)
+        if value is not UNSET and value not in allowed:
+            faults.append((name, f"{value!r} is not known; use one of {', '.join(allowed)}"))
+    for name in ("cacheable", "idempotent"):
+        value = getattr(spec.declaration, name)
+        if value is not UNSET and not isinstance(value, bool):
+            faults.append((name, f"{value!r} is not True or False"))
+    if spec.category == "query" and spec.declaration.idempotent is False:
+        faults.append(("idempotent", "is False, but a query has no side effects; set it to True"))
+    if spec.category == "query" and spec.destructive:
+        faults.append(("category", "is query, but the tool is destructive; make it a mutation"))
+    return faults
+
+
+def _caching(spec: ToolSpec) -> Faults:
+    declared = spec.declaration
+    if declared.cacheable is True and spec.category in ("mutation", "generation"):
+        return [("cacheable", f"is True, but a {spec.category} is never cached; set it to False")]
+    if declared.cacheable is True and not (declared.cache_ttl and declared.cache_ttl > 0):
+        return [("cache_ttl", f"is {declared.cache_ttl}; a cacheable tool needs a number of seconds above 0")]
+    if declared.cacheable is False and declared.cache_ttl is not None:
+        return [("cache_ttl", "is set, but cacheable is False; remove it, or set cacheable=True")]
+    return []
+
+
+def _documentation(spec: ToolSpec) -> Faults:
+    faults: Faults = []
+    if spec.declaration.examples is not UNSET and not spec.examples:
+        faults.append(("examples", f"is empty; give {REQUIRED['examples']}"))
+    if spec.declaration.tags is not UNSET and not spec.tags:
+        faults.append(("tags", f"is empty; give {REQUIRED['tags']}"))
+    for name, argument in spec.input_schema["properties"].items():
+        if not argument.get("description"):
+            faults.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
+    for example in spec.examples:
+        try:
+            spec.parameters.model_validate(dict(example.params))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            faults.append(("examples", f"{example.description!r} does not fit the schema: {place}: {first['msg']}"))
+    return faults
+
+
+def _limits(spec: ToolSpec) -> Faults:
+    limit, deadline = spec.declaration.rate_limit, spec.declaration.deadline
+    faults: Faults = []
+    if limit and (limit.max_calls < 1 or limit.window_ms < 1):
+        faults.append(("rate_limit", "max_calls and window_ms must be above 0"))
+    if deadline is not None and deadline <= 0:
+        faults.append(("deadline", f"is {deadline}; give seconds above 0"))
+    return faults
+
+
+def _versions(spec: ToolSpec) -> Faults:
+    deprecated = spec.declaration.deprecated
+    if deprecated is None:
+        return []
+    try:
+        since, removal = date.fromisoformat(deprecated.since), date.fromisoformat(deprecated.removal_date)
+    except ValueError as error:
+        return [("deprecated", f"since and removal_date are ISO dates such as 2026-07-28 ({error})")]
+    if removal - since < NOTICE:
+        earliest = since + NOTICE
+        return [("deprecated", f"is removed {(removal - since).days} days after since; not before {earliest}")]
+    return []
+
+
+def _agreement(spec: ToolSpec) -> Faults:
+    declared = spec.declaration
+    if declared.consent is not None and spec.consent != declared.consent:
+        return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
+    if declared.confirm is not None and declared.confirm not in get_args(Confirm):
+        return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]
+    return []
