@@ -1,0 +1,92 @@
+"""toolcharter: MCP tools that agents can rely on. These are the public names."""
+
+from mcp_core import hints, instructions
+from mcp_core.app import App
+from mcp_core.auth import StaticTokens, TokenVerifier
+from mcp_core.bound import PerCall
+from mcp_core.call import Answer, Caller, Question, Request
+from mcp_core.context import Need, ToolContext
+from mcp_core.errors import (
+    Conflict,
+    ConsentRequired,
+    DeadlineExceeded,
+    DeclarationError,
+    InvalidArguments,
+    NotFound,
+    PermissionDenied,
+    RateLimited,
+    ToolError,
+    Unavailable,
+    UnknownTool,
+)
+from mcp_core.hints import AgentHints, Evidence, SuggestedAction
+from mcp_core.mcp_log import TRACE_LEVEL, get_logger
+from mcp_core.naming import Naming
+from mcp_core.registry import ToolRegistry
+from mcp_core.result import Result
+from mcp_core.settings import Settings
+from mcp_core.spec import Deprecation, Example, RateLimit, ToolSpec, tool
+from mcp_core.telemetry import Telemetry
+from mcp_core.tool_arguments import (
+    BrandedId,
+    CommonMetadata,
+    DateRange,
+    Pagination,
+    Sorting,
+    ToolArguments,
+    UserId,
+)
+from mcp_core.tool_decorator import ExtMcpToolDecorator, log_tool_usage
+from mcp_core.tool_result import ToolMetadata, ToolResult
+
+__all__ = [
+    "TRACE_LEVEL",
+    "AgentHints",
+    "Answer",
+    "App",
+    "BrandedId",
+    "Caller",
+    "CommonMetadata",
+    "Conflict",
+    "ConsentRequired",
+    "DateRange",
+    "DeadlineExceeded",
+    "DeclarationError",
+    "Deprecation",
+    "Evidence",
+    "Example",
+    "ExtMcpToolDecorator",
+    "InvalidArguments",
+    "Naming",
+    "Need",
+    "NotFound",
+    "Pagination",
+    "PerCall",
+    "PermissionDenied",
+    "Question",
+    "RateLimit",
+    "RateLimited",
+    "Request",
+    "Result",
+    "Settings",
+    "Sorting",
+    "StaticTokens",
+    "SuggestedAction",
+    "Telemetry",
+    "TokenVerifier",
+    "ToolArguments",
+    "ToolContext",
+    "ToolError",
+    "ToolMetadata",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolSpec",
+    "Unavailable",
+    "UnknownTool",
+    "UserId",
+    "get_logger",
+    "hints",
+    "instructions",
+    "log_tool_usage",
+    "tool",
+]

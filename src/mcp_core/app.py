@@ -1,0 +1,221 @@
+"""`App`: a server's tools with all they need, before any host. Each server's `build(settings)` makes one."""
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, TypeVar
+
+from mcp_core.auth import StaticTokens, TokenVerifier, user
+from mcp_core.bound import PerCall
+from mcp_core.call import Answer, Caller, Question, Request
+from mcp_core.describe import Detail, describe, full
+from mcp_core.errors import UnknownTool
+from mcp_core.naming import Naming
+from mcp_core.pipeline import DEADLINES, Pipeline, Policy
+from mcp_core.registry import ToolRegistry
+from mcp_core.render import META, Format
+from mcp_core.settings import Settings
+from mcp_core.spec import Declaration, ToolSpec, declaration_of, spec_of
+from mcp_core.stages.record import AuditTrail
+from mcp_core.state import MemoryState, State
+from mcp_core.telemetry import Telemetry
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTool:
+    """A tool as `tools/list` shows it."""
+
+    name: str
+    title: str
+    description: str
+    input_schema: Mapping[str, Any]
+    annotations: Mapping[str, bool]
+    meta: Mapping[str, Any]
+
+
+class App:
+    """A server's tools and their policy.
+
+    Hosts enter it (`async with app`) before they serve: that opens what the tools need and binds them to it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        version: str,
+        tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType] = (),
+        naming: Naming | None = None,
+        format: Format = "result",
+        title: str | None = None,
+        instructions: str | None = None,
+        descriptions: Detail = "compact",
+        structured: bool = False,
+        lifespan: Lifespan | None = None,
+        settings: Settings | None = None,
+        state: State | None = None,
+        telemetry: Telemetry | None = None,
+        verifier: TokenVerifier | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.name, self.version, self.title, self.instructions = name, version, title or name, instructions
+        prefix = self.settings.tool_prefix
+        naming = naming or Naming()
+        self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
+        self.registry.register_all(tools)
+        self.descriptions: Detail = self.settings.descriptions or descriptions
+        self.policy = _policy(format, version, structured, self.settings)
+        self.telemetry = telemetry or Telemetry(name)
+        self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
+        self.local_caller = _local_caller(self.settings)
+        self._lifespan, self._state = lifespan, state
+        self._resources: dict[Any, Any] = {}
+        self._pipeline: Pipeline | None = None
+        self._stack: AsyncExitStack | None = None
+        self._users = 0
+
+    # --- putting it together ---------------------------------------------------------------------------
+
+    def provide(self, of: type[Any], value: Any) -> None:
+        """Give handlers what they declare as `Need[of]`: one object for all, or a `PerCall`."""
+        self._resources[of] = value
+
+    def provide_each(self, of: type[Any], open: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
+        """Give each call its own, opened before the handler and closed after it: a transaction, a session."""
+        self._resources[of] = PerCall(open)
+
+    def tool(self, name: str | None = None, description: str | None = None, **declaration: Any) -> Callable[[F], F]:
+        """Register a function here. Without a full declaration it is served, but not vouched for."""
+
+        def register(function: F) -> F:
+            declared = declaration_of(function) or Declaration(**declaration)
+            given = {f: getattr(declared, f) for f in Declaration.__slots__}
+            given |= {"name": name or declared.name, "description": description or declared.description}
+            # The name is final already when a decorator of ours has put a prefix before it.
+            given["prefix"] = "" if name else declared.prefix
+            self.registry.register(spec_of(function, Declaration(**given)))
+            return function
+
+        return register
+
+    async def __aenter__(self) -> "App":
+        """Open what the tools need. May be entered several times; the last to leave closes it."""
+        self._users += 1
+        if self._users == 1:
+            self._stack = await AsyncExitStack().__aenter__()
+            try:
+                await self._open(self._stack)
+            except BaseException:
+                self._users = 0
+                await self._stack.aclose()
+                raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._users -= 1
+        if self._users == 0 and self._stack is not None:
+            stack, self._stack, self._pipeline = self._stack, None, None
+            await stack.aclose()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls can be answered."""
+        return self._pipeline is not None
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        self.registry.check_links()
+        state = self._state or _open_state(self.settings, self.name)
+        stack.push_async_callback(state.close)
+        if self._lifespan is not None:
+            await stack.enter_async_context(self._lifespan(self))
+        audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
+        if audit is not None:
+            stack.callback(audit.close)
+        self._pipeline = Pipeline(
+            self.registry,
+            self.policy,
+            state=state,
+            telemetry=self.telemetry,
+            resources=self._resources,
+            audit=audit,
+        )
+
+    # --- what hosts use --------------------------------------------------------------------------------
+
+    async def run(self, request: Request) -> Answer | Question:
+        """Answer one call."""
+        if self._pipeline is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        return await self._pipeline.run(request)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, caller: Caller | None = None) -> Answer:
+        """Call a tool by its undecorated name: for tests, scripts and other tools."""
+        spec = self.registry.get(tool)
+        final = self.registry.final_name(spec) if spec else tool
+        answer = await self.run(Request(final, arguments or {}, caller or self.local_caller))
+        assert isinstance(answer, Answer)  # nobody is there to be asked
+        return answer
+
+    def list_tools(self) -> list[ListedTool]:
+        """All tools as an agent sees them, in a stable order."""
+        return [self._listed(spec) for spec in self.registry.get_all()]
+
+    def documentation(self, final_name: str) -> str:
+        """The full description of a tool, whatever the list shows."""
+        return full(self.registry.resolve(final_name))
+
+    def input_schema(self, final_name: str) -> Mapping[str, Any] | None:
+        """The input schema of a tool; None where there is no such tool."""
+        try:
+            return self.registry.resolve(final_name).input_schema
+        except UnknownTool:
+            return None
+
+    def _listed(self, spec: ToolSpec) -> ListedTool:
+        reads = spec.category in ("query", "analysis")
+        declared = spec.declaration
+        meta: dict[str, Any] = {META + "version": declared.version, META + "category": spec.category}
+        if spec.tags:
+            meta[META + "tags"] = list(spec.tags)
+        if spec.permissions:
+            meta[META + "permissions"] = list(spec.permissions)
+        if declared.deprecated:
+            meta[META + "deprecated"] = declared.deprecated.sentence()
+        return ListedTool(
+            name=self.registry.final_name(spec),
+            title=declared.title or spec.name.replace("_", " ").replace("-", " ").capitalize(),
+            description=describe(spec, self.descriptions),
+            input_schema=spec.input_schema,
+            annotations={
+                "readOnlyHint": reads,
+                "destructiveHint": spec.destructive,
+                "idempotentHint": spec.idempotent,
+                "openWorldHint": False,
+            },
+            meta=meta,
+        )
+
+
+def _policy(format: Format, version: str, structured: bool, settings: Settings) -> Policy:
+    one = settings.deadline
+    deadlines = DEADLINES if one is None else dict.fromkeys(DEADLINES, one)
+    return Policy(format, version, structured, deadlines, settings.limits_when_away)
+
+
+def _local_caller(settings: Settings) -> Caller:
+    """Who calls where there is no token: on stdio the person whose process it is, who may do everything."""
+    grants = ("*",) if settings.grants is None else settings.grants
+    return user(settings.user, grants) if settings.user else Caller(grants=frozenset(grants))
+
+
+def _open_state(settings: Settings, server: str) -> State:
+    if settings.redis is None:
+        return MemoryState()
+    # Loaded only where it is asked for: the Redis client and `limits` cost 0.2 s at start.
+    return importlib.import_module("mcp_core.redis_state").RedisState(settings.redis, server)

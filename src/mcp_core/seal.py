@@ -1,0 +1,64 @@
+"""Sealed state: proof, carried by the client, that the server asked this very question.
+
+What comes back is in the hands of an attacker. A seal is bound to caller, tool and arguments by a keyed hash,
+ends after a while, and names a nonce that the server lets pass only once.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Any, cast
+
+_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """An opened seal that was genuine and is not past its end."""
+
+    nonce: str
+    expires: float
+
+
+def bind(*parts: str) -> str:
+    """A digest of what a seal is for; no two different lists of parts give the same one."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def make(key: bytes, binding: str, expires: float) -> str:
+    """Seal a question."""
+    payload = json.dumps({"v": _VERSION, "n": secrets.token_urlsafe(16), "e": expires, "b": binding}).encode()
+    return f"{_b64(payload)}.{_b64(_sign(key, payload))}"
+
+
+def open_seal(key: bytes, binding: str, text: str, now: float) -> Seal | str:
+    """The seal, or why it does not count."""
+    try:
+        encoded, _, signature = text.partition(".")
+        payload, given = _unb64(encoded), _unb64(signature)
+    except (ValueError, binascii.Error):
+        return "malformed"
+    if not hmac.compare_digest(_sign(key, payload), given):
+        return "not made by this server"
+    claims = cast(dict[str, Any], json.loads(payload))
+    if not hmac.compare_digest(str(claims["b"]), binding):
+        return "made for another caller, tool or arguments"
+    if claims["e"] <= now:
+        return "expired"
+    return Seal(nonce=str(claims["n"]), expires=float(claims["e"]))
+
+
+def _sign(key: bytes, payload: bytes) -> bytes:
+    return hmac.digest(key, payload, "sha256")
+
+
+def _b64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _unb64(text: str) -> bytes:
+    return base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)

@@ -1,0 +1,107 @@
+"""Settings: read once at start, from the command line or the environment."""
+
+import argparse
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import AliasChoices, Field
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from mcp_core.mcp_log import LogLevel
+
+ENV_PREFIX = "TOOLCHARTER_"
+
+Words = Annotated[tuple[str, ...], NoDecode]
+
+
+class Settings(BaseSettings):
+    """What a person can set. Each field is an option and an environment variable."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
+
+    host: str = Field(default="127.0.0.1", description="Address to listen on.")
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    allow_hosts: Words = Field(
+        default=(), description="Further Host names that requests may carry, for servers behind a name."
+    )
+    allow_origins: Words = Field(
+        default=(), description="Further web origins that may call, such as https://app.example."
+    )
+    redis: str | None = Field(
+        default=None, description="Redis URL for cache, limits and confirmations shared by several processes."
+    )
+    limits_when_away: Literal["open", "closed"] = Field(
+        default="open",
+        description="Whether rate limits let calls through (open) or refuse them (closed) without Redis.",
+    )
+    tokens: Path | None = Field(
+        default=None,
+        description="JSON file of bearer tokens: {TOKEN: {user, grants}}. HTTP then refuses everyone else.",
+    )
+    user: str | None = Field(default=None, description="Who calls, where no token says so.")
+    grants: Words | None = Field(
+        default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
+    )
+    audit_file: Path | None = Field(default=None, description="File to append one JSON line to for each call.")
+    log_level: LogLevel = Field(default="INFO", description="TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL.")
+    log_file: Path | None = Field(default=None, description="File to log to instead of stderr.")
+    log_json: bool = Field(default=False, description="Log as JSON lines.")
+    tool_prefix: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("tool_prefix", "MCP_TOOL_PREFIX"),
+        description="Prefix of all tool names; the empty text for none.",
+    )
+    descriptions: Literal["full", "compact"] | None = Field(
+        default=None, description="Tool descriptions in full (four sections) or compact. Default: the server's choice."
+    )
+    deadline: float | None = Field(
+        default=None, gt=0, description="Seconds every call may take, instead of what the tool's response time allows."
+    )
+
+    @classmethod
+    def settings_customise_sources(cls, settings_cls: Any, **sources: Any) -> Any:
+        """What is given on the command line, then the environment; nothing else."""
+        return sources["init_settings"], sources["env_settings"]
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Give a command an option for each setting."""
+    for name, field in Settings.model_fields.items():
+        flag = f"--{name.replace('_', '-')}"
+        words = f"{field.description} [{variable(name)}]"
+        if field.annotation is bool:
+            parser.add_argument(flag, action="store_true", default=None, help=words)
+        elif _takes_several(field):
+            parser.add_argument(flag, type=_split, default=None, metavar="A,B", help=words)
+        else:
+            parser.add_argument(flag, default=None, choices=_choices(field), metavar=_metavar(name, field), help=words)
+
+
+def from_options(options: argparse.Namespace) -> Settings:
+    """The settings that a command was given; the environment fills the rest."""
+    given = {name: getattr(options, name, None) for name in Settings.model_fields}
+    return Settings(**{name: value for name, value in given.items() if value is not None})
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _takes_several(field: FieldInfo) -> bool:
+    return "tuple" in str(field.annotation)
+
+
+def _choices(field: FieldInfo) -> tuple[str, ...] | None:
+    kinds = [field.annotation, *get_args(field.annotation)]
+    return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), None)
+
+
+def _metavar(name: str, field: FieldInfo) -> str:
+    choices = _choices(field)
+    return "|".join(choices) if choices else name.rsplit("_", 1)[-1].upper()

@@ -1,0 +1,85 @@
+"""Step 7: the person has agreed to this very call, where the tool demands it.
+
+The `explicit_action` literal has been checked by then: it is part of the schema. This step asks the person,
+where the client can. A client that can be asked during a call answers at once. Others are given the question
+as the answer, with a seal; they call again with the reply, and the seal shows that it is about these arguments.
+"""
+
+import time
+
+from pydantic import BaseModel
+
+from mcp_core import json_text, seal
+from mcp_core.call import Call, Permit, Question
+from mcp_core.errors import ConsentRequired, Unavailable
+from mcp_core.mcp_log import get_logger, redact
+from mcp_core.state import State, StateUnavailable
+
+logger = get_logger(__name__)
+
+SEAL_SECONDS = 600.0
+_LONGEST_QUESTION = 1000
+
+
+async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Permit | Question:
+    """A permit, a question that must be answered first, or a refusal."""
+    permit = Permit(call, arguments, arguments_json)
+    demand = call.spec.declaration.confirm
+    if demand is None:
+        return permit
+    request = call.request
+    if request.ask is not None:
+        if not await request.ask(question(call)):
+            raise _refused(call)
+        return permit
+    if request.can_return_questions:
+        return await _by_seal(permit, state)
+    if demand == "required":
+        raise ConsentRequired(
+            f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
+            "Use a client that supports elicitation."
+        )
+    return permit
+
+
+async def _by_seal(permit: Permit, state: State) -> Permit | Question:
+    call, reply = permit.call, permit.call.request.reply
+    binding = seal.bind(call.request.caller.key, call.final_name, call.spec.declaration.version, permit.arguments_json)
+    try:
+        key = await state.seal_key()
+        if reply is None:
+            return Question(question(call), seal.make(key, binding, time.time() + SEAL_SECONDS))
+        opened = seal.open_seal(key, binding, reply.state, time.time())
+        if isinstance(opened, str):
+            logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
+            raise _not_valid(call)
+        if not reply.accepted:
+            raise _refused(call)
+        if not await state.claim(opened.nonce, opened.expires - time.time() + 1):
+            logger.warning("Confirmation of %s refused: used before", call.spec.name)
+            raise _not_valid(call)
+    except StateUnavailable as error:
+        raise Unavailable("The confirmation cannot be checked right now. Nothing was done.") from error
+    return permit
+
+
+def question(call: Call) -> str:
+    """What the person is asked: the tool's own question, or one made of what would be done."""
+    spec = call.spec
+    shown = redact(dict(call.request.arguments), spec.secret_fields)
+    if spec.declaration.question:
+        text = spec.declaration.question.format_map(shown)
+    else:
+        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(shown)}) Go ahead?"
+    return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
+
+
+def _refused(call: Call) -> ConsentRequired:
+    return ConsentRequired(f"The user did not agree to {call.spec.name!r}. Nothing was done.")
+
+
+def _not_valid(call: Call) -> ConsentRequired:
+    return ConsentRequired(
+        f"The confirmation for {call.spec.name!r} is not valid: it was changed, has expired, was used before, or is "
+        "about another call. Nothing was done. Call the tool again without it to be asked anew."
+    )

@@ -1,0 +1,66 @@
+"""Step 5: from whatever JSON arrived to validated arguments, or an error that says how to mend them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
+
+from mcp_core.bound import BoundTool
+from mcp_core.errors import InvalidArguments
+from mcp_core.mcp_log import REDACTED
+from mcp_core.spec import ToolSpec
+
+_MOST_ERRORS = 8
+_LONGEST_QUOTE = 60
+
+
+def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str]:
+    """The validated arguments, and their JSON with sorted names.
+
+    They are read from JSON, so that they share nothing with the request, and strictly, so that "5" is no 5.
+    """
+    try:
+        text = to_json(dict(sorted(arguments.items())))
+    except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
+        raise InvalidArguments(
+            "The arguments are not valid JSON: text with half a character (a lone surrogate), "
+            "or nesting that is too deep. Send plain UTF-8 text and flatter values."
+        ) from error
+    try:
+        return tool.validator.validate_json(text, strict=True), text.decode()
+    except ValidationError as error:
+        raise _explain(tool.spec, error) from None
+
+
+def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
+    details = error.errors(include_url=False, include_context=False)
+    lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
+    if len(details) > _MOST_ERRORS:
+        lines.append(f"and {len(details) - _MOST_ERRORS} more")
+    fields = dict.fromkeys(str(detail["loc"][0]) for detail in details if detail["loc"])
+    return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
+
+
+def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
+    place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
+    if detail["type"] == "missing":
+        return f"{place}: is required, but missing"
+    if detail["type"] == "extra_forbidden":
+        known = ", ".join(spec.input_schema["properties"]) or "no arguments"
+        return f"{place}: is not an argument of this tool; it takes {known}"
+    message = detail["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if not place:
+        return message
+    secret = detail["loc"][0] in spec.secret_fields
+    return f"{place}: {message}, got {REDACTED if secret else _quote(detail['input'])}"
+
+
+def _quote(value: Any) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST_QUOTE:
+        return f"{json.dumps(value[:_LONGEST_QUOTE])}... ({len(value)} characters)"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"  # pyright: ignore[reportUnknownArgumentType]
+    return json.dumps(value, default=repr)[: _LONGEST_QUOTE * 2]

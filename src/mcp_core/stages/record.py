@@ -1,0 +1,100 @@
+"""Step 12: what is left of a call: log lines, counts, an audit entry. Exactly once, also when it is cancelled."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import to_json
+
+from mcp_core.call import Call, Failure, Outcome
+from mcp_core.mcp_log import TRACE_LEVEL, TraceLogger, redact
+from mcp_core.telemetry import Telemetry
+
+
+@dataclass(slots=True)
+class Trail:
+    """What has become of a call so far; the one record that is filled in while it runs."""
+
+    outcome: Outcome = "cancelled"
+    cached: bool | None = None
+    invoked: bool = False
+    failure: Failure | None = None
+    error: Exception | None = None
+    size: int = 0
+
+
+class AuditTrail:
+    """One JSON line for each call, appended to a file only its owner can read."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+    def write(self, entry: dict[str, Any]) -> None:
+        """Append an entry; one write, so that processes sharing the file do not mix their lines."""
+        os.write(self._file, to_json(entry) + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def begin(call: Call, logger: TraceLogger) -> None:
+    """The line before the tool runs."""
+    if logger.isEnabledFor(TRACE_LEVEL):
+        arguments = redact(dict(call.request.arguments), call.spec.secret_fields)
+        logger.trace("Tool called: %s", call.spec.name, extra={"arguments": arguments})
+    if call.spec.declaration.deprecated:
+        logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
+
+
+def record(
+    call: Call, trail: Trail, seconds: float, logger: TraceLogger, telemetry: Telemetry, audit: AuditTrail | None
+) -> None:
+    """Log the end, count the call, and write it down."""
+    _log_end(call, trail, seconds, logger)
+    telemetry.record(call.spec.name, trail.outcome, seconds, trail.cached)
+    if audit is not None:
+        audit.write(_entry(call, trail, seconds))
+
+
+def _log_end(call: Call, trail: Trail, seconds: float, logger: TraceLogger) -> None:
+    name, failure = call.spec.name, trail.failure
+    if failure is None:
+        level = TRACE_LEVEL if call.spec.signature.is_async else 10
+        if not logger.isEnabledFor(level):
+            return
+        summary = {"outcome": trail.outcome, "ms": round(seconds * 1000, 3), "chars": trail.size}
+        if trail.outcome == "ok":
+            message = "Tool %s completed successfully"
+        else:
+            message = f"Tool %s ended: {trail.outcome}"
+        logger.log(level, message, name, extra={"summary": summary | {"cached": bool(trail.cached)}})
+    elif failure.kind == "system":
+        extra = {"errorId": failure.error_id} if failure.error_id else {}
+        logger.error("Tool %s failed: %s", name, trail.error or failure.error, exc_info=trail.error, extra=extra)
+    elif trail.invoked:
+        logger.error("Tool %s failed: %s", name, failure.error)
+    else:
+        logger.warning("Tool %s refused: %s", name, failure.error)
+
+
+def _entry(call: Call, trail: Trail, seconds: float) -> dict[str, Any]:
+    context, failure = call.context, trail.failure
+    entry: dict[str, Any] = {
+        "time": context.timestamp,
+        "tool": call.final_name,
+        "version": call.spec.declaration.version,
+        "caller": call.request.caller.key,
+        "agent": f"{context.agent_id} {context.agent_version}",
+        "outcome": trail.outcome,
+        "ms": round(seconds * 1000, 3),
+        "cached": bool(trail.cached),
+        "traceId": context.trace_id,
+        "correlationId": context.correlation_id,
+        "arguments": redact(dict(call.request.arguments), call.spec.secret_fields),
+    }
+    if failure is not None:
+        entry |= {"error": failure.error, "errorType": failure.error_type, "errorId": failure.error_id}
+    return entry
