@@ -1,0 +1,1 @@
+"""Small servers to learn from. The tests run them."""

@@ -1,0 +1,48 @@
+"""The `toolcharter` command. Each subcommand is a module of `commands`, loaded only when it is called."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+
+from mcp_core.errors import DeclarationError
+
+COMMANDS: Mapping[str, str] = {
+    "serve": "serve installed servers over HTTP, on one port",
+    "tools": "list a server's tools, or show one in full",
+    "call": "call a tool from the terminal",
+}
+
+COULD_NOT_RUN = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a subcommand and exit with its code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] not in COMMANDS:
+        _overview().parse_args(given or ["--help"])
+        return
+    command = importlib.import_module(f"mcp_core.commands.{given[0]}")
+    parser = argparse.ArgumentParser(prog=f"toolcharter {given[0]}", description=command.__doc__)
+    command.add_arguments(parser)
+    try:
+        raise SystemExit(command.run(parser.parse_args(given[1:])))
+    except DeclarationError as error:
+        _give_up(f"The server cannot start, its tools are declared wrongly:\n{error}")
+    except command.CannotRun as error:
+        _give_up(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _give_up(reason: str) -> None:
+    print(reason, file=sys.stderr)
+    raise SystemExit(COULD_NOT_RUN)
+
+
+def _overview() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="toolcharter", description="MCP tools that agents can rely on.")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, words in COMMANDS.items():
+        commands.add_parser(name, help=words, add_help=False)
+    return parser

@@ -1,0 +1,74 @@
+"""Call a tool: toolcharter call SERVER TOOL key=value ... Exit code 0, 1 when the tool failed, 2 when it could not run."""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from mcp_core.commands import connection
+from mcp_core.commands.connection import CannotRun
+
+FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    connection.add_arguments(parser)
+    parser.add_argument("tool", metavar="TOOL", help="the tool to call")
+    parser.add_argument(
+        "arguments", nargs="*", metavar="key=value", help="its arguments; values that are no text as JSON"
+    )
+    parser.add_argument("--json", dest="whole", metavar="OBJECT", help="all arguments as one JSON object")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Call and print the answer."""
+    return asyncio.run(_run(options))
+
+
+async def _run(options: argparse.Namespace) -> int:
+    async with connection.connect(options) as server:
+        tools = {tool.name: tool for tool in await server.list_tools()}
+        schema = tools[options.tool].input_schema if options.tool in tools else {}
+        arguments = _whole(options.whole) | _pairs(options.arguments, schema)
+        answer = await server.call(options.tool, arguments)
+    try:
+        connection.print_json(json.loads(answer.text))
+    except ValueError:
+        print(answer.text)
+    return FAILED if answer.is_error else os.EX_OK
+
+
+def _whole(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        value = json.loads(sys.stdin.read() if text == "-" else text)
+    except ValueError as error:
+        raise CannotRun(f"--json is not valid JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise CannotRun('--json takes an object, such as {"a": 1}')
+    return cast(dict[str, Any], value)
+
+
+def _pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for word in words:
+        name, separator, text = word.partition("=")
+        if not separator:
+            raise CannotRun(f"{word!r} is not key=value")
+        found[name] = _value(text, schema.get("properties", {}).get(name, {}))
+    return found
+
+
+def _value(text: str, schema: Mapping[str, Any]) -> Any:
+    """Text stays text where the tool wants text; elsewhere it is read as JSON, if it is any."""
+    if schema.get("type") == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,95 @@
+"""A client for servers that run elsewhere, for the commands and the tests."""
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+import mcp_types as types
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.exceptions import MCPError
+
+from mcp_core.app import ListedTool
+from mcp_core.call import Answer, Ask
+from mcp_core.hosts.native import DOCS_SCHEME
+from mcp_core.hosts.wire import CONFIRM
+
+
+class Unreachable(Exception):
+    """The server did not answer, or refused; the message says which."""
+
+
+@asynccontextmanager
+async def connect(url: str, token: str | None, ask: Ask) -> AsyncIterator["RemoteServer"]:
+    """A connection to a server at an address."""
+    token = token or os.environ.get("TOOLCHARTER_TOKEN")
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
+
+    async def elicit(_: Any, params: Any) -> types.ElicitResult:
+        agreed = await ask(params.message)
+        return types.ElicitResult(action="accept" if agreed else "decline", content={CONFIRM: True} if agreed else None)
+
+    try:
+        async with http, Client(streamable_http_client(url, http_client=http), elicitation_callback=elicit) as client:
+            yield RemoteServer(client)
+    except* (httpx2.HTTPError, MCPError, OSError) as group:
+        raise Unreachable(f"{url}: {_reason(group)}") from None
+
+
+def _reason(group: BaseExceptionGroup[Any]) -> str:
+    first: Any = group
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    if isinstance(first, httpx2.HTTPStatusError) and first.response.status_code == httpx2.codes.UNAUTHORIZED:
+        return "the server wants a token; give --token"
+    if isinstance(first, httpx2.ConnectError):
+        return "nothing answers there; is the server running?"
+    return str(first) or type(first).__name__
+
+
+class RemoteServer:
+    """A server at an address."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def list_tools(self) -> list[ListedTool]:
+        """All tools, all pages."""
+        found: list[ListedTool] = []
+        cursor: str | None = None
+        while True:
+            page = await self._client.list_tools(cursor=cursor)
+            found += [_listed(tool) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+
+    async def documentation(self, tool: ListedTool) -> str:
+        """The full documentation where the server has it, else its description."""
+        try:
+            read = await self._client.read_resource(f"{DOCS_SCHEME}{tool.name}")
+        except MCPError:
+            return tool.description
+        content = read.contents[0]
+        return content.text if isinstance(content, types.TextResourceContents) else tool.description
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """Call a tool."""
+        result = await self._client.call_tool(tool, dict(arguments))
+        texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
+        return Answer("\n".join(texts), bool(result.is_error), result.structured_content)
+
+
+def _listed(tool: types.Tool) -> ListedTool:
+    annotations = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else {}
+    return ListedTool(
+        name=tool.name,
+        title=tool.title or tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        annotations=annotations,
+        meta=tool.meta or {},
+    )

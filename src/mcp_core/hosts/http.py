@@ -1,0 +1,94 @@
+"""Several apps on one HTTP port, with a page that shows them, health and metrics."""
+
+import errno
+import socket
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from mcp_core.app import App
+from mcp_core.hosts.native import http_app
+from mcp_core.page import render_page, terminal_text
+from mcp_core.settings import Settings
+from mcp_core.telemetry import prometheus
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+def site(apps: Sequence[App], base_url: str) -> Starlette:
+    """Each app at `/NAME/mcp`, and a single one at `/mcp` as well."""
+    inner = {app.name: http_app(app) for app in apps}
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for served in inner.values():
+                await stack.enter_async_context(_lifespan_of(served))
+            yield
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"status": "ok", "servers": {app.name: app.version for app in apps}})
+
+    async def metrics(_: Request) -> Response:
+        return PlainTextResponse(prometheus(app.telemetry for app in apps), media_type="text/plain; version=0.0.4")
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(render_page(apps, base_url))
+
+    routes = [
+        Route("/", page),
+        Route("/health", health),
+        Route("/metrics", metrics),
+        *(Mount(f"/{name}", served) for name, served in inner.items()),
+    ]
+    if len(apps) == 1:
+        routes.append(Mount("/", inner[apps[0].name]))
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+@asynccontextmanager
+async def _lifespan_of(app: ASGIApp) -> AsyncIterator[None]:
+    starlette: Starlette = app.inner  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+    async with starlette.router.lifespan_context(starlette):  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        yield
+
+
+def serve_http(apps: Sequence[App], settings: Settings) -> None:
+    """Serve until told to stop."""
+    _refuse_open_doors(apps, settings)
+    listener = _listen(settings)
+    host, port = listener.getsockname()[:2]
+    shown = settings.host if settings.host not in ("0.0.0.0", "::") else host
+    base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    print(terminal_text(apps, base_url), file=sys.stderr, flush=True)
+    config = uvicorn.Config(site(apps, base_url), log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _refuse_open_doors(apps: Sequence[App], settings: Settings) -> None:
+    """Everyone on the network, with every permission: not by accident."""
+    if settings.host in _LOOPBACK or settings.grants is not None or all(app.verifier for app in apps):
+        return
+    raise SystemExit(
+        f"Refusing to listen on {settings.host}: anyone who reaches it could call every tool.\n"
+        "Give --tokens FILE to let in only callers with a token, or --grants to say what everyone may do."
+    )
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except OSError as error:
+        reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise SystemExit(f"Port {settings.port} on {settings.host} {reason}. Choose another with --port.") from None
+    return listener

@@ -1,0 +1,168 @@
+"""The native host: an `App` on the MCP SDK's low-level server, over stdio and streamable HTTP."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import mcp_types as types
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mcp_core.app import App, ListedTool
+from mcp_core.call import Caller, Question
+from mcp_core.errors import UnknownTool
+from mcp_core.hosts import wire
+from mcp_core.hosts.wire import CALLER_KEY, Context
+
+LIST_TTL_MS = 300_000
+DOCS_SCHEME = "toolcharter://tools/"
+
+
+def build_server(app: App) -> Server[App]:
+    """The SDK's server for an app. Entering its lifespan opens the app."""
+    listed = [_tool(tool) for tool in app.list_tools()]
+    documents = [_document(tool) for tool in app.list_tools()]
+
+    @asynccontextmanager
+    async def lifespan(_: Server[App]) -> AsyncIterator[App]:
+        async with app:
+            yield app
+
+    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Any:
+        request = wire.request_of(app, ctx, params.name, params.arguments, _caller(app, ctx))
+        try:
+            answer = await app.run(request)
+        except UnknownTool as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data={"nearest": error.nearest}) from None
+        if isinstance(answer, Question):
+            return wire.input_required(answer)
+        # A mapping, not a model: the SDK would build the model only to take it apart again.
+        result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            result["resultType"] = "complete"
+        if answer.structured is not None:
+            result["structuredContent"] = answer.structured
+        if answer.meta:
+            result["_meta"] = dict(answer.meta)
+        return result
+
+    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=documents)
+
+    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            text = app.documentation(params.uri.removeprefix(DOCS_SCHEME))
+        except UnknownTool as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
+        content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
+    server = Server(
+        app.name,
+        version=app.version,
+        title=app.title,
+        instructions=app.instructions,
+        lifespan=lifespan,
+        cache_hints={"tools/list": hint, "resources/list": hint, "resources/read": hint, "server/discover": hint},
+        get_tool_input_schema=app.input_schema,
+        on_list_tools=list_tools,
+        on_call_tool=cast(Any, call_tool),
+        on_list_resources=list_resources,
+        on_read_resource=read_resource,
+    )
+    # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
+    server.middleware.clear()
+    return server
+
+
+def _tool(tool: ListedTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        _meta=dict(tool.meta),
+    )
+
+
+def _document(tool: ListedTool) -> types.Resource:
+    return types.Resource(
+        uri=f"{DOCS_SCHEME}{tool.name}",
+        name=f"{tool.name} documentation",
+        description=f"The full documentation of {tool.name}: description, schema, usage, examples.",
+        mime_type="text/markdown",
+    )
+
+
+def _caller(app: App, ctx: Context) -> Caller:
+    return ctx.request.scope[CALLER_KEY] if ctx.request is not None else app.local_caller
+
+
+async def serve_stdio(app: App) -> None:
+    """Serve over stdin and stdout until the input ends."""
+    server = build_server(app)
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+def http_app(app: App) -> ASGIApp:
+    """An ASGI application that serves the app at `/mcp`, with Origin, Host and token checks on."""
+    settings = app.settings
+    hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
+        allowed_origins=[
+            *settings.allow_origins,
+            *(f"http://{host}{port}" for host in hosts for port in ("", ":*")),
+        ],
+    )
+    inner = build_server(app).streamable_http_app(transport_security=security)
+    return _Front(app, inner)
+
+
+class _Front:
+    """Says who calls, before the protocol is looked at."""
+
+    def __init__(self, app: App, inner: ASGIApp) -> None:
+        self._app, self.inner = app, inner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            caller = await self._caller(scope)
+            if caller is None:
+                refusal = JSONResponse(
+                    {"error": "invalid_token", "error_description": "Send a valid token: Authorization: Bearer TOKEN"},
+                    status_code=401,
+                    headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+                )
+                return await refusal(scope, receive, send)
+            scope[CALLER_KEY] = caller
+            if caller.user_id is not None:
+                # The SDK ties a session to the user who opened it; nobody else's token gets into it.
+                scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
+        return await self.inner(scope, receive, send)
+
+    async def _caller(self, scope: Scope) -> Caller | None:
+        app = self._app
+        if app.verifier is None:
+            if app.local_caller.user_id is not None:
+                return app.local_caller
+            client = scope.get("client")
+            return Caller(f"anonymous:{client[0] if client else '?'}", None, app.local_caller.grants)
+        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+        return await app.verifier.verify(token.strip()) if scheme.lower() == "bearer" and token else None

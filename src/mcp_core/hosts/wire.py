@@ -1,0 +1,104 @@
+"""What the hosts share: from MCP's types to a `Request`, and from an `Answer` back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from mcp_core.app import App
+from mcp_core.call import Ask, Caller, Question, Reply, Request
+
+CONFIRM = "confirm"
+CALLER_KEY = "toolcharter.caller"
+"""Where the HTTP front puts the caller into the ASGI scope."""
+
+CONFIRM_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        CONFIRM: {"type": "boolean", "title": "Yes, go ahead", "description": "Whether the action may be carried out."}
+    },
+    "required": [CONFIRM],
+}
+
+Context = ServerRequestContext[Any, Any]
+
+
+def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:
+    """A call as the SDK's low-level context shows it."""
+    session = ctx.session
+    client = session.client_params.client_info if session.client_params else None
+    spec_asks = (spec := app.registry.find(tool)) is not None and spec.declaration.confirm is not None
+    modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    can_elicit = spec_asks and _can_elicit(ctx)
+    return Request(
+        tool=tool,
+        arguments=arguments or {},
+        caller=caller,
+        agent_id=client.name if client else "unknown",
+        agent_version=client.version if client else "unknown",
+        session_id=_session_id(ctx),
+        meta=_meta(ctx),
+        progress=session.report_progress,
+        ask=_asker(ctx) if can_elicit and not modern else None,
+        can_return_questions=can_elicit and modern,
+        reply=_reply(ctx) if spec_asks and modern else None,
+    )
+
+
+def _can_elicit(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return capabilities is not None and capabilities.elicitation is not None
+
+
+def _session_id(ctx: Context) -> str | None:
+    return ctx.request.headers.get("mcp-session-id") if ctx.request is not None else None
+
+
+def _meta(ctx: Context) -> Mapping[str, Any]:
+    """The request's metadata; over HTTP, trace and correlation may come as headers instead."""
+    # Read from the raw parameters: the SDK's typed form keeps the progress token only.
+    meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
+    if ctx.request is None:
+        return meta
+    headers = ctx.request.headers
+    found = {name: headers[name] for name in ("traceparent", "tracestate") if name in headers and name not in meta}
+    if "correlationId" not in meta and "x-correlation-id" in headers:
+        found["correlationId"] = headers["x-correlation-id"][:128]
+    return {**meta, **found} if found else meta
+
+
+def _asker(ctx: Context) -> Ask:
+    """Older protocol: the question is a request to the client, and the call waits for its answer."""
+
+    async def ask(question: str) -> bool:
+        answer = await ctx.session.elicit_form(question, CONFIRM_SCHEMA, related_request_id=ctx.request_id)
+        return agreed(answer)
+
+    return ask
+
+
+def agreed(answer: Any) -> bool:
+    """Only a plain yes is a yes."""
+    return (
+        isinstance(answer, types.ElicitResult)
+        and answer.action == "accept"
+        and ((answer.content or {}).get(CONFIRM) is True)
+    )
+
+
+def _reply(ctx: Context) -> Reply | None:
+    """New protocol: the reply comes with the next call, beside the sealed state."""
+    params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
+    if params.request_state is None:
+        return None
+    return Reply(params.request_state, agreed((params.input_responses or {}).get(CONFIRM)))
+
+
+def input_required(question: Question) -> types.InputRequiredResult:
+    """New protocol: a question as the result of a call."""
+    ask = types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=question.text, requested_schema=CONFIRM_SCHEMA)
+    )
+    return types.InputRequiredResult(input_requests={CONFIRM: ask}, request_state=question.state)

@@ -1,0 +1,91 @@
+"""Which server a command means: an installed one by name, a file, an object in a module, or an address."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_core.app import App
+from mcp_core.settings import Settings
+
+SERVERS = "toolcharter.servers"
+"""The entry point group by which a package makes its server known: NAME = "package.module:build"."""
+EXAMPLES = "toolcharter.examples"
+
+
+class NoSuchTarget(Exception):
+    """Nothing is known under that name; the message says what is."""
+
+
+def installed() -> dict[str, EntryPoint]:
+    """All servers that are installed; the example where there is no other."""
+    found = {entry.name: entry for entry in entry_points(group=SERVERS)}
+    return dict(sorted(found.items())) or {entry.name: entry for entry in entry_points(group=EXAMPLES)}
+
+
+def is_address(target: str) -> bool:
+    """Whether a target is served elsewhere."""
+    return target.startswith(("http://", "https://"))
+
+
+def load(target: str, settings: Settings) -> App:
+    """Build the server that a name, `file.py[:object]` or `module:object` stands for."""
+    known = {entry.name: entry for group in (SERVERS, EXAMPLES) for entry in entry_points(group=group)}
+    if target in known:
+        made = known[target].load()
+    elif ".py" in target:
+        made = _from_file(target)
+    elif ":" in target:
+        made = _attribute(_module(target.partition(":")[0], target), target.partition(":")[2], target)
+    else:
+        names = ", ".join(known) or "none"
+        forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
+        raise NoSuchTarget(f"No server {target!r}. Installed: {names}. {forms}")
+    app = made if isinstance(made, App) else cast(Callable[[Settings], Any], made)(settings)
+    if not isinstance(app, App):
+        raise NoSuchTarget(
+            f"{target!r} gives a {type(app).__name__}; a server is an App, or a function that builds one."
+        )
+    return app
+
+
+def load_all(names: Sequence[str], settings: Settings) -> list[App]:
+    """The named servers, or all that are installed."""
+    chosen = list(names) or list(installed())
+    if not chosen:
+        raise NoSuchTarget("No server is installed, and none was named. Give a file.py or module:object.")
+    return [load(name, settings) for name in chosen]
+
+
+def _module(name: str, target: str) -> Any:
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise NoSuchTarget(f"{target!r}: {error}") from error
+    finally:
+        sys.path.pop(0)
+
+
+def _from_file(target: str) -> Any:
+    name, _, attribute = target.partition(".py")
+    path = Path(f"{name}.py")
+    if not path.is_file():
+        raise NoSuchTarget(f"There is no file {path}.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise NoSuchTarget(f"{path} cannot be read as Python.")
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses and type hints look their module up by name.
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return _attribute(module, attribute.removeprefix(":") or "build", target)
+
+
+def _attribute(module: Any, name: str, target: str) -> Any:
+    if not hasattr(module, name):
+        raise NoSuchTarget(f"{target!r}: {module.__name__} has no {name!r}.")
+    return getattr(module, name)
