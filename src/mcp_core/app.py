@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from mcp_core.auth import StaticTokens, TokenVerifier, user
 from mcp_core.bound import PerCall
@@ -70,7 +70,7 @@ class App:
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
         self.registry.register_all(tools)
         self.descriptions: Detail = self.settings.descriptions or descriptions
-        self.policy = _policy(format, version, structured, self.settings)
+        self.policy = _policy(format, version, self.settings, structured=structured)
         self.telemetry = telemetry or Telemetry(name)
         self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
         self.local_caller = _local_caller(self.settings)
@@ -159,8 +159,7 @@ class App:
         spec = self.registry.get(tool)
         final = self.registry.final_name(spec) if spec else tool
         answer = await self.run(Request(final, arguments or {}, caller or self.local_caller))
-        assert isinstance(answer, Answer)  # nobody is there to be asked
-        return answer
+        return cast(Answer, answer)  # nobody is there to be asked
 
     def list_tools(self) -> list[ListedTool]:
         """All tools as an agent sees them, in a stable order."""
@@ -202,7 +201,7 @@ class App:
         )
 
 
-def _policy(format: Format, version: str, structured: bool, settings: Settings) -> Policy:
+def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:
     one = settings.deadline
     deadlines = DEADLINES if one is None else dict.fromkeys(DEADLINES, one)
     return Policy(format, version, structured, deadlines, settings.limits_when_away)

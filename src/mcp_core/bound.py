@@ -84,10 +84,10 @@ def _invoker(spec: ToolSpec, resources: Resources) -> Invoke:
         try:
             async with AsyncExitStack() as stack:
                 opened = {n: await stack.enter_async_context(r.open(context)) for n, r in per_call.items()}
-                value = await run(**arrange(arguments, context), **opened)
+                value: Any = await run(**arrange(arguments, context), **opened)
                 if isinstance(value, Result) and value.is_failure():
                     raise _Undo(cast(Result[Any], value))
-                return value
+                return cast(Any, value)
         except _Undo as undo:
             return undo.result
 

@@ -21,7 +21,7 @@ def describe(spec: ToolSpec, detail: Detail) -> str:
 
 def compact(spec: ToolSpec) -> str:
     """What it does, when to use it, what it returns: for agents that pay by the token."""
-    parts = [_consent(spec), _deprecation(spec), spec.declaration.description or spec.doc.summary]
+    parts = [spec.declaration.description or spec.doc.summary, _consent(spec), _deprecation(spec)]
     if not spec.declaration.description:
         parts += [spec.doc.when or " ".join(spec.doc.body.split()), _returns(spec)]
     return " ".join(part for part in parts if part)
@@ -61,7 +61,8 @@ def _consent(spec: ToolSpec) -> str:
 
 
 def _deprecation(spec: ToolSpec) -> str:
-    return f"DEPRECATED. {spec.declaration.deprecated.sentence()}" if spec.declaration.deprecated else ""
+    deprecated = spec.declaration.deprecated
+    return deprecated.sentence().replace("Deprecated", "DEPRECATED", 1) if deprecated else ""
 
 
 def _usage(spec: ToolSpec) -> str:
@@ -89,11 +90,11 @@ def schema_markdown(model: type[BaseModel]) -> str:
     """Every argument with type, need, default, limits and description, under a `## Arguments` heading."""
     fields = schema.json_schema(model)
     required = set(fields.get("required", ()))
-    rows = [_row(name, argument, name in required, 0) for name, argument in fields["properties"].items()]
+    rows = [_row(name, argument, required=name in required) for name, argument in fields["properties"].items()]
     return "\n".join(["## Arguments", "", *(rows or ["None."])])
 
 
-def _row(name: str, argument: Mapping[str, Any], required: bool, depth: int) -> str:
+def _row(name: str, argument: Mapping[str, Any], *, required: bool, depth: int = 0) -> str:
     notes = [_type(argument), "required" if required else "optional"]
     if "default" in argument:
         notes.append(f"default: {_json(argument['default'])}")
@@ -102,7 +103,9 @@ def _row(name: str, argument: Mapping[str, Any], required: bool, depth: int) -> 
     lines = [f"{head}: {argument['description']}" if argument.get("description") else head]
     inner = _object_inside(argument)
     needed = set(inner.get("required", ()))
-    lines += [_row(key, value, key in needed, depth + 1) for key, value in inner.get("properties", {}).items()]
+    lines += [
+        _row(key, value, required=key in needed, depth=depth + 1) for key, value in inner.get("properties", {}).items()
+    ]
     return "\n".join(lines)
 
 
@@ -122,8 +125,8 @@ def _type(argument: Mapping[str, Any]) -> str:
             return " or ".join(_type(option) for option in argument[union])
     if argument.get("type") == "array":
         return f"list of {_type(argument['items'])}" if argument.get("items") else "list"
-    kind = argument.get("type", "any")
-    kind = " or ".join(kind) if isinstance(kind, list) else str(kind)
+    named: str | list[str] = argument.get("type", "any")
+    kind = " or ".join(named) if isinstance(named, list) else named
     return f"{kind} ({argument['format']})" if "format" in argument else kind
 
 

@@ -304,12 +304,13 @@ def for_empty(*, then: Sequence[SuggestedAction] = (), source: SourceQuality = "
 
 
 def _for_change(
-    what: str, kind: str, id: str, label: str, then: Sequence[SuggestedAction], evidence: Evidence
+    what: str, thing: tuple[str, str, str], then: Sequence[SuggestedAction], evidence: Evidence | None
 ) -> AgentHints:
+    kind, thing_id, label = thing
     return AgentHints(
-        evidence=evidence,
+        evidence=evidence or Evidence(),
         suggested_next_actions=tuple(then),
-        related_resources=(RelatedResource(type=kind, id=id, label=label, relevance=1.0),),
+        related_resources=(RelatedResource(type=kind, id=thing_id, label=label, relevance=1.0),),
         estimated_impact=EstimatedImpact(benefit=1.0, effort=0.1) if then else NO_IMPACT,
         why=f"The {kind} was {what}, and the store has confirmed it.",
     )
@@ -319,21 +320,21 @@ def for_created(
     kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
 ) -> AgentHints:
     """Hints after something was made."""
-    return _for_change("created", kind, id, label, then, evidence or Evidence())
+    return _for_change("created", (kind, id, label), then, evidence)
 
 
 def for_updated(
     kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
 ) -> AgentHints:
     """Hints after something was changed."""
-    return _for_change("updated", kind, id, label, then, evidence or Evidence())
+    return _for_change("updated", (kind, id, label), then, evidence)
 
 
 def for_deleted(
     kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
 ) -> AgentHints:
     """Hints after something was removed."""
-    return _for_change("deleted", kind, id, label, then, evidence or Evidence())
+    return _for_change("deleted", (kind, id, label), then, evidence)
 
 
 def for_value(*, evidence: Evidence | None = None, then: Sequence[SuggestedAction] = (), why: str = "") -> AgentHints:

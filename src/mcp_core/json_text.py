@@ -28,7 +28,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 def to_text(value: Any) -> str:
     """Compact JSON text. Raises TypeError, with the path, for anything that has no JSON form."""
-    kind = type(value)
+    kind = cast(type[Any], type(value))
     if kind is int:
         return str(value)
     try:

@@ -66,19 +66,19 @@ def unmark_call(token: Token[CallMark | None]) -> None:
 
 # --- redaction ---------------------------------------------------------------------------------------------
 
-_SECRET_WORDS = (
+_NAMES_OF_SECRETS = (
     "password|passwd|passphrase|pwd|secret|token|apikey|api[-_]?key|access[-_]?key|private[-_]?key"
     "|authorization|credentials?|cookie"
 )
 # A field is secret when one of its words is: `api_key`, `clientSecret`, `X-Auth-Token`; not `max_tokens`.
-_SECRET_NAME = re.compile(rf"(?:^|[-_.\s])(?:{_SECRET_WORDS})(?:$|[-_.\s])", re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"(?:^|[-_.\s])(?:{_NAMES_OF_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT = (
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
     (re.compile(r"(://[^/\s:@]+:)[^/\s@]+(@)"), rf"\1{REDACTED}\2"),
     (
         re.compile(
-            rf"""((?:\b|_)(?:{_SECRET_WORDS})["']?\s*[=:]\s*)("[^"]*"|'[^']*'|(?!{re.escape(REDACTED)})[^\s,;&}})\]]+)""",
+            rf"""((?:\b|_)(?:{_NAMES_OF_SECRETS})["']?\s*[=:]\s*)("[^"]*"|'[^']*'|(?!{re.escape(REDACTED)})[^\s,;&}})\]]+)""",
             re.IGNORECASE,
         ),
         rf"\1{REDACTED}",

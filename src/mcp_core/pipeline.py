@@ -7,6 +7,7 @@ All gates come before any data. A step that a tool does not use costs it nothing
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -35,6 +36,8 @@ from mcp_core.telemetry import Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
 
 logger = get_logger(__name__)
+
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
 """Seconds. Generous: a deadline ends what hangs, it does not punish what is a little late."""
@@ -82,10 +85,11 @@ class Pipeline:
         token = mark_call(_mark(call))
         try:
             with self._span(call) as span:
-                begin(call, logger)
+                begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, trail)
                 if span is not None:
-                    end_span(span, trail.outcome, trail.cached, trail.failure and trail.failure.error_type)
+                    error_type = trail.failure.error_type if trail.failure else None
+                    end_span(span, trail.outcome, cached=trail.cached, error_type=error_type)
             if isinstance(body, Question):
                 return body
             answer = render(
@@ -94,7 +98,7 @@ class Pipeline:
             trail.size = len(answer.text)
             return answer
         finally:
-            record(call, trail, time.perf_counter() - started, logger, self._telemetry, self._audit)
+            record(call, trail, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
             unmark_call(token)
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
@@ -125,7 +129,7 @@ class Pipeline:
         except ToolError as error:
             body = self._failed(error, call)
             trail.error = error
-        except Exception as error:  # the one place where whatever a handler raises becomes an answer
+        except Exception as error:  # noqa: BLE001 - the one place where whatever a handler raises becomes an answer
             body = self._broken(error, call)
             trail.error = error
         trail.failure = body.failure
@@ -199,12 +203,8 @@ class Pipeline:
 def _trace_id(meta: Mapping[str, Any]) -> str | None:
     """The trace id of a W3C traceparent."""
     header = meta.get("traceparent")
-    if not isinstance(header, str):
-        return None
-    parts = header.split("-")
-    if len(parts) < 4 or len(parts[1]) != 32 or not set(parts[1]) <= set("0123456789abcdef") or parts[1] == "0" * 32:
-        return None
-    return parts[1]
+    found = _TRACEPARENT.match(header) if isinstance(header, str) else None
+    return found[1] if found and int(found[1], 16) else None
 
 
 def _secrets(call: Call) -> tuple[str, ...]:

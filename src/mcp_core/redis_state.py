@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import Any, cast
 
 from limits import RateLimitItemPerSecond
 from limits.aio.storage import RedisStorage
@@ -27,7 +27,7 @@ class RedisState:
 
     def __init__(self, url: str, server: str) -> None:
         self._prefix = f"toolcharter:{server}:"
-        self._redis = Redis.from_url(
+        self._redis: Any = cast(Any, Redis).from_url(
             url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
         )
         storage = RedisStorage(

@@ -2,7 +2,7 @@
 
     result   {"success", "value" | "error" + "error_type", "message", "instruction"}
     bare     the value itself, or {"error"}; message and instruction travel in `_meta`
-    hints    {"data", "agentHints", "metadata", "error", "message", "instruction"}
+    hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
 
 An answer is one block of compact JSON text. It is put together from parts that are JSON already.
 """
@@ -72,6 +72,6 @@ def _hints(body: Body, metadata: ToolMetadata) -> str:
             fields["errorId"] = failure.error_id
         error = f',"error":{json_text.to_text(fields)}'
     return (
-        f'{{"data":{body.data or "null"},"agentHints":{body.hints},'
-        f'"metadata":{metadata.to_json_str()}{error}{_channels(body)}}}'
+        f'{{"data":{body.data or "null"}{error}{_channels(body)},'
+        f'"agentHints":{body.hints},"metadata":{metadata.to_json_str()}}}'
     )

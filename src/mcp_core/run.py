@@ -34,7 +34,7 @@ def run(build: Build, arguments: Sequence[str] | None = None) -> None:
         importlib.import_module("mcp_core.hosts.http").serve_http([app], settings)
     else:
         if sys.stdin.isatty():
-            print(greeting(app, parser.prog), file=sys.stderr)
+            sys.stderr.write(greeting(app, parser.prog) + "\n")
         asyncio.run(importlib.import_module("mcp_core.hosts.native").serve_stdio(app))
 
 

@@ -133,8 +133,8 @@ def secret_fields(model: type[BaseModel]) -> frozenset[str]:
     """The arguments that no log may show: secret types, secret names, and those declared secret."""
 
     def is_secret(name: str, field: FieldInfo) -> bool:
-        extra = field.json_schema_extra
-        declared = isinstance(extra, dict) and bool(extra.get("secret"))
+        extra: Any = field.json_schema_extra
+        declared = isinstance(extra, dict) and bool(cast(JsonSchema, extra).get("secret"))
         types = {field.annotation, *get_args(field.annotation)}
         return declared or is_secret_name(name) or bool(types & {SecretStr, SecretBytes})
 
@@ -147,11 +147,11 @@ def secret_fields(model: type[BaseModel]) -> frozenset[str]:
 class _Plain(GenerateJsonSchema):
     """Without titles, which repeat the names, and without `null` where leaving it out means the same."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic names it
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        inner = schema["schema"]
+        inner: Any = schema["schema"]
         if "default" in schema and schema["default"] is None and inner["type"] == "nullable":
             return self.generate_inner(inner["schema"])
         return super().default_schema(schema)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -12,7 +12,13 @@ from mcp_core.mcp_log import LogLevel
 
 ENV_PREFIX = "TOOLCHARTER_"
 
-Words = Annotated[tuple[str, ...], NoDecode]
+
+def _split(text: Any) -> Any:
+    """`a, b` as the command line and the environment write it."""
+    return tuple(word.strip() for word in text.split(",") if word.strip()) if isinstance(text, str) else text
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -40,7 +46,7 @@ class Settings(BaseSettings):
         description="JSON file of bearer tokens: {TOKEN: {user, grants}}. HTTP then refuses everyone else.",
     )
     user: str | None = Field(default=None, description="Who calls, where no token says so.")
-    grants: Words | None = Field(
+    grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
     )
     audit_file: Path | None = Field(default=None, description="File to append one JSON line to for each call.")
@@ -58,11 +64,6 @@ class Settings(BaseSettings):
     deadline: float | None = Field(
         default=None, gt=0, description="Seconds every call may take, instead of what the tool's response time allows."
     )
-
-    @classmethod
-    def settings_customise_sources(cls, settings_cls: Any, **sources: Any) -> Any:
-        """What is given on the command line, then the environment; nothing else."""
-        return sources["init_settings"], sources["env_settings"]
 
 
 def variable(name: str) -> str:
@@ -87,10 +88,6 @@ def from_options(options: argparse.Namespace) -> Settings:
     """The settings that a command was given; the environment fills the rest."""
     given = {name: getattr(options, name, None) for name in Settings.model_fields}
     return Settings(**{name: value for name, value in given.items() if value is not None})
-
-
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _takes_several(field: FieldInfo) -> bool:

@@ -6,7 +6,7 @@ SDK is set up.
 """
 
 import bisect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,7 +110,7 @@ class Telemetry:
         meter.create_observable_gauge(CACHE_HIT_RATE, [self._observe_hit_rate], description=METRICS[CACHE_HIT_RATE])
         return meter.create_histogram(DURATION, "s", METRICS[DURATION])
 
-    def record(self, tool: str, outcome: str, seconds: float, cached: bool | None) -> None:
+    def record(self, tool: str, outcome: str, seconds: float, *, cached: bool | None) -> None:
         """Count one call. `cached` is None where no cache was asked."""
         tally = self.tallies.get(tool)
         if tally is None:
@@ -127,7 +127,7 @@ class Telemetry:
             self._duration.record(seconds, {"server": self.server, "tool": tool, "outcome": outcome})
 
     @contextmanager
-    def span(self, tool: str, category: str, carrier: Mapping[str, Any]) -> Iterator[Span]:
+    def span(self, tool: str, category: str, carrier: Mapping[str, Any]) -> Generator[Span]:
         """One span for a call, in the caller's trace."""
         headers = {key: value for key, value in carrier.items() if isinstance(value, str)}
         parent = self._propagator.extract(headers, otel_context.get_current()) if "traceparent" in headers else None
@@ -168,7 +168,7 @@ class Telemetry:
         return [Observation(tally.hit_rate, labels) for tally, labels in self._labelled()]
 
 
-def end_span(span: Span, outcome: str, cached: bool | None, error_type: str | None) -> None:
+def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str | None) -> None:
     """Write a call's end onto its span."""
     span.set_attribute("toolcharter.outcome", outcome)
     span.set_attribute("toolcharter.cached", bool(cached))

@@ -44,7 +44,11 @@ class ToolArguments(BaseModel):
 
         if function is not None:
             return collect(tool(function))
-        return lambda target: collect(tool(**declaration)(target))
+
+        def declare_and_collect(target: F) -> F:
+            return collect(tool(**declaration)(target))
+
+        return declare_and_collect
 
     @staticmethod
     def get_declared_tools() -> dict[str, Callable[..., Any]]:

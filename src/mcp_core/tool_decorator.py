@@ -92,9 +92,9 @@ def _on_the_wire(function: Callable[..., Any]) -> Callable[..., Any]:
     def flat_sync(**arguments: Any) -> Any:
         return _as_answer(function(**_unflatten(signature, arguments)))
 
-    wrapper = flat_async if signature.is_async else flat_sync
+    wrapper: Any = flat_async if signature.is_async else flat_sync
     shown = _flat_parameters(function, signature)
-    wrapper.__signature__ = inspect.Signature(shown)  # pyright: ignore[reportFunctionMemberAccess]
+    wrapper.__signature__ = inspect.Signature(shown)
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     # Servers that look through wrappers would find the nested signature again.
     del wrapper.__wrapped__

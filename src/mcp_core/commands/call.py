@@ -1,4 +1,4 @@
-"""Call a tool: toolcharter call SERVER TOOL key=value ... Exit code 0, 1 when the tool failed, 2 when it could not run."""
+"""Call a tool and print its answer. The exit code is 1 when the tool failed, 2 when it could not be called."""
 
 import argparse
 import asyncio
@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mcp_core.commands import connection
 from mcp_core.commands.connection import CannotRun
+from mcp_core.commands.show import show
 
 FAILED = 1
 
@@ -32,12 +33,12 @@ def run(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
         tools = {tool.name: tool for tool in await server.list_tools()}
-        schema = tools[options.tool].input_schema if options.tool in tools else {}
+        schema: Mapping[str, Any] = tools[options.tool].input_schema if options.tool in tools else {}
         arguments = _whole(options.whole) | _pairs(options.arguments, schema)
         answer = await server.call(options.tool, arguments)
-    try:
-        connection.print_json(json.loads(answer.text))
-    except ValueError:
+    if sys.stdout.isatty():
+        show(answer)
+    else:
         print(answer.text)
     return FAILED if answer.is_error else os.EX_OK
 

@@ -4,10 +4,10 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from mcp_core import mcp_log, targets
 from mcp_core.app import App, ListedTool
@@ -46,10 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @asynccontextmanager
-async def connect(options: argparse.Namespace) -> AsyncIterator[Connection]:
+async def connect(options: argparse.Namespace) -> AsyncGenerator[Connection]:
     """Open the server that the options name."""
     settings = from_options(options)
-    mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
+    # The answer says what was refused; the log is for what the answer cannot explain.
+    level = "ERROR" if options.log_level is None else settings.log_level
+    mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
     if targets.is_address(options.server):
         # The MCP client is loaded only for servers that run elsewhere.
         client = import_module("mcp_core.hosts.client")
@@ -91,11 +93,10 @@ class _Local:
             progress=show_progress,
         )
         try:
-            answer = await self._app.run(request)
+            # A question is never returned to one who can be asked.
+            return cast(Answer, await self._app.run(request))
         except UnknownTool as error:
             raise CannotRun(str(error)) from None
-        assert isinstance(answer, Answer)  # a question is never returned to one who can be asked
-        return answer
 
 
 async def ask_terminal(question: str) -> bool:
@@ -112,6 +113,5 @@ async def show_progress(done: float, total: float | None, message: str | None) -
 
 
 def print_json(value: Any) -> None:
-    """Readable on a terminal, one line in a pipe."""
-    text = json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
-    print(text)
+    """One line, for the next program."""
+    print(json.dumps(value, ensure_ascii=False))

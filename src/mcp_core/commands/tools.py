@@ -53,7 +53,7 @@ def _show_all(tools: list[ListedTool]) -> None:
 
 def _summary(tool: ListedTool) -> str:
     lines = [line for line in tool.description.splitlines() if line and not line.startswith("#")]
-    return lines[0] if lines else tool.title
+    return lines[0].partition(". ")[0].rstrip(".") if lines else tool.title
 
 
 def _show_one(tool: ListedTool, documentation: str) -> None:

@@ -1,9 +1,9 @@
 """A client for servers that run elsewhere, for the commands and the tests."""
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import mcp_types as types
@@ -23,12 +23,12 @@ class Unreachable(Exception):
 
 
 @asynccontextmanager
-async def connect(url: str, token: str | None, ask: Ask) -> AsyncIterator["RemoteServer"]:
+async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["RemoteServer"]:
     """A connection to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
 
-    async def elicit(_: Any, params: Any) -> types.ElicitResult:
+    async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         agreed = await ask(params.message)
         return types.ElicitResult(action="accept" if agreed else "decline", content={CONFIRM: True} if agreed else None)
 
@@ -39,15 +39,14 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncIterator["Remot
         raise Unreachable(f"{url}: {_reason(group)}") from None
 
 
-def _reason(group: BaseExceptionGroup[Any]) -> str:
-    first: Any = group
-    while isinstance(first, BaseExceptionGroup):
-        first = first.exceptions[0]
-    if isinstance(first, httpx2.HTTPStatusError) and first.response.status_code == httpx2.codes.UNAUTHORIZED:
+def _reason(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):
+        return _reason(cast(BaseExceptionGroup[BaseException], error).exceptions[0])
+    if isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == int(httpx2.codes.UNAUTHORIZED):
         return "the server wants a token; give --token"
-    if isinstance(first, httpx2.ConnectError):
+    if isinstance(error, httpx2.ConnectError):
         return "nothing answers there; is the server running?"
-    return str(first) or type(first).__name__
+    return str(error) or type(error).__name__
 
 
 class RemoteServer:

@@ -6,7 +6,7 @@
 All that this project knows of FastMCP's insides is in this module; its minor versions may change them.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, cast
 
@@ -31,6 +31,11 @@ class GovernedTool(Tool):
 
     _app: App = PrivateAttr()
     _final_name: str = PrivateAttr()
+
+    def of(self, app: App) -> "GovernedTool":
+        """Tie the tool to its app, under the name it has there: a mount may give it another one here."""
+        self._app, self._final_name = app, self.name
+        return self
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call."""
@@ -62,8 +67,7 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
             annotations=types.ToolAnnotations.model_validate(dict(listed.annotations)),
             meta=dict(listed.meta),
         )
-        tool._app, tool._final_name = app, listed.name  # pyright: ignore[reportPrivateUsage]
-        server.add_tool(tool)
+        server.add_tool(tool.of(app))
         added.append(tool)
     _look_schemas_up(server)
     return added
@@ -73,7 +77,7 @@ def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str
     """A lifespan for the FastMCP server: opens the apps at its start and closes them at its end."""
 
     @asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[dict[str, Any]]:
+    async def lifespan(_: Any) -> AsyncGenerator[dict[str, Any]]:
         for app in apps:
             await app.__aenter__()
         try:
@@ -104,7 +108,7 @@ def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:
     around = get_context().request_context
     if around is None:
         return Request(tool, arguments, app.local_caller)
-    context = around._srctx  # pyright: ignore[reportPrivateUsage]
+    context = around._srctx  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - FastMCP's own escape hatch
     return wire.request_of(app, context, tool, arguments, _caller(app, around.request))
 
 

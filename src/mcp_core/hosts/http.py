@@ -3,7 +3,7 @@
 import errno
 import socket
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import uvicorn
@@ -11,26 +11,26 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp
 
 from mcp_core.app import App
-from mcp_core.hosts.native import http_app
+from mcp_core.hosts.native import HttpFront
 from mcp_core.page import render_page, terminal_text
 from mcp_core.settings import Settings
 from mcp_core.telemetry import prometheus
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
 
 def site(apps: Sequence[App], base_url: str) -> Starlette:
     """Each app at `/NAME/mcp`, and a single one at `/mcp` as well."""
-    inner = {app.name: http_app(app) for app in apps}
+    inner = {app.name: HttpFront(app) for app in apps}
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             for served in inner.values():
-                await stack.enter_async_context(_lifespan_of(served))
+                await stack.enter_async_context(served.lifespan())
             yield
 
     async def health(_: Request) -> Response:
@@ -53,21 +53,15 @@ def site(apps: Sequence[App], base_url: str) -> Starlette:
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-@asynccontextmanager
-async def _lifespan_of(app: ASGIApp) -> AsyncIterator[None]:
-    starlette: Starlette = app.inner  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-    async with starlette.router.lifespan_context(starlette):  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-        yield
-
-
 def serve_http(apps: Sequence[App], settings: Settings) -> None:
     """Serve until told to stop."""
     _refuse_open_doors(apps, settings)
     listener = _listen(settings)
     host, port = listener.getsockname()[:2]
-    shown = settings.host if settings.host not in ("0.0.0.0", "::") else host
+    shown = settings.host if settings.host not in _EVERYWHERE else host
     base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
-    print(terminal_text(apps, base_url), file=sys.stderr, flush=True)
+    sys.stderr.write(terminal_text(apps, base_url) + "\n")
+    sys.stderr.flush()
     config = uvicorn.Config(site(apps, base_url), log_config=None, access_log=False, timeout_graceful_shutdown=5)
     uvicorn.Server(config).run(sockets=[listener])
 

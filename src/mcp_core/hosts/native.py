@@ -1,8 +1,8 @@
 """The native host: an `App` on the MCP SDK's low-level server, over stdio and streamable HTTP."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import mcp_types as types
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -15,13 +15,14 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Caller, Question
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
 from mcp_core.hosts.wire import CALLER_KEY, Context
+from mcp_core.settings import Settings
 
 LIST_TTL_MS = 300_000
 DOCS_SCHEME = "toolcharter://tools/"
@@ -29,21 +30,48 @@ DOCS_SCHEME = "toolcharter://tools/"
 
 def build_server(app: App) -> Server[App]:
     """The SDK's server for an app. Entering its lifespan opens the app."""
-    listed = [_tool(tool) for tool in app.list_tools()]
-    documents = [_document(tool) for tool in app.list_tools()]
+    handlers = _Handlers(app)
+    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
+    server = Server(
+        app.name,
+        version=app.version,
+        title=app.title,
+        instructions=app.instructions,
+        lifespan=handlers.lifespan,
+        cache_hints={"tools/list": hint, "resources/list": hint, "resources/read": hint, "server/discover": hint},
+        get_tool_input_schema=app.input_schema,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
+    )
+    # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
+    server.middleware.clear()
+    return server
+
+
+class _Handlers:
+    """What the SDK calls. The lists are made once: a server's tools do not change while it runs."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        tools = app.list_tools()
+        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools])
+        self._documents = types.ListResourcesResult(resources=[_document(tool) for tool in tools])
 
     @asynccontextmanager
-    async def lifespan(_: Server[App]) -> AsyncIterator[App]:
-        async with app:
-            yield app
+    async def lifespan(self, server: Server[App]) -> AsyncGenerator[App]:
+        async with self._app:
+            yield self._app
 
-    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed)
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return self._tools
 
-    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> Any:
-        request = wire.request_of(app, ctx, params.name, params.arguments, _caller(app, ctx))
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
+        app = self._app
+        caller = ctx.request.scope[CALLER_KEY] if ctx.request is not None else app.local_caller
         try:
-            answer = await app.run(request)
+            answer = await app.run(wire.request_of(app, ctx, params.name, params.arguments, caller))
         except UnknownTool as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error), data={"nearest": error.nearest}) from None
         if isinstance(answer, Question):
@@ -58,34 +86,18 @@ def build_server(app: App) -> Server[App]:
             result["_meta"] = dict(answer.meta)
         return result
 
-    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=documents)
+    async def list_resources(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return self._documents
 
-    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            text = app.documentation(params.uri.removeprefix(DOCS_SCHEME))
+            text = self._app.documentation(params.uri.removeprefix(DOCS_SCHEME))
         except UnknownTool as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
-
-    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
-    server = Server(
-        app.name,
-        version=app.version,
-        title=app.title,
-        instructions=app.instructions,
-        lifespan=lifespan,
-        cache_hints={"tools/list": hint, "resources/list": hint, "resources/read": hint, "server/discover": hint},
-        get_tool_input_schema=app.input_schema,
-        on_list_tools=list_tools,
-        on_call_tool=cast(Any, call_tool),
-        on_list_resources=list_resources,
-        on_read_resource=read_resource,
-    )
-    # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
-    server.middleware.clear()
-    return server
 
 
 def _tool(tool: ListedTool) -> types.Tool:
@@ -108,10 +120,6 @@ def _document(tool: ListedTool) -> types.Resource:
     )
 
 
-def _caller(app: App, ctx: Context) -> Caller:
-    return ctx.request.scope[CALLER_KEY] if ctx.request is not None else app.local_caller
-
-
 async def serve_stdio(app: App) -> None:
     """Serve over stdin and stdout until the input ends."""
     server = build_server(app)
@@ -119,43 +127,30 @@ async def serve_stdio(app: App) -> None:
         await server.run(reader, writer, server.create_initialization_options())
 
 
-def http_app(app: App) -> ASGIApp:
-    """An ASGI application that serves the app at `/mcp`, with Origin, Host and token checks on."""
-    settings = app.settings
-    hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
-        allowed_origins=[
-            *settings.allow_origins,
-            *(f"http://{host}{port}" for host in hosts for port in ("", ":*")),
-        ],
-    )
-    inner = build_server(app).streamable_http_app(transport_security=security)
-    return _Front(app, inner)
+class HttpFront:
+    """An ASGI application that serves an app at `/mcp`, with Origin, Host and token checks on.
 
+    Whoever mounts it enters its `lifespan` first.
+    """
 
-class _Front:
-    """Says who calls, before the protocol is looked at."""
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._inner = build_server(app).streamable_http_app(transport_security=_security(app.settings))
 
-    def __init__(self, app: App, inner: ASGIApp) -> None:
-        self._app, self.inner = app, inner
+    def lifespan(self) -> AbstractAsyncContextManager[Any]:
+        """Opens the app and the SDK's session manager."""
+        return self._inner.router.lifespan_context(self._inner)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            caller = await self._caller(scope)
-            if caller is None:
-                refusal = JSONResponse(
-                    {"error": "invalid_token", "error_description": "Send a valid token: Authorization: Bearer TOKEN"},
-                    status_code=401,
-                    headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
-                )
-                return await refusal(scope, receive, send)
-            scope[CALLER_KEY] = caller
-            if caller.user_id is not None:
-                # The SDK ties a session to the user who opened it; nobody else's token gets into it.
-                scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
-        return await self.inner(scope, receive, send)
+        """Say who calls, before the protocol is looked at."""
+        caller = await self._caller(scope)
+        if caller is None:
+            return await _UNAUTHORIZED(scope, receive, send)
+        scope[CALLER_KEY] = caller
+        if caller.user_id is not None:
+            # The SDK ties a session to the user who opened it; nobody else's token gets into it.
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
+        return await self._inner(scope, receive, send)
 
     async def _caller(self, scope: Scope) -> Caller | None:
         app = self._app
@@ -166,3 +161,20 @@ class _Front:
             return Caller(f"anonymous:{client[0] if client else '?'}", None, app.local_caller.grants)
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         return await app.verifier.verify(token.strip()) if scheme.lower() == "bearer" and token else None
+
+
+_UNAUTHORIZED = JSONResponse(
+    {"error": "invalid_token", "error_description": "Send a valid token: Authorization: Bearer TOKEN"},
+    status_code=401,
+    headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+)
+
+
+def _security(settings: Settings) -> TransportSecuritySettings:
+    hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
+    own_origins = [f"http://{host}{port}" for host in hosts for port in ("", ":*")]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
+        allowed_origins=[*settings.allow_origins, *own_origins],
+    )

@@ -17,15 +17,8 @@ async def recall(permit: Permit, tool: BoundTool, state: State) -> tuple[str | N
     """The key of this call, and the answer that is still fresh, if there is one. No key: no cache."""
     try:
         generation = await state.generation(tool.spec.tags)
-        key = "\0".join(
-            (
-                permit.call.request.caller.key,
-                tool.final_name,
-                tool.spec.declaration.version,
-                generation,
-                permit.arguments_json,
-            )
-        )
+        caller, version = permit.call.request.caller.key, tool.spec.declaration.version
+        key = f"{caller}\0{tool.final_name}\0{version}\0{generation}\0{permit.arguments_json}"
         return key, await state.recall(key)
     except StateUnavailable as error:
         logger.warning("The cache is away, going on without it: %s", error.__cause__)

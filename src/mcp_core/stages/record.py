@@ -1,5 +1,6 @@
 """Step 12: what is left of a call: log lines, counts, an audit entry. Exactly once, also when it is cancelled."""
 
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +9,10 @@ from typing import Any
 from pydantic_core import to_json
 
 from mcp_core.call import Call, Failure, Outcome
-from mcp_core.mcp_log import TRACE_LEVEL, TraceLogger, redact
+from mcp_core.mcp_log import TRACE_LEVEL, get_logger, redact
 from mcp_core.telemetry import Telemetry
+
+logger = get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -40,7 +43,7 @@ class AuditTrail:
         os.close(self._file)
 
 
-def begin(call: Call, logger: TraceLogger) -> None:
+def begin(call: Call) -> None:
     """The line before the tool runs."""
     if logger.isEnabledFor(TRACE_LEVEL):
         arguments = redact(dict(call.request.arguments), call.spec.secret_fields)
@@ -49,27 +52,22 @@ def begin(call: Call, logger: TraceLogger) -> None:
         logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
 
 
-def record(
-    call: Call, trail: Trail, seconds: float, logger: TraceLogger, telemetry: Telemetry, audit: AuditTrail | None
-) -> None:
+def record(call: Call, trail: Trail, seconds: float, *, telemetry: Telemetry, audit: AuditTrail | None) -> None:
     """Log the end, count the call, and write it down."""
-    _log_end(call, trail, seconds, logger)
-    telemetry.record(call.spec.name, trail.outcome, seconds, trail.cached)
+    _log_end(call, trail, seconds)
+    telemetry.record(call.spec.name, trail.outcome, seconds, cached=trail.cached)
     if audit is not None:
         audit.write(_entry(call, trail, seconds))
 
 
-def _log_end(call: Call, trail: Trail, seconds: float, logger: TraceLogger) -> None:
+def _log_end(call: Call, trail: Trail, seconds: float) -> None:
     name, failure = call.spec.name, trail.failure
     if failure is None:
-        level = TRACE_LEVEL if call.spec.signature.is_async else 10
+        level = TRACE_LEVEL if call.spec.signature.is_async else logging.DEBUG
         if not logger.isEnabledFor(level):
             return
         summary = {"outcome": trail.outcome, "ms": round(seconds * 1000, 3), "chars": trail.size}
-        if trail.outcome == "ok":
-            message = "Tool %s completed successfully"
-        else:
-            message = f"Tool %s ended: {trail.outcome}"
+        message = "Tool %s completed successfully" if trail.outcome == "ok" else f"Tool %s ended: {trail.outcome}"
         logger.log(level, message, name, extra={"summary": summary | {"cached": bool(trail.cached)}})
     elif failure.kind == "system":
         extra = {"errorId": failure.error_id} if failure.error_id else {}
