@@ -20,10 +20,14 @@ class NoSuchTarget(Exception):
     """Nothing is known under that name; the message says what is."""
 
 
-def installed() -> dict[str, EntryPoint]:
-    """All servers that are installed; the example where there is no other."""
-    found = {entry.name: entry for entry in entry_points(group=SERVERS)}
-    return dict(sorted(found.items())) or {entry.name: entry for entry in entry_points(group=EXAMPLES)}
+def known() -> dict[str, EntryPoint]:
+    """All servers that can be named, the example included."""
+    return {entry.name: entry for group in (EXAMPLES, SERVERS) for entry in entry_points(group=group)}
+
+
+def installed() -> list[str]:
+    """What is served where none is named: all servers; the example where there is no other."""
+    return sorted(entry_points(group=SERVERS).names) or sorted(entry_points(group=EXAMPLES).names)
 
 
 def is_address(target: str) -> bool:
@@ -33,15 +37,15 @@ def is_address(target: str) -> bool:
 
 def load(target: str, settings: Settings) -> App:
     """Build the server that a name, `file.py[:object]` or `module:object` stands for."""
-    known = {entry.name: entry for group in (SERVERS, EXAMPLES) for entry in entry_points(group=group)}
-    if target in known:
-        made = known[target].load()
+    named = known()
+    if target in named:
+        made = named[target].load()
     elif ".py" in target:
         made = _from_file(target)
     elif ":" in target:
         made = _attribute(_module(target.partition(":")[0], target), target.partition(":")[2], target)
     else:
-        names = ", ".join(known) or "none"
+        names = ", ".join(named) or "none"
         forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
         raise NoSuchTarget(f"No server {target!r}. Installed: {names}. {forms}")
     app = made if isinstance(made, App) else cast(Callable[[Settings], Any], made)(settings)
@@ -54,7 +58,7 @@ def load(target: str, settings: Settings) -> App:
 
 def load_all(names: Sequence[str], settings: Settings) -> list[App]:
     """The named servers, or all that are installed."""
-    chosen = list(names) or list(installed())
+    chosen = list(names) or installed()
     if not chosen:
         raise NoSuchTarget("No server is installed, and none was named. Give a file.py or module:object.")
     return [load(name, settings) for name in chosen]

@@ -18,6 +18,7 @@ from mcp_core.page import render_page, terminal_text
 from mcp_core.settings import Settings
 from mcp_core.telemetry import prometheus
 
+_BACKLOG = 2048
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
@@ -82,6 +83,8 @@ def _listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
+        # From here on clients may connect: whoever reads the printed address can use it at once.
+        listener.listen(_BACKLOG)
     except OSError as error:
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise SystemExit(f"Port {settings.port} on {settings.host} {reason}. Choose another with --port.") from None

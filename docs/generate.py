@@ -1,0 +1,139 @@
+"""Write the generated parts of the docs, or check that they are up to date.
+
+    python docs/generate.py            write
+    python docs/generate.py --check    fail when something is out of date
+
+Whole pages: tools of every server, settings, metrics, commands. In hand-written pages, whatever stands between
+`<!-- begin FILE -->` and `<!-- end -->` is the text of that file.
+"""
+
+import argparse
+import contextlib
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from unittest import mock
+
+from mcp_core import Settings, targets, telemetry
+from mcp_core.cli import COMMANDS, main
+from mcp_core.describe import full
+from mcp_core.settings import variable
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"
+INSERTED = re.compile(r"<!-- begin (\S+) -->\n.*?<!-- end -->", re.DOTALL)
+LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml"}
+
+
+def tools_page(name: str) -> str:
+    app = targets.load(name, Settings())
+    lines = [f"# Tools of {app.title}", "", f"The server `{app.name}`, version {app.version}. {app.instructions or ''}"]
+    lines += ["", "| tool | category | what it does |", "|---|---|---|"]
+    specs = app.registry.get_all()
+    lines += [f"| [{s.name}](#{s.name}) | {s.category} | {s.doc.summary} |" for s in specs]
+    for spec in specs:
+        declared = spec.declaration
+        facts = [f"version {declared.version}", f"response time {spec.response_time}"]
+        facts.append(f"permissions {', '.join(spec.permissions)}" if spec.permissions else "no permission needed")
+        facts.append(f"cached for {spec.cache_ttl:g} s" if spec.cache_ttl else "never cached")
+        if limit := declared.rate_limit:
+            facts.append(f"at most {limit.max_calls} calls in {limit.window_ms / 1000:g} s")
+        facts.append(f"tags {', '.join(spec.tags)}")
+        body = re.sub(r"^## ", "### ", full(spec), flags=re.MULTILINE)
+        lines += ["", f"## {spec.name}", "", f"{'; '.join(facts).capitalize()}.", "", body]
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        "Every server command and `toolcharter serve` take the same options.",
+        "Each one has an environment variable; the option wins.",
+        "",
+        "| option | environment variable | default | what it does |",
+        "|---|---|---|---|",
+    ]
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default in (None, ()) else f"`{field.default}`"
+        option = f"`--{name.replace('_', '-')}`"
+        lines.append(f"| {option} | `{variable(name)}` | {default} | {field.description} |")
+    return "\n".join(lines) + "\n"
+
+
+def metrics_page() -> str:
+    lines = [
+        "# Metrics and spans",
+        "",
+        "Served at `/metrics` in Prometheus' text format, where dots become underscores.",
+        "Where an OpenTelemetry SDK is set up, the same figures are emitted as OpenTelemetry metrics.",
+        "",
+        "| metric | what it counts |",
+        "|---|---|",
+        *(f"| `{name}` | {words} |" for name, words in telemetry.METRICS.items()),
+        "",
+        f"Every call is one span, named `{telemetry.SPAN}`, in the caller's trace.",
+        "",
+        "| attribute | what it says |",
+        "|---|---|",
+        *(f"| `{name}` | {words} |" for name, words in telemetry.SPAN_ATTRIBUTES.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def commands_page() -> str:
+    lines = ["# Commands", ""]
+    for words in ([], *([name] for name in COMMANDS)):
+        out = io.StringIO()
+        argv = [*words, "--help"]
+        # A fixed width, so that the page does not depend on the terminal it was made in.
+        with (
+            mock.patch.dict(os.environ, COLUMNS="100"),
+            contextlib.redirect_stdout(out),
+            contextlib.suppress(SystemExit),
+        ):
+            main(argv)
+        lines += [f"## toolcharter {' '.join(words)}".rstrip(), "", "```text", out.getvalue().rstrip(), "```", ""]
+    return "\n".join(lines)
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page, and every hand-written one with its insertions renewed."""
+    made = {
+        ROOT / "docs/settings.md": NOTE + settings_page(),
+        ROOT / "docs/metrics.md": NOTE + metrics_page(),
+        ROOT / "docs/commands.md": NOTE + commands_page(),
+    }
+    for name in targets.known():
+        made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        if path not in made:
+            made[path] = INSERTED.sub(insertion, path.read_text(encoding="utf-8"))
+    return made
+
+
+def insertion(found: re.Match[str]) -> str:
+    path = ROOT / found[1]
+    text = path.read_text(encoding="utf-8").rstrip()
+    return f"<!-- begin {found[1]} -->\n```{LANGUAGES.get(path.suffix, 'text')}\n{text}\n```\n<!-- end -->"
+
+
+def run(*, check: bool) -> int:
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    if check:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is out of date; run `make docs` and commit what it writes")
+        return 1 if stale else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(pages()[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only look, and fail when something is out of date")
+    sys.exit(run(check=parser.parse_args().check))

@@ -1,0 +1,56 @@
+import json
+
+from mcp_core import App, Settings, page, targets, tool
+
+BASE = "http://127.0.0.1:8000"
+
+
+def demo():
+    return targets.load("demo", Settings())
+
+
+def test_the_page_lists_every_tool_with_its_full_documentation():
+    app = demo()
+    shown = page.render_page([app], BASE)
+    for spec in app.registry.get_all():
+        assert f'id="demo-{spec.name}"' in shown
+    assert shown.count("<h2>Concrete Examples</h2>") == len(app.registry.get_all())
+
+
+def test_the_page_loads_nothing_from_elsewhere():
+    shown = page.render_page([demo()], BASE)
+    assert "src=" not in shown
+    assert "@import" not in shown
+    assert "<script" not in shown
+
+
+def test_the_page_has_client_configuration_to_copy():
+    assert page.client_configuration([demo()], BASE) == {
+        "mcpServers": {"demo": {"type": "http", "url": "http://127.0.0.1:8000/demo/mcp"}}
+    }
+    assert "http://127.0.0.1:8000/demo/mcp" in page.render_page([demo()], BASE)
+
+
+def test_what_a_tool_says_cannot_become_markup():
+    async def sneaky(text: str) -> str:
+        """<script>alert(1)</script> <img src=x onerror=alert(1)>
+
+        Args:
+            text: <b>bold</b>
+        """
+        return text
+
+    shown = page.render_page([App("x<y", version="1.0.0", instructions="<i>hi</i>", tools=[tool(sneaky)])], BASE)
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "<i>" not in shown
+    assert "x<y" not in shown
+
+
+def test_the_terminal_shows_tools_a_call_that_works_and_configuration():
+    text = page.terminal_text([demo()], BASE)
+    assert "    add                  Add two whole numbers." in text
+    assert f"  toolcharter call {BASE}/demo/mcp add a=2 b=3" in text
+    start = text.index("{")
+    configuration, _ = json.JSONDecoder().raw_decode(text[start:])
+    assert configuration == page.client_configuration([demo()], BASE)
