@@ -1,11 +1,12 @@
 """`App`: a server's tools with all they need, before any host. Each server's `build(settings)` makes one."""
 
+import asyncio
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from mcp_core.auth import StaticTokens, TokenVerifier, user
 from mcp_core.bound import PerCall
@@ -45,6 +46,9 @@ class App:
     Hosts enter it (`async with app`) before they serve: that opens what the tools need and binds them to it.
     """
 
+    governs: ClassVar[bool] = True
+    """Tells decorators that tools need no wrapping here."""
+
     def __init__(
         self,
         name: str,
@@ -79,6 +83,7 @@ class App:
         self._pipeline: Pipeline | None = None
         self._stack: AsyncExitStack | None = None
         self._users = 0
+        self._door = asyncio.Lock()
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -106,22 +111,24 @@ class App:
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. May be entered several times; the last to leave closes it."""
-        self._users += 1
-        if self._users == 1:
-            self._stack = await AsyncExitStack().__aenter__()
-            try:
-                await self._open(self._stack)
-            except BaseException:
-                self._users = 0
-                await self._stack.aclose()
-                raise
+        async with self._door:
+            self._users += 1
+            if self._users == 1:
+                self._stack = await AsyncExitStack().__aenter__()
+                try:
+                    await self._open(self._stack)
+                except BaseException:
+                    self._users = 0
+                    await self._stack.aclose()
+                    raise
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        self._users -= 1
-        if self._users == 0 and self._stack is not None:
-            stack, self._stack, self._pipeline = self._stack, None, None
-            await stack.aclose()
+        async with self._door:
+            self._users -= 1
+            if self._users == 0 and self._stack is not None:
+                stack, self._stack, self._pipeline = self._stack, None, None
+                await stack.aclose()
 
     @property
     def is_open(self) -> bool:

@@ -28,7 +28,7 @@ class StaticTokens:
         """Read `{TOKEN: {"user": NAME, "grants": [PERMISSION, ...]}}`."""
         try:
             entries = cast(dict[str, dict[str, Any]], json.loads(path.read_text(encoding="utf-8")))
-            return cls({token: user(entry["user"], entry.get("grants", ())) for token, entry in entries.items()})
+            return cls({token: user(entry["user"], _listed(entry)) for token, entry in entries.items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             form = '{"TOKEN": {"user": "ann", "grants": ["cards:read"]}}'
             raise SystemExit(f"{path}: no readable token file ({error!r}); it should look like {form}") from None
@@ -41,6 +41,14 @@ class StaticTokens:
 def user(name: str, grants: "tuple[str, ...] | list[str]") -> Caller:
     """A caller with a name."""
     return Caller(key=f"user:{name}", user_id=name, grants=frozenset(grants))
+
+
+def _listed(entry: Mapping[str, Any]) -> list[str]:
+    """The grants of an entry. A text in place of a list would grant each of its letters, `*` among them."""
+    grants = entry.get("grants", [])
+    if not isinstance(grants, list) or not all(isinstance(grant, str) for grant in cast(list[Any], grants)):
+        raise TypeError(f"grants is {grants!r}, not a list of permissions")
+    return cast(list[str], grants)
 
 
 def _digest(token: str) -> bytes:

@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PydanticSchemaGenerationError, TypeAdapter
+from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
 from pydantic_core import SchemaValidator
 
 from mcp_core.context import ToolContext
@@ -46,10 +46,14 @@ class BoundTool:
     cache_ttl: float | None
     forgets: tuple[str, ...]
     permissions: tuple[str, ...]
+    read_only: bool
 
 
 def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mapping[ResponseTime, float]) -> BoundTool:
     """Make a tool ready to run. A need that nothing provides is refused here, not during a call."""
+    if spec.signature.host_context is not None:
+        fix = "take a ToolContext instead"
+        raise DeclarationError([f"{spec.name}: {spec.signature.host_context} is an MCP library's context; {fix}"])
     missing = [f"{p}: {_type_name(t)}" for p, t in spec.signature.needs.items() if t not in resources]
     if missing:
         raise DeclarationError([f"{spec.name}: needs {', '.join(missing)}; give it with app.provide(type, value)"])
@@ -60,9 +64,10 @@ def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mappi
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_adapter(spec.signature.returns),
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
-        cache_ttl=spec.cache_ttl,
+        cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
         permissions=spec.permissions,
+        read_only=spec.category in ("query", "analysis"),
     )
 
 
@@ -125,8 +130,15 @@ def _arranger(
 def _in_a_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     """A handler that is not async must not hold up the others."""
 
+    def call(**keywords: Any) -> Any:
+        try:
+            return handler(**keywords)
+        except (StopIteration, GeneratorExit) as error:
+            # These mean something else to the coroutine that waits: it would wait for ever, or be closed.
+            raise RuntimeError(f"the handler raised {error!r}") from error
+
     async def run(**keywords: Any) -> Any:
-        return await asyncio.to_thread(handler, **keywords)
+        return await asyncio.to_thread(call, **keywords)
 
     return run
 
@@ -137,10 +149,10 @@ def _return_adapter(annotation: Any) -> TypeAdapter[Any] | None:
         annotation = get_args(annotation)[0]
     if annotation in (Any, None, type(None), Result, ToolResult) or isinstance(annotation, TypeVar):
         return None
-    try:
-        return TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=True))
-    except PydanticSchemaGenerationError:
-        return None
-    except TypeError:
-        # A model or dataclass brings its own configuration.
-        return TypeAdapter(annotation)
+    # A model, dataclass or TypedDict brings its own configuration, and takes no other.
+    for config in (ConfigDict(arbitrary_types_allowed=True), None):
+        try:
+            return TypeAdapter(annotation, config=config)
+        except PydanticUserError:
+            continue
+    return None

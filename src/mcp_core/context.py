@@ -29,6 +29,8 @@ class ToolContext:
     user_id: str | None = None
     session_id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    read_only: bool = False
+    """Whether the tool declared that it changes nothing; what opens a transaction can hold it to that."""
     progress: ReportProgress | None = None
 
     async def report_progress(self, done: float, total: float | None = None, message: str | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from string import ascii_lowercase
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel
@@ -12,6 +13,12 @@ from mcp_core.spec import Example, ToolSpec
 Detail = Literal["full", "compact"]
 
 CONSENT_HEADING = "REQUIRES EXPLICIT USER INSTRUCTION"
+
+
+def with_arguments(spec: ToolSpec) -> str:
+    """A bare function's docstring joined with its arguments."""
+    parts = [spec.description, _consent(spec), _returns(spec), schema_markdown(spec.parameters)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def describe(spec: ToolSpec, detail: Detail) -> str:
@@ -46,7 +53,10 @@ def _returns(spec: ToolSpec) -> str:
     if not spec.doc.returns:
         return ""
     text = spec.doc.returns
-    return text if text.lower().startswith("return") else f"Returns {text[0].lower()}{text[1:]}"
+    if text.lower().startswith("return"):
+        return text
+    # "A list" goes on as "a list", but "JSON" and "A" stay as they are.
+    return f"Returns {text[0].lower()}{text[1:]}" if text[1:2] in (" ", *ascii_lowercase) else f"Returns {text}"
 
 
 def _consent(spec: ToolSpec) -> str:
@@ -101,20 +111,20 @@ def _row(name: str, argument: Mapping[str, Any], *, required: bool, depth: int =
     notes += _limits(argument)
     head = f"{'  ' * depth}- **{name}** ({', '.join(notes)})"
     lines = [f"{head}: {argument['description']}" if argument.get("description") else head]
-    inner = _object_inside(argument)
-    needed = set(inner.get("required", ()))
-    lines += [
-        _row(key, value, required=key in needed, depth=depth + 1) for key, value in inner.get("properties", {}).items()
-    ]
+    for inner in _objects_inside(argument):
+        needed = set(inner.get("required", ()))
+        lines += [_row(k, v, required=k in needed, depth=depth + 1) for k, v in inner["properties"].items()]
     return "\n".join(lines)
 
 
-def _object_inside(argument: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The nested object of an argument that is one, or a list of them."""
+def _objects_inside(argument: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The nested objects of an argument that is one, or a list, a mapping or a choice of them."""
     if "properties" in argument:
-        return argument
-    items = argument.get("items")
-    return _object_inside(cast(Mapping[str, Any], items)) if isinstance(items, Mapping) else {}
+        return [argument]
+    inside = [argument.get("items"), argument.get("additionalProperties")]
+    for several in ("anyOf", "oneOf", "prefixItems"):
+        inside += argument.get(several, ())
+    return [found for part in inside if isinstance(part, Mapping) for found in _objects_inside(cast(Any, part))]
 
 
 def _type(argument: Mapping[str, Any]) -> str:

@@ -40,8 +40,8 @@ class Evidence(_Part):
     """What an answer rests on."""
 
     completeness: Share = 1.0
-    age_seconds: float = Field(default=0.0, ge=0.0)
-    half_life_seconds: float = Field(default=86_400.0, gt=0.0)
+    age_seconds: float = Field(default=0.0, ge=0.0, allow_inf_nan=False)
+    half_life_seconds: float = Field(default=86_400.0, gt=0.0, allow_inf_nan=False)
     samples: int | None = Field(default=None, ge=0)
     samples_for_half: int = Field(default=5, gt=0)
     source: SourceQuality = "high"
@@ -279,9 +279,9 @@ def for_list(
     resources: Sequence[RelatedResource] = (),
 ) -> AgentHints:
     """Hints for a list: complete when it shows all there is; `more` is suggested when it does not."""
-    if shown == 0:
-        return for_empty(then=then, source=source)
     known_total = shown if total is None else max(total, shown)
+    if known_total == 0:
+        return for_empty(then=then, source=source, age_seconds=age_seconds)
     left = known_total - shown
     steps = (*((more,) if left and more else ()), *then)
     return AgentHints(
@@ -293,10 +293,12 @@ def for_list(
     )
 
 
-def for_empty(*, then: Sequence[SuggestedAction] = (), source: SourceQuality = "high") -> AgentHints:
+def for_empty(
+    *, then: Sequence[SuggestedAction] = (), source: SourceQuality = "high", age_seconds: float = 0.0
+) -> AgentHints:
     """Hints for a search that was carried out and found nothing."""
     return AgentHints(
-        evidence=Evidence(source=source),
+        evidence=Evidence(source=source, age_seconds=age_seconds),
         suggested_next_actions=tuple(then),
         assumptions=("The filters are the ones the user meant.",),
         why="The search was carried out in full and found nothing.",

@@ -29,9 +29,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 def to_text(value: Any) -> str:
     """Compact JSON text. Raises TypeError, with the path, for anything that has no JSON form."""
     kind = cast(type[Any], type(value))
-    if kind is int:
-        return str(value)
     try:
+        if kind is int:
+            return str(value)
         text = encode_basestring(value) if kind is str else _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(_explain(value, error)) from error

@@ -3,6 +3,7 @@
 Importing this module gives every logger a `trace()` method.
 """
 
+import functools
 import json
 import logging
 import re
@@ -67,18 +68,25 @@ def unmark_call(token: Token[CallMark | None]) -> None:
 # --- redaction ---------------------------------------------------------------------------------------------
 
 _NAMES_OF_SECRETS = (
-    "password|passwd|passphrase|pwd|secret|token|apikey|api[-_]?key|access[-_]?key|private[-_]?key"
+    "password|passwd|passphrase|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?"
     "|authorization|credentials?|cookie"
 )
 # A field is secret when one of its words is: `api_key`, `clientSecret`, `X-Auth-Token`; not `max_tokens`.
-_SECRET_NAME = re.compile(rf"(?:^|[-_.\s])(?:{_NAMES_OF_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
+_SECRET_NAME = re.compile(rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_NAMES_OF_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
+_LONGEST_NUMBER = 256
+"""In bits: a secret is shorter, and a number of many thousand digits cannot be written out."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT = (
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
-    (re.compile(r"(://[^/\s:@]+:)[^/\s@]+(@)"), rf"\1{REDACTED}\2"),
+    (re.compile(r"(://[^/\s:@]*:)[^/\s]+(@)"), rf"\1{REDACTED}\2"),
+    (re.compile(r"(https?://)[^/\s:@]+(@)", re.IGNORECASE), rf"\1{REDACTED}\2"),
+    # Headers whose value has several words.
+    (re.compile(r"(cookie:\s*)[^\r\n]+", re.IGNORECASE), rf"\1{REDACTED}"),
+    (re.compile(r"(authorization:\s*\w+\s+)[^\s,;]+", re.IGNORECASE), rf"\1{REDACTED}"),
     (
         re.compile(
-            rf"""((?:\b|_)(?:{_NAMES_OF_SECRETS})["']?\s*[=:]\s*)("[^"]*"|'[^']*'|(?!{re.escape(REDACTED)})[^\s,;&}})\]]+)""",
+            rf"""((?:{_NAMES_OF_SECRETS})["']?\s*[=:]\s*)"""
+            rf"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?!{re.escape(REDACTED)})[^\s,;&}})\]]+)""",
             re.IGNORECASE,
         ),
         rf"\1{REDACTED}",
@@ -93,35 +101,42 @@ def is_secret_name(name: str) -> bool:
 
 def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` with the given values, and whatever looks like a credential, blotted out."""
-    for secret in secrets:
+    # The longest first: a secret may be the beginning of another.
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, REDACTED)
     for pattern, replacement in _SECRET_TEXT:
         text = pattern.sub(replacement, text)
     return text
 
 
-def redact(value: Any, secret_fields: frozenset[str] = frozenset()) -> Any:
+def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tuple[str, ...] = ()) -> Any:
     """A copy of a JSON-like value in which no secret can be read."""
     if isinstance(value, Mapping):
         return {
-            key: REDACTED if key in secret_fields or is_secret_name(str(key)) else redact(item, secret_fields)
+            key: REDACTED if key in secret_fields or is_secret_name(str(key)) else redact(item, secret_fields, secrets)
             for key, item in cast(Mapping[Any, Any], value).items()
         }
     if isinstance(value, list | tuple):
-        return [redact(item, secret_fields) for item in cast(list[Any], value)]
-    return redact_text(value) if isinstance(value, str) else value
+        return [redact(item, secret_fields, secrets) for item in cast(list[Any], value)]
+    if isinstance(value, str):
+        return redact_text(value, secrets)
+    hidden = secrets and type(value) is int and value.bit_length() <= _LONGEST_NUMBER and str(value) in secrets
+    return REDACTED if hidden else value
 
 
 # --- formats -----------------------------------------------------------------------------------------------
 
-_BREAKS = {ord("\n"): "\\n", ord("\r"): "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\x85", 0x1B: "\\x1b"}
+# Control characters break a line, or steer the terminal that shows it; a tab does neither.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != ord("\t")}
+_BREAKS = _CONTROLS | {ord("\n"): "\\n", ord("\r"): "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 _STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
     """The fields the caller passed as `extra=`, redacted."""
     fields = {key: value for key, value in record.__dict__.items() if key not in _STANDARD_FIELDS}
-    return redact(fields) if fields else {}
+    mark = _mark.get()
+    return redact(fields, secrets=mark.secrets if mark else ()) if fields else {}
 
 
 class _RedactingFormatter(logging.Formatter):
@@ -143,13 +158,14 @@ class TextFormatter(_RedactingFormatter):
     def format(self, record: logging.LogRecord) -> str:
         mark = _mark.get()
         ids = f" trace={mark.trace_id} correlation={mark.correlation_id}" if mark else ""
-        extra = "".join(
-            f" {key}={json.dumps(value, default=str, ensure_ascii=False)}" for key, value in _extra(record).items()
-        )
-        message = self.clean(record.getMessage() + extra).translate(_BREAKS)
-        line = f"{self.formatTime(record)} {record.levelname} {record.name}{ids} {message}"
+        as_text = functools.partial(json.dumps, default=lambda value: self.clean(str(value)), ensure_ascii=False)
+        extra = "".join(f" {key}={as_text(value)}" for key, value in _extra(record).items())
+        message = self.clean(record.getMessage() + extra)
+        # The ids may come from the request, so they are no safer than the message.
+        line = f"{self.formatTime(record)} {record.levelname} {record.name}{ids} {message}".translate(_BREAKS)
         # Each line of a stack trace is marked, so that text inside an exception cannot pose as a record.
-        return line + "".join(f"\n    | {row}" for row in self.stack(record).splitlines())
+        rows = self.stack(record).splitlines()
+        return line + "".join(f"\n    | {row.translate(_BREAKS)}" for row in rows)
 
 
 class JsonFormatter(_RedactingFormatter):
@@ -169,13 +185,8 @@ class JsonFormatter(_RedactingFormatter):
             entry["fields"] = extra
         if stack := self.stack(record):
             entry["stack"] = stack
-        return self.clean_json(json.dumps(entry, default=str, ensure_ascii=False))
-
-    def clean_json(self, line: str) -> str:
-        """Blot out the call's own secrets wherever a field carried them."""
-        mark = _mark.get()
-        for secret in mark.secrets if mark else ():
-            line = line.replace(json.dumps(secret, ensure_ascii=False)[1:-1], REDACTED)
+        # What is no JSON becomes text, and is cleaned as text: blotting out in the finished line would break it.
+        line = json.dumps(entry, default=lambda value: self.clean(str(value)), ensure_ascii=False)
         return line.translate({0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"})
 
 
@@ -184,9 +195,17 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
 
     The file is opened again when a log rotation has moved it away.
     """
-    handler = WatchedFileHandler(file, encoding="utf-8") if file else logging.StreamHandler(sys.stderr)
+    handler = (
+        WatchedFileHandler(file, encoding="utf-8", errors="backslashreplace")
+        if file
+        else logging.StreamHandler(sys.stderr)
+    )
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     # What libraries say about their own workings is for those who look for it.
     for library in ("mcp", "uvicorn", "fastmcp"):
         logging.getLogger(library).setLevel(logging.WARNING if level == "INFO" else level)
+    # Below INFO these write down whole requests and answers as they are, secrets and all.
+    for library in ("fastmcp", "sse_starlette"):
+        logger = logging.getLogger(library)
+        logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))

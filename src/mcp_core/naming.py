@@ -13,6 +13,7 @@ _PATTERN = {
     "snake": re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*"),
     "kebab": re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+"),
 }
+_PORTABLE = re.compile(r"[A-Za-z0-9_-]+")
 _RULE = {"snake": "snake_case", "kebab": "kebab-case verb-noun"}
 
 
@@ -48,4 +49,6 @@ class Naming:
             return f"is not {_RULE[self.style]}; rename it, or declare another style for the server"
         if len(final := self.final(name, prefix)) > LONGEST_NAME:
             return f"is {len(final)} characters long with its prefix; clients take {LONGEST_NAME}"
+        if not _PORTABLE.fullmatch(final):
+            return f"is {final!r} with its prefix; clients take ASCII letters, digits, _ and - only"
         return None

@@ -17,7 +17,7 @@ h3{font-size:1rem;margin:1rem 0 .3rem}
 code,pre{font:14px/1.45 ui-monospace,monospace}
 pre{background:var(--soft);padding:.8rem;border-radius:6px;overflow:auto}
 details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.5rem .8rem}
-details details{border:0;padding:0}
+details h2{font-size:1rem;margin:1rem 0 .3rem;border:0}
 summary{cursor:pointer}summary code{font-weight:600}
 .tag{font-size:.75rem;border:1px solid var(--line);border-radius:1rem;padding:0 .5rem;margin-left:.3rem}
 .warn{color:#b45309;border-color:#b45309}a{color:var(--accent)}

@@ -10,16 +10,16 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from mcp_core.bound import BoundTool, Resources, bind
 from mcp_core.call import Answer, Body, Call, Failure, Question, Request
 from mcp_core.context import ToolContext
 from mcp_core.errors import ToolError
-from mcp_core.mcp_log import CallMark, get_logger, mark_call, redact_text, unmark_call
+from mcp_core.mcp_log import REDACTED, CallMark, get_logger, mark_call, redact_text, unmark_call
 from mcp_core.registry import ToolRegistry
 from mcp_core.render import Format, render
 from mcp_core.spec import ResponseTime, ToolSpec
@@ -32,12 +32,14 @@ from mcp_core.stages.limit import WhenAway, limit
 from mcp_core.stages.parse import parse
 from mcp_core.stages.record import AuditTrail, Trail, begin, record
 from mcp_core.state import State
-from mcp_core.telemetry import Telemetry, end_span
+from mcp_core.telemetry import Span, Telemetry, end_span, trace_id_of
 from mcp_core.tool_result import ToolMetadata
 
 logger = get_logger(__name__)
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+
+_LONGEST_ID = 128
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
 """Seconds. Generous: a deadline ends what hangs, it does not punish what is a little late."""
@@ -80,26 +82,26 @@ class Pipeline:
         """Answer one call. Raises only UnknownTool, which is the host's to report."""
         started = time.perf_counter()
         tool = self._tools.get(request.tool) or self._tools[self._unknown(request.tool)]
-        call = self._observe(request, tool)
         trail = Trail()
-        token = mark_call(_mark(call))
-        try:
-            with self._span(call) as span:
+        with self._span(tool, request) as span:
+            call = self._observe(request, tool, span)
+            token = mark_call(_mark(call))
+            try:
                 begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, trail)
+                if isinstance(body, Question):
+                    return body
+                answer = render(
+                    body, self._policy.format, self._metadata(call, trail, started), structured=self._policy.structured
+                )
+                trail.size = len(answer.text)
+                return answer
+            finally:
+                record(call, trail, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
                 if span is not None:
                     error_type = trail.failure.error_type if trail.failure else None
                     end_span(span, trail.outcome, cached=trail.cached, error_type=error_type)
-            if isinstance(body, Question):
-                return body
-            answer = render(
-                body, self._policy.format, self._metadata(call, trail, started), structured=self._policy.structured
-            )
-            trail.size = len(answer.text)
-            return answer
-        finally:
-            record(call, trail, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
-            unmark_call(token)
+                unmark_call(token)
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
         state, key = self._state, None
@@ -132,6 +134,8 @@ class Pipeline:
         except Exception as error:  # noqa: BLE001 - the one place where whatever a handler raises becomes an answer
             body = self._broken(error, call)
             trail.error = error
+        if body.failure is not None:
+            body = _without_secrets(body, body.failure, call, invoked=trail.invoked)
         trail.failure = body.failure
         trail.outcome = body.failure.kind if body.failure else "ok"
         return body
@@ -140,26 +144,26 @@ class Pipeline:
         """Raises UnknownTool, which names the nearest."""
         return self._registry.final_name(self._registry.resolve(name))
 
-    def _observe(self, request: Request, tool: BoundTool) -> Call:
-        meta = request.meta
-        correlation, trace, fresh = meta.get("correlationId"), _trace_id(meta), os.urandom(32).hex()
+    def _observe(self, request: Request, tool: BoundTool, span: Span | None) -> Call:
+        meta, fresh = request.meta, os.urandom(32).hex()
         context = ToolContext(
-            correlation_id=correlation if isinstance(correlation, str) and correlation else fresh[:32],
-            trace_id=trace or fresh[32:],
+            correlation_id=_correlation_id(meta) or fresh[:32],
+            trace_id=(_trace_id(meta) if span is None else trace_id_of(span)) or fresh[32:],
             agent_id=request.agent_id,
             agent_version=request.agent_version,
             timestamp=self._clock().isoformat(timespec="milliseconds"),
             user_id=request.caller.user_id,
             session_id=request.session_id,
             metadata=meta,
+            read_only=tool.read_only,
             progress=request.progress,
         )
         return Call(request, tool.spec, tool.final_name, context)
 
-    def _span(self, call: Call) -> Any:
+    def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
         if not self._telemetry.traced:
             return nullcontext()
-        return self._telemetry.span(call.spec.name, call.spec.category, call.request.meta)
+        return self._telemetry.span(tool.spec.name, tool.spec.category, request.meta)
 
     def _metadata(self, call: Call, trail: Trail, started: float) -> ToolMetadata | None:
         if self._names is None:
@@ -175,8 +179,7 @@ class Pipeline:
         )
 
     def _failed(self, error: ToolError, call: Call) -> Body:
-        secrets = _secrets(call)
-        failure = Failure(redact_text(str(error), secrets) if secrets else str(error), error.error_type, error.kind)
+        failure = Failure(str(error), error.error_type, error.kind)
         return self._failure_body(failure, call, error.message, error.instruction, error)
 
     def _broken(self, error: Exception, call: Call) -> Body:
@@ -196,7 +199,7 @@ class Pipeline:
         made = None
         if self._names is not None:
             arguments = call.request.arguments if not call.spec.secret_fields else None
-            made = failure_hints(failure, call.spec, arguments, error).renamed(self._names).to_json_str()
+            made = failure_hints(failure, call.spec, self._names, arguments, error)
         return Body(failure=failure, message=message, instruction=instruction, hints=made)
 
 
@@ -207,13 +210,50 @@ def _trace_id(meta: Mapping[str, Any]) -> str | None:
     return found[1] if found and int(found[1], 16) else None
 
 
+def _correlation_id(meta: Mapping[str, Any]) -> str | None:
+    """The caller's own id, unless it would break a log line."""
+    given = meta.get("correlationId")
+    usable = isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and given.isprintable()
+    return given if usable else None
+
+
 def _secrets(call: Call) -> tuple[str, ...]:
     """The values of this call that no log and no error may show."""
     spec: ToolSpec = call.spec
     if not spec.secret_fields:
         return ()
-    values = (call.request.arguments.get(name) for name in spec.secret_fields)
-    return tuple(value for value in values if isinstance(value, str) and value)
+    found: list[str] = []
+    rest: list[Any] = [call.request.arguments.get(name) for name in spec.secret_fields]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, Mapping):
+            rest += cast(Mapping[Any, Any], value).values()
+        elif isinstance(value, list | tuple):
+            rest += cast(list[Any], value)
+        elif isinstance(value, str) and value:
+            found.append(value)
+        elif type(value) is int and value.bit_length() <= _LONGEST_ID:
+            found.append(str(value))
+    return tuple(sorted(found, key=len, reverse=True))  # a secret may be the beginning of another
+
+
+def _without_secrets(body: Body, failure: Failure, call: Call, *, invoked: bool) -> Body:
+    """What a gate says quotes no credential, but may name one; what a handler says may hold anything."""
+    secrets = _secrets(call)
+
+    def clean(words: str) -> str:
+        if invoked:
+            return redact_text(str(words), secrets)
+        for secret in secrets:
+            words = words.replace(secret, REDACTED)
+        return words
+
+    return replace(
+        body,
+        failure=replace(failure, error=clean(failure.error)),
+        message=None if body.message is None else clean(body.message),
+        instruction=None if body.instruction is None else clean(body.instruction),
+    )
 
 
 def _mark(call: Call) -> CallMark:

@@ -1,5 +1,6 @@
 """Shared state in Redis: several processes behind one address behave as one."""
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -30,8 +31,13 @@ class RedisState:
         self._redis: Any = cast(Any, Redis).from_url(
             url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
         )
+        # On the same connections: they have a timeout, and are closed with the rest.
         storage = RedisStorage(
-            f"async+{url}", implementation="redispy", key_prefix=self._prefix + "limit", wrap_exceptions=True
+            f"async+{url}",
+            implementation="redispy",
+            key_prefix=self._prefix + "limit",
+            wrap_exceptions=True,
+            connection_pool=self._redis.connection_pool,
         )
         self._limiter = SlidingWindowCounterRateLimiter(storage)
 
@@ -56,6 +62,10 @@ class RedisState:
         return ".".join(value or "0" for value in cast(list[str | None], found))
 
     async def forget(self, tags: Sequence[str]) -> None:
+        # Also for a call that is being cancelled, which may be cancelled again at every wait.
+        await asyncio.shield(self._raise_generations(tags))
+
+    async def _raise_generations(self, tags: Sequence[str]) -> None:
         try:
             async with self._redis.pipeline(transaction=True) as batch:
                 for tag in tags:
@@ -69,7 +79,10 @@ class RedisState:
             text = cast(str | None, await self._redis.get(self._hashed(key)))
         except (RedisError, OSError) as error:
             raise StateUnavailable("cache") from error
-        return Body(**json.loads(text)) if text else None
+        try:
+            return Body(**json.loads(text)) if text else None
+        except (ValueError, TypeError):
+            return None  # another release wrote it
 
     async def remember(self, key: str, body: Body, ttl: float) -> None:
         text = json.dumps(asdict(body))

@@ -98,8 +98,11 @@ class ToolRegistry:
 
 
 def _declared_in(module: ModuleType) -> list[Callable[..., Any]]:
-    return [
-        item
-        for item in vars(module).values()
-        if callable(item) and declaration_of(item) is not None and item.__module__ == module.__name__
-    ]
+    # Once each, though a module may give a function two names.
+    return list(
+        dict.fromkeys(
+            item
+            for item in vars(module).values()
+            if callable(item) and declaration_of(item) is not None and item.__module__ == module.__name__
+        )
+    )

@@ -28,7 +28,7 @@ class Result(Generic[T]):
     hints: AgentHints | None = None
 
     def __post_init__(self) -> None:
-        if self.error is None and (self.error_type or self.exception):
+        if self.error is None and (self.error_type is not None or self.exception is not None):
             raise ValueError("a failure needs an error: Result.failure(error, error_type)")
         if self.error is not None and not self.error_type:
             raise ValueError("a failure needs an error_type: Result.failure(error, error_type)")

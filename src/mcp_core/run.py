@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import importlib
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from mcp_core.errors import DeclarationError
 from mcp_core.settings import Settings, add_options, from_options
 
 Build = Callable[[Settings], App]
+
+INTERRUPTED = 130
 
 
 def run(build: Build, arguments: Sequence[str] | None = None) -> None:
@@ -31,8 +34,13 @@ def run(build: Build, arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
     # Each transport is loaded only where it is asked for: an agent waits for every import at its own start.
     if options.transport == "http":
-        importlib.import_module("mcp_core.hosts.http").serve_http([app], settings)
+        try:
+            importlib.import_module("mcp_core.hosts.http").serve_http([app], settings)
+        except KeyboardInterrupt:  # the server has ended well by now
+            raise SystemExit(INTERRUPTED) from None
     else:
+        # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stdin.isatty():
             sys.stderr.write(greeting(app, parser.prog) + "\n")
         asyncio.run(importlib.import_module("mcp_core.hosts.native").serve_stdio(app))

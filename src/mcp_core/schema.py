@@ -4,12 +4,22 @@ A handler takes one argument model, or plain type hints; the agent sees a flat l
 """
 
 import inspect
+import itertools
 import typing
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PydanticSchemaGenerationError,
+    SecretBytes,
+    SecretStr,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
@@ -34,6 +44,8 @@ class Signature:
     needs: Mapping[str, Any]
     returns: Any
     is_async: bool
+    host_context: str | None = None
+    """The parameter that takes the MCP library's own context; only that library's server can fill it in."""
 
 
 class UnreadableSignature(Exception):
@@ -47,6 +59,7 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
     except (NameError, TypeError) as error:
         raise UnreadableSignature(f"has a type hint that cannot be resolved ({error}); import the type") from error
     context: str | None = None
+    host_context: str | None = None
     needs: dict[str, Any] = {}
     plain: dict[str, inspect.Parameter] = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -55,6 +68,8 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
             raise UnreadableSignature(f"takes {parameter}; agents send named arguments, so give each one a name")
         if annotation is ToolContext or ToolContext in get_args(annotation):
             context = name
+        elif _is_host_context(annotation):
+            host_context = name
         elif _is_need(annotation):
             needs[name] = get_args(annotation)[0]
         else:
@@ -68,7 +83,15 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
         needs=needs,
         returns=hints.get("return", Any),
         is_async=inspect.iscoroutinefunction(function),
+        host_context=host_context,
     )
+
+
+def _is_host_context(annotation: Any) -> bool:
+    """Whether it is the `Context` of an MCP library. Known by name: nothing here imports one."""
+    kinds = (annotation, get_origin(annotation), *get_args(annotation))
+    found = [k for k in kinds if getattr(k, "__name__", "") == "Context"]
+    return any(str(k.__module__).partition(".")[0] in ("mcp", "fastmcp") for k in found)
 
 
 def _is_need(annotation: Any) -> bool:
@@ -97,13 +120,22 @@ def _model_of(function: Callable[..., Any], plain: Mapping[str, inspect.Paramete
     fields: dict[str, Any] = {}
     for name, parameter in plain.items():
         annotation: Any = parameter.annotation
+        if name.startswith("_") or (name.startswith("model_") and hasattr(BaseModel, name)):
+            raise UnreadableSignature(f"takes {name}, which no argument can be called; rename it")
         if name in described and not _has_description(annotation):
             annotation = Annotated[annotation, Field(description=described[name])]
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (annotation, default)
     title = "".join(word.title() for word in function.__name__.split("_"))
     config = ConfigDict(extra="forbid", validate_assignment=True)
-    return create_model(f"{title}Arguments", __config__=config, __module__=function.__module__, **fields)
+    with warnings.catch_warnings():
+        # An argument may be called `schema` or `copy`: the model is asked for its fields only.
+        warnings.filterwarnings("ignore", message="Field name .* shadows an attribute", category=UserWarning)
+        try:
+            return create_model(f"{title}Arguments", __config__=config, __module__=function.__module__, **fields)
+        except PydanticSchemaGenerationError as error:
+            words = str(error).partition(". ")[0]
+            raise UnreadableSignature(f"has an argument that is no JSON ({words}); take plain types") from error
 
 
 def _has_description(annotation: Any) -> bool:
@@ -135,10 +167,32 @@ def secret_fields(model: type[BaseModel]) -> frozenset[str]:
     def is_secret(name: str, field: FieldInfo) -> bool:
         extra: Any = field.json_schema_extra
         declared = isinstance(extra, dict) and bool(cast(JsonSchema, extra).get("secret"))
-        types = {field.annotation, *get_args(field.annotation)}
-        return declared or is_secret_name(name) or bool(types & {SecretStr, SecretBytes})
+        typed = any(kind in (SecretStr, SecretBytes) for kind in _types_in(field.annotation))
+        return declared or typed or is_secret_name(name)
 
-    return frozenset(f.alias or n for n, f in model.model_fields.items() if is_secret(n, f))
+    found: set[str] = set()
+    for inside in _models_in(model):
+        for name, field in inside.model_fields.items():
+            if is_secret(name, field):
+                found |= {name, field.alias or name}
+    return frozenset(found)
+
+
+def _types_in(annotation: Any) -> Iterator[Any]:
+    """A type, and whatever it is made of: `list[A] | None` holds a list, A and None."""
+    yield annotation
+    for part in get_args(annotation):
+        yield from _types_in(part)
+
+
+def _models_in(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """A model and all models inside it."""
+    found = [model]
+    for known in found:  # grows while it is read
+        kinds = [kind for field in known.model_fields.values() for kind in _types_in(field.annotation)]
+        models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        found += [inside for inside in dict.fromkeys(models) if inside not in found]
+    return found
 
 
 # --- JSON Schema -------------------------------------------------------------------------------------------
@@ -160,6 +214,18 @@ class _Plain(GenerateJsonSchema):
 def json_schema(model: type[BaseModel]) -> JsonSchema:
     """The input schema of a model: one flat object, references written out."""
     return _clean_root(model.model_json_schema(schema_generator=_Plain, by_alias=True))
+
+
+def undescribed(schema: JsonSchema, path: str = "") -> Iterator[str]:
+    """The arguments without a description, those inside others included."""
+    for name, argument in schema.get("properties", {}).items():
+        if not argument.get("description"):
+            yield f"{path}{name}"
+        yield from undescribed(argument, f"{path}{name}.")
+    several = [schema.get(key, ()) for key in ("anyOf", "oneOf", "prefixItems")]
+    for part in (schema.get("items"), schema.get("additionalProperties"), *itertools.chain(*several)):
+        if isinstance(part, dict):
+            yield from undescribed(cast(JsonSchema, part), path)
 
 
 def _clean_root(schema: JsonSchema) -> JsonSchema:
@@ -185,7 +251,8 @@ def _inline(node: Any, definitions: JsonSchema, path: tuple[str, ...]) -> Any:
         return {**_inline(definitions[name], definitions, (*path, name)), **_inline(rest, definitions, path)}
     out: JsonSchema = {}
     for key, value in schema.items():
-        if key == "title" and isinstance(value, str):
+        if (key == "title" and isinstance(value, str)) or key == "discriminator":
+            # A discriminator points to definitions that are written out here, and is no part of JSON Schema.
             continue
         if key == "const":
             out["enum"] = [value]

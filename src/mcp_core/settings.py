@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -55,7 +55,7 @@ class Settings(BaseSettings):
     log_json: bool = Field(default=False, description="Log as JSON lines.")
     tool_prefix: str | None = Field(
         default=None,
-        validation_alias=AliasChoices("tool_prefix", "MCP_TOOL_PREFIX"),
+        validation_alias="MCP_TOOL_PREFIX",
         description="Prefix of all tool names; the empty text for none.",
     )
     descriptions: Literal["full", "compact"] | None = Field(
@@ -87,7 +87,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def from_options(options: argparse.Namespace) -> Settings:
     """The settings that a command was given; the environment fills the rest."""
     given = {name: getattr(options, name, None) for name in Settings.model_fields}
-    return Settings(**{name: value for name, value in given.items() if value is not None})
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        faults = [f"{fault['loc'][0]}: {fault['msg']}, got {fault['input']!r}" for fault in error.errors()]
+        raise SystemExit("Wrong settings:\n" + "\n".join(faults)) from None
 
 
 def _takes_several(field: FieldInfo) -> bool:

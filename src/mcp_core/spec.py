@@ -1,13 +1,16 @@
 """What a tool declares: data only, checked when it is made."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from string import Formatter
 from typing import Any, Literal, TypeVar, cast, get_args, overload
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_core import docstring, schema
 from mcp_core.docstring import Docstring
@@ -196,7 +199,8 @@ def tool(function: Any = None, /, **declaration: Any) -> Any:
     Without any, the function is served but not vouched for.
     """
     if function is not None:
-        setattr(function, _ATTRIBUTE, Declaration())
+        if declaration_of(function) is None:
+            setattr(function, _ATTRIBUTE, Declaration())
         return function
 
     def declare(target: F) -> F:
@@ -234,7 +238,7 @@ def spec_of(function: Callable[..., Any], declaration: Declaration | None = None
         input_schema=schema.json_schema(signature.model),
         consent=schema.consent_literal(signature.model),
         secret_fields=schema.secret_fields(signature.model),
-        source=_source(function),
+        source=source_of(function),
         named=declared.name is not None,
     )
 
@@ -243,7 +247,8 @@ def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _source(function: Callable[..., Any]) -> str:
+def source_of(function: Callable[..., Any]) -> str:
+    """Where a function is written."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(function)
 
@@ -255,6 +260,9 @@ def spec_problems(spec: ToolSpec) -> list[str]:
     """Everything that is wrong with a declaration, each with the tool, the field and the fix."""
     missing = [n for n in REQUIRED if getattr(spec.declaration, n) is UNSET]
     found = [(name, f"is missing; give {REQUIRED[name]}") for name in missing]
+    if wrong := _forms(spec.declaration):
+        # The other checks read these values, and could not.
+        return [f"{spec.name}: {field}: {fault}" for field, fault in found + wrong]
     for check in (_identity, _behaviour, _caching, _documentation, _limits, _versions, _agreement):
         found += check(spec)
     return [f"{spec.name}: {field}: {fault}" for field, fault in found]
@@ -263,11 +271,65 @@ def spec_problems(spec: ToolSpec) -> list[str]:
 Faults = list[tuple[str, str]]
 
 
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _words(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_text, cast(list[Any], value)))
+
+
+def _examples(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(e, Example) and _text(e.description) and isinstance(cast(Any, e.params), Mapping)
+        for e in cast(list[Any], value)
+    )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _limit(value: Any) -> bool:
+    return isinstance(value, RateLimit) and _number(value.max_calls) and _number(value.window_ms)
+
+
+def _deprecation(value: Any) -> bool:
+    return isinstance(value, Deprecation) and _words((value.since, value.replacement, value.removal_date))
+
+
+_FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "permissions": (_words, REQUIRED["permissions"]),
+    "tags": (_words, "a list of tags, none of them empty"),
+    "examples": (_examples, f"a list with {REQUIRED['examples']}, each with a description"),
+    "cache_ttl": (_number, "a number of seconds above 0"),
+    "rate_limit": (_limit, "a RateLimit(max_calls, window_ms)"),
+    "deprecated": (_deprecation, "a Deprecation(since, replacement, removal_date)"),
+    "version": (_text, "a semantic version such as '1.2.3'"),
+    "name": (_text, "a name such as list_notes, or nothing for the function's own"),
+    "description": (_text, "a text, or nothing for the docstring"),
+    "consent": (_text, "the words that state it, such as 'DELETE_NOTE'"),
+    "question": (_text, "a question to the user"),
+    "deadline": (_number, "a number of seconds above 0"),
+    "hints": (callable, "a function from arguments and value to AgentHints"),
+}
+
+
+def _forms(declared: Declaration) -> Faults:
+    """Values of a wrong type, such as a text where a list of texts belongs."""
+    faults: Faults = []
+    for name, (fits, wanted) in _FORMS.items():
+        value = getattr(declared, name)
+        if value is not Declaration.__dataclass_fields__[name].default and not fits(value):
+            faults.append((name, f"{value!r} will not do; give {wanted}"))
+    return faults
+
+
 def _identity(spec: ToolSpec) -> Faults:
     faults: Faults = []
-    if len(spec.description) < SHORTEST_DESCRIPTION:
+    if (length := len(spec.description.strip())) < SHORTEST_DESCRIPTION:
         fix = "say in the docstring what it does, when to use it and what it returns"
-        faults.append(("description", f"has {len(spec.description)} of {SHORTEST_DESCRIPTION} characters; {fix}"))
+        faults.append(("description", f"has {length} of {SHORTEST_DESCRIPTION} characters; {fix}"))
     for name in spec.permissions:
         if not _PERMISSION.fullmatch(name):
             faults.append(("permissions", f"{name!r} is not 'resource:action'; write for example 'cards:read'"))
@@ -295,8 +357,8 @@ def _behaviour(spec: ToolSpec) -> Faults:
 
 def _caching(spec: ToolSpec) -> Faults:
     declared = spec.declaration
-    if declared.cacheable is True and spec.category in ("mutation", "generation"):
-        return [("cacheable", f"is True, but a {spec.category} is never cached; set it to False")]
+    if declared.cacheable is True and declared.category in ("mutation", "generation"):
+        return [("cacheable", f"is True, but a {declared.category} is never cached; set it to False")]
     if declared.cacheable is True and not (declared.cache_ttl and declared.cache_ttl > 0):
         return [("cache_ttl", f"is {declared.cache_ttl}; a cacheable tool needs a number of seconds above 0")]
     if declared.cacheable is False and declared.cache_ttl is not None:
@@ -310,12 +372,14 @@ def _documentation(spec: ToolSpec) -> Faults:
         faults.append(("examples", f"is empty; give {REQUIRED['examples']}"))
     if spec.declaration.tags is not UNSET and not spec.tags:
         faults.append(("tags", f"is empty; give {REQUIRED['tags']}"))
-    for name, argument in spec.input_schema["properties"].items():
-        if not argument.get("description"):
-            faults.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
+    for name in schema.undescribed(spec.input_schema):
+        faults.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
     for example in spec.examples:
         try:
-            spec.parameters.model_validate(dict(example.params))
+            # As strictly as a call is read.
+            spec.parameters.model_validate_json(to_json(dict(example.params)), strict=True)
+        except PydanticSerializationError as error:
+            faults.append(("examples", f"{example.description!r} has params that are no JSON: {error}"))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
@@ -347,10 +411,22 @@ def _versions(spec: ToolSpec) -> Faults:
     return []
 
 
+def _placeholders(text: str) -> set[str]:
+    """The names in braces; a text that cannot be filled in speaks of itself."""
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    except ValueError:
+        return {text}
+
+
 def _agreement(spec: ToolSpec) -> Faults:
     declared = spec.declaration
     if declared.consent is not None and spec.consent != declared.consent:
         return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
+    if spec.consent is not None and schema.CONSENT_FIELD not in spec.input_schema.get("required", ()):
+        return [("consent", f"{schema.CONSENT_FIELD} has a default, which nobody has to state; remove it")]
+    if unknown := sorted(_placeholders(declared.question or "") - set(spec.input_schema["properties"])):
+        return [("question", f"speaks of {', '.join(unknown)}, which is no argument; use argument names in braces")]
     if declared.confirm is not None and declared.confirm not in get_args(Confirm):
         return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]
     return []

@@ -58,7 +58,7 @@ class MemoryState:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._windows: dict[str, tuple[int, int, int]] = {}
+        self._windows: dict[str, tuple[int, int, int, float]] = {}
         self._generations: dict[str, int] = {}
         self._answers: OrderedDict[str, tuple[float, Body]] = OrderedDict()
         self._claims: dict[str, float] = {}
@@ -69,15 +69,15 @@ class MemoryState:
         window = limit.window_ms / 1000
         now = self._clock()
         index, passed = int(now // window), now % window / window
-        seen, current, previous = self._windows.get(key, (index, 0, 0))
+        seen, current, previous, _ = self._windows.get(key, (index, 0, 0, window))
         if seen != index:
             current, previous = 0, current if seen == index - 1 else 0
         if previous * (1 - passed) + current + 1 > limit.max_calls:
-            self._windows[key] = (index, current, previous)
+            self._windows[key] = (index, current, previous, window)
             return _wait(limit.max_calls, current, previous, passed) * window
         if len(self._windows) >= MOST_ENTRIES and key not in self._windows:
-            self._windows = {k: w for k, w in self._windows.items() if w[0] >= index - 1}
-        self._windows[key] = (index, current + 1, previous)
+            self._windows = {k: w for k, w in self._windows.items() if (w[0] + 2) * w[3] > now}
+        self._windows[key] = (index, current + 1, previous, window)
         return 0.0
 
     async def generation(self, tags: Sequence[str]) -> str:

@@ -168,6 +168,12 @@ class Telemetry:
         return [Observation(tally.hit_rate, labels) for tally, labels in self._labelled()]
 
 
+def trace_id_of(span: Span) -> str | None:
+    """The id of the trace that a span is in."""
+    found = span.get_span_context()
+    return format(found.trace_id, "032x") if found.is_valid else None
+
+
 def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str | None) -> None:
     """Write a call's end onto its span."""
     span.set_attribute("toolcharter.outcome", outcome)

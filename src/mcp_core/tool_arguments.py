@@ -1,10 +1,9 @@
 """`ToolArguments`: the base of argument models, the collection of declared tools, and the common fields."""
 
-import asyncio
 import threading
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
@@ -23,8 +22,6 @@ class ToolArguments(BaseModel):
     _declared: ClassVar[dict[str, Callable[..., Any]]] = {}
     # Guards the collection for threads and, since nothing is awaited while it is held, for coroutines.
     _guard: ClassVar[threading.Lock] = threading.Lock()
-    _lock: ClassVar[asyncio.Lock] = asyncio.Lock()
-    """For coroutines that read the collection and act on it: `async with ToolArguments._lock`."""
 
     @overload
     @staticmethod
@@ -67,9 +64,7 @@ class ToolArguments(BaseModel):
     def build_tool_description(function: Callable[..., Any]) -> str:
         """A function's docstring joined with its schema: in four sections where the tool is fully declared."""
         spec = spec_of(function)
-        if spec.governed:
-            return describe.full(spec)
-        return f"{spec.doc.text}\n\n{describe.schema_markdown(spec.parameters)}".lstrip()
+        return describe.full(spec) if spec.governed else describe.with_arguments(spec)
 
 
 # --- common fields, written once ---------------------------------------------------------------------------
@@ -88,7 +83,7 @@ class BrandedId(str):
         super().__init_subclass__(**kwargs)
         cls.prefix = prefix
 
-    def __new__(cls, value: str) -> "BrandedId":
+    def __new__(cls, value: str) -> Self:
         if isinstance(value, BrandedId) and type(value) is not cls:
             raise ValueError(f"{value!r} is a {type(value).__name__}, not a {cls.__name__}")
         if not value.startswith(f"{cls.prefix}_") or len(value) <= len(cls.prefix) + 1:

@@ -5,18 +5,23 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar, cast
+from uuid import uuid4
 
+from mcp_core.context import ToolContext
+from mcp_core.errors import DeclarationError
 from mcp_core.mcp_log import get_logger
 from mcp_core.naming import Naming, Style
 from mcp_core.result import Result
 from mcp_core.schema import Signature
-from mcp_core.spec import declaration_of, spec_of
+from mcp_core.spec import declaration_of, source_of, spec_of
 from mcp_core.tool_arguments import ToolArguments
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PREFIX_VARIABLE = "MCP_TOOL_PREFIX"
+_LOGGED = "__toolcharter_logged__"
 
 logger = get_logger(__name__)
 
@@ -28,6 +33,8 @@ def get_tool_prefix() -> str:
 
 def log_tool_usage(function: F) -> F:
     """Log the call, its success and its failure; an exception goes on to the layer above."""
+    if getattr(function, _LOGGED, False):
+        return function  # once is enough
     name = function.__name__
 
     @functools.wraps(function)
@@ -52,7 +59,9 @@ def log_tool_usage(function: F) -> F:
         logger.debug("Tool %s completed successfully", name)
         return result
 
-    return cast(F, logged_async if inspect.iscoroutinefunction(function) else logged_sync)
+    logged = logged_async if inspect.iscoroutinefunction(function) else logged_sync
+    setattr(logged, _LOGGED, True)
+    return cast(F, logged)
 
 
 class ExtMcpToolDecorator:
@@ -64,33 +73,51 @@ class ExtMcpToolDecorator:
     def __init__(self, server: Any, prefix: str | None = None, style: Style = "snake") -> None:
         self.server = server
         self.naming = Naming(style, get_tool_prefix() if prefix is None else prefix)
+        self._taken: dict[str, Callable[..., Any]] = {}
 
     def tool(self, name: str | None = None, *, prefix: str | None = None, **options: Any) -> Callable[[F], F]:
         """Register a function. It is returned as it is, so that it can be called without this overhead."""
 
         def register(function: F) -> F:
             declared = declaration_of(function)
-            given = name or (declared.name if declared else None) or function.__name__
+            given = name or (declared.name if declared else None) or self.naming.spell(function.__name__)
             own_prefix = prefix if prefix is not None or declared is None else declared.prefix
-            options.setdefault("description", ToolArguments.build_tool_description(function))
             final = self.naming.final(given, own_prefix)
-            self.server.tool(name=final, **options)(_on_the_wire(log_tool_usage(function)))
+            self._claim(final, function)
+            if getattr(self.server, "governs", False) is True:
+                # Our own App describes, logs and answers by itself.
+                self.server.tool(name=final, **options)(function)
+                return function
+            described = {"description": ToolArguments.build_tool_description(function)} | options
+            self.server.tool(name=final, **described)(_on_the_wire(log_tool_usage(function)))
             return function
 
         return register
 
+    def _claim(self, final: str, function: Callable[..., Any]) -> None:
+        """Refuse a second tool of one name: servers would replace or drop one of them without a word."""
+        taken = self._taken.setdefault(final, function)
+        if taken is not function:
+            places = f"{source_of(taken)} and {source_of(function)}"
+            raise DeclarationError([f"{final}: two tools of one name, at {places}; rename one"])
+
 
 def _on_the_wire(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function as a server should see it: flat arguments, and a `Result` as its JSON text."""
-    signature = spec_of(inspect.unwrap(function)).signature
+    spec = spec_of(function)
+    signature = spec.signature
+    if signature.needs:
+        names = ", ".join(signature.needs)
+        raise DeclarationError([f"{spec.name}: needs {names}, which only an App provides; serve it from an App"])
+    takes = frozenset(inspect.signature(function).parameters)
 
     @functools.wraps(function)
     async def flat_async(**arguments: Any) -> Any:
-        return _as_answer(await function(**_unflatten(signature, arguments)))
+        return _as_answer(await function(**_unflatten(signature, takes, arguments)))
 
     @functools.wraps(function)
     def flat_sync(**arguments: Any) -> Any:
-        return _as_answer(function(**_unflatten(signature, arguments)))
+        return _as_answer(function(**_unflatten(signature, takes, arguments)))
 
     wrapper: Any = flat_async if signature.is_async else flat_sync
     shown = _flat_parameters(function, signature)
@@ -102,23 +129,20 @@ def _on_the_wire(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _flat_parameters(function: Callable[..., Any], signature: Signature) -> list[inspect.Parameter]:
-    shown: list[inspect.Parameter] = []
-    parameters = inspect.signature(function, eval_str=True).parameters.values()
-    for parameter in parameters:
-        if parameter.name != signature.model_parameter:
-            shown.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-            continue
-        for name, field in signature.model.model_fields.items():
-            default = inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
-            shown.append(
-                inspect.Parameter(
-                    name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=default,
-                    annotation=_annotated(field),
-                )
-            )
-    return shown
+    """The arguments one by one, then what the server itself fills in."""
+    shown = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            # What a factory makes is not known yet; the field says that there is one.
+            default=inspect.Parameter.empty if field.is_required() or field.default_factory else field.default,
+            annotation=_annotated(field),
+        )
+        for name, field in signature.model.model_fields.items()
+    ]
+    hidden = {signature.model_parameter, signature.context_parameter, *signature.model.model_fields}
+    own = inspect.signature(function, eval_str=True).parameters.values()
+    return shown + [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name not in hidden]
 
 
 def _annotated(field: Any) -> Any:
@@ -126,12 +150,28 @@ def _annotated(field: Any) -> Any:
     return Annotated[field.annotation, field]
 
 
-def _unflatten(signature: Signature, arguments: dict[str, Any]) -> dict[str, Any]:
-    if signature.model_parameter is None:
-        return arguments
-    fields = signature.model.model_fields
-    own = {name: arguments.pop(name) for name in list(arguments) if name in fields}
-    return {signature.model_parameter: signature.model.model_validate(own, by_name=True), **arguments}
+def _unflatten(signature: Signature, takes: frozenset[str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """What the function is called with. Servers hand an argument over by its name or by its alias."""
+    given: dict[str, Any] = {}
+    for name, field in signature.model.model_fields.items():
+        for key in (name, field.alias):
+            if key in arguments and (value := arguments.pop(key)) is not field.default:
+                given[name] = value
+    checked = signature.model.model_validate(given, by_name=True)
+    if signature.model_parameter is not None:
+        arguments[signature.model_parameter] = checked
+    else:
+        # The literal that states consent was demanded for the function, not by it.
+        arguments |= {name: value for name, value in checked.__dict__.items() if name in takes}
+    if signature.context_parameter is not None:
+        arguments[signature.context_parameter] = _context()
+    return arguments
+
+
+def _context() -> ToolContext:
+    """All that is known of a call here: that there is one."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return ToolContext(uuid4().hex, uuid4().hex, agent_id="unknown", agent_version="unknown", timestamp=now)
 
 
 def _as_answer(value: Any) -> Any:

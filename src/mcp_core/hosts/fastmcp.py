@@ -7,7 +7,7 @@ All that this project knows of FastMCP's insides is in this module; its minor ve
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
 import mcp_types as types
@@ -78,13 +78,10 @@ def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncGenerator[dict[str, Any]]:
-        for app in apps:
-            await app.__aenter__()
-        try:
+        async with AsyncExitStack() as stack:
+            for app in apps:
+                await stack.enter_async_context(app)
             yield {}
-        finally:
-            for app in reversed(apps):
-                await app.__aexit__(None, None, None)
 
     return lifespan
 

@@ -79,13 +79,15 @@ def _refuse_open_doors(apps: Sequence[App], settings: Settings) -> None:
 
 def _listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family)
+    # Named TCP, so that asyncio turns Nagle's algorithm off: it would hold each answer back for 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
         # From here on clients may connect: whoever reads the printed address can use it at once.
         listener.listen(_BACKLOG)
     except OSError as error:
+        listener.close()
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise SystemExit(f"Port {settings.port} on {settings.host} {reason}. Choose another with --port.") from None
     return listener

@@ -5,10 +5,13 @@ from typing import Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from mcp_core.app import App
 from mcp_core.call import Ask, Caller, Question, Reply, Request
+from mcp_core.errors import ConsentRequired
 
 CONFIRM = "confirm"
 CALLER_KEY = "toolcharter.caller"
@@ -48,8 +51,10 @@ def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] |
 
 
 def _can_elicit(ctx: Context) -> bool:
+    """Whether the client shows forms. One that names no mode means this one; one that names only URLs does not."""
     capabilities = ctx.session.client_capabilities
-    return capabilities is not None and capabilities.elicitation is not None
+    elicitation = capabilities.elicitation if capabilities else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
 def _session_id(ctx: Context) -> str | None:
@@ -73,8 +78,10 @@ def _asker(ctx: Context) -> Ask:
     """Older protocol: the question is a request to the client, and the call waits for its answer."""
 
     async def ask(question: str) -> bool:
-        answer = await ctx.session.elicit_form(question, CONFIRM_SCHEMA, related_request_id=ctx.request_id)
-        return agreed(answer)
+        try:
+            return agreed(await ctx.session.elicit_form(question, CONFIRM_SCHEMA, related_request_id=ctx.request_id))
+        except (MCPError, ValidationError) as error:
+            raise ConsentRequired("The client could not ask the user. Nothing was done.") from error
 
     return ask
 

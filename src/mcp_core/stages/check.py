@@ -27,11 +27,10 @@ def check(raw: Any, permit: Permit, tool: BoundTool, names: Mapping[str, str] | 
     value, given, message, instruction = raw, None, None, None
     if isinstance(raw, Result):
         result = cast(Result[Any], raw)
+        _all_text(result.error, result.error_type, result.message, result.instruction)
         if result.is_failure():
             return _returned_failure(result, tool.spec, names)
         value, given, message, instruction = result.value, result.hints, result.message, result.instruction
-        if value is None and names is not None:
-            raise BrokenResult("returned a success without data; a hinting server never answers null")
     elif isinstance(raw, ToolResult):
         value, given = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
     elif raw is None:
@@ -42,6 +41,8 @@ def check(raw: Any, permit: Permit, tool: BoundTool, names: Mapping[str, str] | 
         data = json_text.to_text(value)
     except TypeError as error:
         raise BrokenResult(f"returned what cannot be answered: {error}") from error
+    if data == "null" and names is not None:
+        raise BrokenResult("returned a success without data; a hinting server never answers null")
     hints_json = None if names is None else _hints_json(given, permit, value, tool.spec, names)
     return Body(data, None, message, instruction, hints_json)
 
@@ -58,6 +59,12 @@ def _hints_json(given: AgentHints | None, permit: Permit, value: Any, spec: Tool
 
 # A complete answer from the server's own data, with nothing to suggest: the same words each time.
 _PLAIN_HINTS = hints.for_value().to_json_str()
+
+
+def _all_text(*words: Any) -> None:
+    for word in words:
+        if word is not None and not isinstance(word, str):
+            raise BrokenResult(f"returned a Result with {type(word).__name__} where text belongs")
 
 
 def _conforms(value: Any, tool: BoundTool) -> None:
@@ -80,11 +87,15 @@ def _returned_failure(result: Result[Any], spec: ToolSpec, names: Mapping[str, s
         kind=kind,
         exception_type=type(exception).__name__ if isinstance(exception, BaseException) else None,
     )
-    shown = None if names is None else failure_hints(failure, spec).renamed(names).to_json_str()
+    shown = None
+    if names is not None:
+        shown = _finish_hints(result.hints or _hints_of(failure, spec, None, None), spec, names).to_json_str()
     return Body(None, failure, result.message, result.instruction, shown)
 
 
 def _finish_hints(made: AgentHints, spec: ToolSpec, names: Mapping[str, str]) -> AgentHints:
+    if not isinstance(cast(Any, made), AgentHints) or not 0.0 <= made.confidence <= 1.0:
+        raise BrokenResult(f"returned hints that break their own structure: {made!r}")
     unknown = [action for action in made.actions() if action not in names]
     if unknown:
         raise BrokenResult(f"returned hints that suggest {', '.join(unknown)}, which is no tool of this server")
@@ -96,9 +107,15 @@ def _finish_hints(made: AgentHints, spec: ToolSpec, names: Mapping[str, str]) ->
 
 
 def failure_hints(
-    failure: Failure, spec: ToolSpec, arguments: Mapping[str, Any] | None = None, error: Exception | None = None
-) -> AgentHints:
+    failure: Failure, spec: ToolSpec, names: Mapping[str, str], arguments: Mapping[str, Any] | None, error: Exception
+) -> str:
     """Hints for a call that failed, made from how it failed."""
+    return _finish_hints(_hints_of(failure, spec, arguments, error), spec, names).to_json_str()
+
+
+def _hints_of(
+    failure: Failure, spec: ToolSpec, arguments: Mapping[str, Any] | None, error: Exception | None
+) -> AgentHints:
     retry = hints.SuggestedAction(action=spec.name, priority="high", data=_ready(arguments))
     match failure.error_type:
         case "ValidationError":

@@ -29,7 +29,7 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
         return permit
     request = call.request
     if request.ask is not None:
-        if not await request.ask(question(call)):
+        if not await request.ask(question(call, arguments)):
             raise _refused(call)
         return permit
     if request.can_return_questions:
@@ -48,25 +48,25 @@ async def _by_seal(permit: Permit, state: State) -> Permit | Question:
     try:
         key = await state.seal_key()
         if reply is None:
-            return Question(question(call), seal.make(key, binding, time.time() + SEAL_SECONDS))
+            return Question(question(call, permit.arguments), seal.make(key, binding, time.time() + SEAL_SECONDS))
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
             raise _not_valid(call)
-        if not reply.accepted:
-            raise _refused(call)
         if not await state.claim(opened.nonce, opened.expires - time.time() + 1):
             logger.warning("Confirmation of %s refused: used before", call.spec.name)
             raise _not_valid(call)
+        if not reply.accepted:
+            raise _refused(call)
     except StateUnavailable as error:
         raise Unavailable("The confirmation cannot be checked right now. Nothing was done.") from error
     return permit
 
 
-def question(call: Call) -> str:
+def question(call: Call, arguments: BaseModel) -> str:
     """What the person is asked: the tool's own question, or one made of what would be done."""
     spec = call.spec
-    shown = redact(dict(call.request.arguments), spec.secret_fields)
+    shown = redact(arguments.model_dump(mode="json", by_alias=True), spec.secret_fields)
     if spec.declaration.question:
         text = spec.declaration.question.format_map(shown)
     else:

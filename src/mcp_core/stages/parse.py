@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
+from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 
 from mcp_core.bound import BoundTool
 from mcp_core.errors import InvalidArguments
-from mcp_core.mcp_log import REDACTED
+from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 from mcp_core.spec import ToolSpec
 
 _MOST_ERRORS = 8
@@ -23,10 +23,12 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
     """
     try:
         text = to_json(dict(sorted(arguments.items())))
+        if b"NaN" in text or b"Infinity" in text:
+            from_json(text, allow_inf_nan=False)
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         raise InvalidArguments(
-            "The arguments are not valid JSON: text with half a character (a lone surrogate), "
-            "or nesting that is too deep. Send plain UTF-8 text and flatter values."
+            "The arguments are not valid JSON: text with half a character (a lone surrogate), a number that is "
+            "none (NaN or infinite), or nesting that is too deep. Send plain UTF-8 text, numbers and flatter values."
         ) from error
     try:
         return tool.validator.validate_json(text, strict=True), text.decode()
@@ -39,7 +41,7 @@ def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
     lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
-    fields = dict.fromkeys(str(detail["loc"][0]) for detail in details if detail["loc"])
+    fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
     return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
 
 
@@ -54,8 +56,8 @@ def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
     message = message[0].lower() + message[1:]
     if not place:
         return message
-    secret = detail["loc"][0] in spec.secret_fields
-    return f"{place}: {message}, got {REDACTED if secret else _quote(detail['input'])}"
+    secret = detail["loc"][0] in spec.secret_fields or any(is_secret_name(str(part)) for part in detail["loc"])
+    return f"{place}: {message}, got {REDACTED if secret else redact_text(_quote(detail['input']))}"
 
 
 def _quote(value: Any) -> str:

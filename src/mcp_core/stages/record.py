@@ -1,5 +1,6 @@
 """Step 12: what is left of a call: log lines, counts, an audit entry. Exactly once, also when it is cancelled."""
 
+import json
 import logging
 import os
 from dataclasses import dataclass
@@ -36,7 +37,12 @@ class AuditTrail:
 
     def write(self, entry: dict[str, Any]) -> None:
         """Append an entry; one write, so that processes sharing the file do not mix their lines."""
-        os.write(self._file, to_json(entry) + b"\n")
+        try:
+            line = to_json(entry, inf_nan_mode="null")
+        except ValueError:
+            # Half a character, or nesting that is too deep: what has no JSON form is left out.
+            line = json.dumps(entry | {"arguments": "not valid JSON"}).encode()
+        os.write(self._file, line + b"\n")
 
     def close(self) -> None:
         """Close the file."""
@@ -46,8 +52,7 @@ class AuditTrail:
 def begin(call: Call) -> None:
     """The line before the tool runs."""
     if logger.isEnabledFor(TRACE_LEVEL):
-        arguments = redact(dict(call.request.arguments), call.spec.secret_fields)
-        logger.trace("Tool called: %s", call.spec.name, extra={"arguments": arguments})
+        logger.trace("Tool called: %s", call.spec.name, extra={"arguments": _shown(call)})
     if call.spec.declaration.deprecated:
         logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
 
@@ -57,7 +62,10 @@ def record(call: Call, trail: Trail, seconds: float, *, telemetry: Telemetry, au
     _log_end(call, trail, seconds)
     telemetry.record(call.spec.name, trail.outcome, seconds, cached=trail.cached)
     if audit is not None:
-        audit.write(_entry(call, trail, seconds))
+        try:
+            audit.write(_entry(call, trail, seconds))
+        except OSError as error:
+            logger.error("Tool %s is missing from the audit file: %s", call.spec.name, error)
 
 
 def _log_end(call: Call, trail: Trail, seconds: float) -> None:
@@ -78,6 +86,14 @@ def _log_end(call: Call, trail: Trail, seconds: float) -> None:
         logger.warning("Tool %s refused: %s", name, failure.error)
 
 
+def _shown(call: Call) -> Any:
+    """The arguments without secrets. They may not have been checked yet."""
+    try:
+        return redact(dict(call.request.arguments), call.spec.secret_fields)
+    except RecursionError:
+        return "nested too deeply"
+
+
 def _entry(call: Call, trail: Trail, seconds: float) -> dict[str, Any]:
     context, failure = call.context, trail.failure
     entry: dict[str, Any] = {
@@ -91,7 +107,7 @@ def _entry(call: Call, trail: Trail, seconds: float) -> dict[str, Any]:
         "cached": bool(trail.cached),
         "traceId": context.trace_id,
         "correlationId": context.correlation_id,
-        "arguments": redact(dict(call.request.arguments), call.spec.secret_fields),
+        "arguments": _shown(call),
     }
     if failure is not None:
         entry |= {"error": failure.error, "errorType": failure.error_type, "errorId": failure.error_id}

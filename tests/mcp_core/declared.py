@@ -1,0 +1,32 @@
+"""Tools made up for a test: a full declaration of which a test writes only what it is about."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mcp_core import Example, tool
+
+Number = Annotated[int, Field(description="A whole number.")]
+Text = Annotated[str, Field(description="Some text.")]
+
+
+def query(example: Mapping[str, Any] | None = None, **changes: Any) -> Callable[[Any], Any]:
+    return tool(**_declaration("query", example) | changes)
+
+
+def mutation(example: Mapping[str, Any] | None = None, **changes: Any) -> Callable[[Any], Any]:
+    return tool(**_declaration("mutation", example) | changes)
+
+
+def _declaration(category: str, example: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        "category": category,
+        "description": "A tool that was made up for a test, described at the length that is asked for.",
+        "permissions": [],
+        "response_time": "fast",
+        "cacheable": False,
+        "idempotent": True,
+        "tags": ["made-up"],
+        "examples": [Example("As it was made up", example or {}, None)],
+    }

@@ -1,0 +1,197 @@
+import asyncio
+import json
+import threading
+import time
+
+import pytest
+
+from mcp_core import App, Settings
+from tests.mcp_core.declared import Number, query
+
+
+@pytest.mark.requirement("DEF-5")
+async def test_a_handler_past_its_deadline_is_cancelled_and_the_call_ends_with_a_system_error():
+    ended = []
+
+    @query(deadline=0.05)
+    async def hang() -> int:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+        return 1
+
+    async with App("test", version="1.0.0", tools=[hang]) as app:
+        answer = await app.call("hang")
+        assert app.telemetry.tallies["hang"].outcomes == {"system": 1}
+    assert ended == ["cancelled"]
+    assert json.loads(answer.text) == {
+        "success": False,
+        "error": "'hang' took longer than 0.05 seconds and was stopped.",
+        "error_type": "DeadlineError",
+        "instruction": "Present this error to the user and take no further action.",
+    }
+
+
+@pytest.mark.requirement("DEF-5")
+async def test_the_response_time_sets_the_deadline_and_a_setting_overrides_it():
+    @query(response_time="fast")
+    async def fast() -> int:
+        return 1
+
+    @query(response_time="medium")
+    async def medium() -> int:
+        return 1
+
+    @query(response_time="slow")
+    async def slow() -> int:
+        return 1
+
+    @query(deadline=7.0)
+    async def own() -> int:
+        return 1
+
+    async def deadlines(settings: Settings) -> dict[str, float]:
+        async with App("test", version="1.0.0", tools=[fast, medium, slow, own], settings=settings) as app:
+            return {name: bound.deadline for name, bound in app._pipeline._tools.items()}
+
+    assert await deadlines(Settings()) == {"fast": 1.0, "medium": 10.0, "slow": 120.0, "own": 7.0}
+    assert await deadlines(Settings(deadline=3.0)) == {"fast": 3.0, "medium": 3.0, "slow": 3.0, "own": 7.0}
+
+
+@pytest.mark.requirement("DEF-5")
+async def test_the_deadline_of_the_setting_ends_a_call():
+    @query(response_time="slow")
+    async def hang() -> int:
+        await asyncio.sleep(600)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[hang], settings=Settings(deadline=0.05)) as app:
+        assert json.loads((await app.call("hang")).text)["error_type"] == "DeadlineError"
+
+
+async def test_a_timeout_inside_a_handler_is_not_taken_for_the_deadline():
+    @query()
+    async def impatient() -> int:
+        async with asyncio.timeout(0.001):
+            await asyncio.sleep(600)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[impatient]) as app:
+        assert json.loads((await app.call("impatient")).text)["error_type"] == "SystemError"
+
+
+async def test_a_handler_that_is_not_async_does_not_hold_up_the_others():
+    go_on, main = threading.Event(), threading.current_thread()
+
+    @query(deadline=10.0)
+    def wait() -> bool:
+        return go_on.wait(5) and threading.current_thread() is not main
+
+    @query()
+    async def quick() -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[wait, quick]) as app:
+        waiting = asyncio.create_task(app.call("wait"))
+        await asyncio.sleep(0)
+        assert json.loads((await app.call("quick")).text) == {"success": True, "value": 1}
+        assert not waiting.done()
+        go_on.set()
+        assert json.loads((await waiting).text) == {"success": True, "value": True}
+
+
+@pytest.mark.requirement("DEF-5")
+async def test_a_handler_that_is_not_async_has_a_deadline_too():
+    go_on = threading.Event()
+
+    @query(deadline=0.05)
+    def hang() -> bool:
+        return go_on.wait(5)
+
+    async with App("test", version="1.0.0", tools=[hang]) as app:
+        begun = time.monotonic()
+        answer = json.loads((await app.call("hang")).text)
+        assert time.monotonic() - begun < 2
+        go_on.set()
+    assert answer["error_type"] == "DeadlineError"
+
+
+class Stop(BaseException):
+    """An exception that no `except Exception` catches."""
+
+
+RAISED = {
+    "a bug": ZeroDivisionError("division by zero"),
+    "a system exit": SystemExit(3),
+    "a base exception": Stop("stop"),
+    "a group": BaseExceptionGroup("several", [SystemExit(1), ValueError("x")]),
+    "a cancellation that nobody asked for": asyncio.CancelledError(),
+    "the end of an iterator": StopIteration(1),
+    "the end of an async iterator": StopAsyncIteration(1),
+    "no memory": MemoryError(),
+    "no stack": RecursionError("maximum recursion depth exceeded"),
+}
+
+
+@pytest.mark.requirement("ERR-1")
+@pytest.mark.parametrize("kind", ["async", "sync"])
+@pytest.mark.parametrize("error", RAISED.values(), ids=RAISED)
+async def test_whatever_a_handler_raises_is_an_error_of_that_call_and_the_server_goes_on(
+    error: BaseException, kind: str, log
+):
+    @query()
+    async def fail_async() -> int:
+        raise error
+
+    @query()
+    def fail_sync() -> int:
+        raise error
+
+    @query({"a": 1, "b": 2})
+    async def add(a: Number, b: Number) -> int:
+        return a + b
+
+    async with App("test", version="1.0.0", tools=[fail_async, fail_sync, add]) as app:
+        begun = time.monotonic()
+        told = json.loads((await app.call(f"fail_{kind}")).text)
+        assert time.monotonic() - begun < 0.9  # not by its deadline
+        assert json.loads((await app.call("add", {"a": 2, "b": 3})).text) == {"success": True, "value": 5}
+    assert told == {
+        "success": False,
+        "error": f"'fail_{kind}' failed for a reason that lies with the server. "
+        f"Error id {told['error_id']}: the server's log explains it.",
+        "error_type": "SystemError",
+        "error_id": told["error_id"],
+        "instruction": "Present this error to the user and take no further action.",
+    }
+    (explained,) = [entry for entry in log.entries if entry.get("fields", {}).get("errorId") == told["error_id"]]
+    assert explained["level"] == "ERROR"
+    assert "Traceback" in explained["stack"]
+
+
+async def test_a_generator_exit_out_of_a_thread_is_an_error_like_any_other():
+    @query()
+    def fail() -> int:
+        raise GeneratorExit
+
+    async with App("test", version="1.0.0", tools=[fail]) as app:
+        assert json.loads((await app.call("fail")).text)["error_type"] == "SystemError"
+
+
+async def test_a_cancelled_call_is_not_answered():
+    begun = asyncio.Event()
+
+    @query()
+    async def hang() -> int:
+        begun.set()
+        await asyncio.sleep(600)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[hang]) as app:
+        call = asyncio.create_task(app.call("hang"))
+        await begun.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call

@@ -1,0 +1,310 @@
+import asyncio
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import pytest
+from pydantic import Field, SecretStr
+
+from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, get_logger
+from mcp_core.telemetry import prometheus
+from tests.mcp_core.declared import Number, Text, mutation, query
+
+TRACE_ID, PARENT = "0af7651916cd43dd8448eb211c80319c", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.requirement("LOG-2", "LOG-3", "LOG-5")
+async def test_a_call_of_an_async_tool_leaves_two_lines_with_parameters_summary_and_ids(log):
+    @query({"n": 1})
+    async def double(n: Number) -> int:
+        get_logger("mine").info("working")
+        return 2 * n
+
+    async with App("test", version="1.0.0", tools=[double]) as app:
+        await app.run(Request("double", {"n": 4}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
+    called, working, completed = log.entries
+    assert [called["level"], called["message"]] == ["TRACE", "Tool called: double"]
+    assert called["fields"] == {"arguments": {"n": 4}}
+    assert working["message"] == "working"
+    assert [completed["level"], completed["message"]] == ["TRACE", "Tool double completed successfully"]
+    summary = completed["fields"]["summary"]
+    assert summary == {
+        "outcome": "ok",
+        "ms": summary["ms"],
+        "chars": len('{"success":true,"value":8}'),
+        "cached": False,
+    }
+    assert summary["ms"] > 0
+    assert [(entry["traceId"], entry["correlationId"]) for entry in log.entries] == [(TRACE_ID, "c-1")] * 3
+    assert all(f"trace={TRACE_ID} correlation=c-1" in text for text in log.texts)
+
+
+@pytest.mark.requirement("LOG-2", "LOG-3")
+async def test_a_tool_that_is_not_async_says_at_debug_that_it_completed(log):
+    @query()
+    def one() -> int:
+        get_logger("mine").info("in a thread")
+        return 1
+
+    async with App("test", version="1.0.0", tools=[one]) as app:
+        await app.run(Request("one", {}, meta={"correlationId": "c-1"}))
+    assert log.messages == [
+        ("TRACE", "Tool called: one"),
+        ("INFO", "in a thread"),
+        ("DEBUG", "Tool one completed successfully"),
+    ]
+    assert {entry["correlationId"] for entry in log.entries} == {"c-1"}
+
+
+@pytest.mark.requirement("LOG-4", "LOG-5")
+async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_it(log):
+    @query()
+    async def fail() -> int:
+        raise ZeroDivisionError("the divisor is 0")
+
+    async with App("test", version="1.0.0", tools=[fail]) as app:
+        answer = await app.run(Request("fail", {}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
+    called, failed = log.entries
+    assert called["message"] == "Tool called: fail"
+    assert [failed["level"], failed["message"]] == ["ERROR", "Tool fail failed: the divisor is 0"]
+    assert "Traceback" in failed["stack"]
+    assert Path(__file__).name in failed["stack"]
+    assert (failed["traceId"], failed["correlationId"]) == (TRACE_ID, "c-1")
+    assert failed["fields"]["errorId"] in answer.text
+    assert not [word for word in ("Traceback", "divisor", "ZeroDivision", ".py", "mcp_core") if word in answer.text]
+
+
+@pytest.mark.requirement("LOG-4")
+async def test_an_expected_failure_is_an_error_line_and_a_refusal_a_warning(log):
+    @query({"n": 1})
+    async def find(n: Number) -> int:
+        raise NotFound(f"There is no {n}.")
+
+    async with App("test", version="1.0.0", tools=[find]) as app:
+        await app.call("find", {"n": 3})
+        await app.call("find", {})
+    ends = [
+        (entry["level"], entry["message"], "stack" in entry)
+        for entry in log.entries
+        if "called" not in entry["message"]
+    ]
+    assert ends == [
+        ("ERROR", "Tool find failed: There is no 3.", False),
+        ("WARNING", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
+    ]
+
+
+@pytest.mark.requirement("LOG-5")
+async def test_calls_at_the_same_time_keep_their_ids_apart(log):
+    gate = asyncio.Barrier(20)
+
+    @query({"n": 1})
+    async def meet(n: Number) -> int:
+        get_logger("mine").info("before %d", n)
+        await gate.wait()
+        get_logger("mine").info("after %d", n)
+        return n
+
+    async with App("test", version="1.0.0", tools=[meet]) as app:
+        requests = [Request("meet", {"n": n}, meta={"correlationId": f"c-{n}"}) for n in range(20)]
+        await asyncio.gather(*map(app.run, requests))
+    for n in range(20):
+        own = [entry["message"] for entry in log.entries if entry["correlationId"] == f"c-{n}"]
+        words = ["Tool called: meet", f"before {n}", f"after {n}", "Tool meet completed successfully"]
+        assert own == words
+
+
+async def test_after_a_call_no_line_carries_its_ids(log):
+    @query()
+    async def one() -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[one]) as app:
+        await app.call("one")
+        get_logger("mine").info("between calls")
+    assert "correlationId" not in log.entries[-1]
+
+
+@pytest.mark.requirement("LOG-6")
+async def test_no_secret_reaches_a_log_an_audit_entry_a_metric_or_an_error(tmp_path: Path, log):
+    @mutation({"password": "x", "pin": 1, "badge": "x", "keys": {}, "key": "x", "mode": "raise"})
+    async def connect(  # noqa: PLR0917 - called by name
+        password: Text,
+        pin: Annotated[int, Field(description="A number.", json_schema_extra={"secret": True})],
+        badge: Annotated[str, Field(description="A badge.", json_schema_extra={"secret": True})],
+        keys: Annotated[dict[str, list[str]], Field(description="Keys.", json_schema_extra={"secret": True})],
+        key: Annotated[SecretStr, Field(description="A key.")],
+        mode: Text,
+    ) -> Result[str]:
+        everything = f"{password} {pin} {badge} {keys} {key.get_secret_value()} postgres://ann:hunter7@db token=hunter8"
+        get_logger("mine").info("connecting with %s", everything, extra={"n": pin, "own": [everything], "o": {badge}})
+        if mode == "raise":
+            raise OSError(everything)
+        if mode == "refuse":
+            raise NotFound(everything, message=everything, instruction=everything)
+        return Result.failure(everything, "ConflictError", message=everything, instruction=everything)
+
+    arguments = {
+        "password": 'hun"ter\\1',
+        "pin": 471147,
+        "badge": "hunter3",
+        "keys": {"one": ["hunter4", "hunter5"]},
+        "key": "hunter6",
+    }
+    secrets = ['hun"ter', "hun\\", "ter\\1", "471147", *(f"hunter{n}" for n in range(3, 9))]
+    audit = tmp_path / "audit.jsonl"
+    app = App("test", version="1.0.0", tools=[connect], format="hints", settings=Settings(audit_file=audit))
+    async with app:
+        for mode in ("raise", "refuse", "return", None):
+            answer = await app.call("connect", arguments | {"mode": mode})
+            assert answer.is_error
+            assert not [secret for secret in secrets if secret in answer.text], mode
+    for text in (*log.lines, *log.texts, audit.read_text(), prometheus([app.telemetry])):
+        assert not [secret for secret in secrets if secret in text], text
+    assert any("connecting with" in text for text in log.texts)
+    assert [json.loads(line)["arguments"]["pin"] for line in audit.read_text().splitlines()] == ["[redacted]"] * 4
+
+
+async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_read(tmp_path: Path):
+    @query({"n": 1}, cacheable=True, cache_ttl=60, version="1.2.0")
+    async def find(n: Number) -> int:
+        if n == 0:
+            raise NotFound("There is no 0.")
+        return n
+
+    audit = tmp_path / "deep" / "audit.jsonl"
+    request = Request("find", {"n": 1}, Caller("user:ann"), "claude", "4.1", meta={"correlationId": "c-1"})
+    async with App("test", version="1.0.0", tools=[find], settings=Settings(audit_file=audit)) as app:
+        await app.run(request)
+        await app.run(request)
+        await app.call("find", {"n": 0})
+    first, second, third = map(json.loads, audit.read_text().splitlines())
+    assert first == {
+        "time": first["time"],
+        "tool": "find",
+        "version": "1.2.0",
+        "caller": "user:ann",
+        "agent": "claude 4.1",
+        "outcome": "ok",
+        "ms": first["ms"],
+        "cached": False,
+        "traceId": first["traceId"],
+        "correlationId": "c-1",
+        "arguments": {"n": 1},
+    }
+    assert second["cached"] is True
+    assert third["outcome"] == "business"
+    assert [third["error"], third["errorType"], third["errorId"]] == ["There is no 0.", "NotFoundError", None]
+    assert stat.S_IMODE(audit.stat().st_mode) == 0o600
+
+
+def nested(depth: int) -> list[Any]:
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"n": "\ud800"}, "not valid JSON"),
+        ({"\ud800": 1}, "not valid JSON"),
+        ({"n": nested(500)}, "not valid JSON"),
+        ({"n": nested(100_000)}, "nested too deeply"),
+        ({"n": float("nan")}, {"n": None}),
+    ],
+    ids=["half a character", "half a character in a name", "deep", "very deep", "NaN"],
+)
+async def test_what_has_no_json_form_is_audited_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, arguments: Any, shown: Any
+):
+    @query({"n": 1})
+    async def one(n: Number) -> int:
+        return n
+
+    audit = tmp_path / "audit.jsonl"
+    caplog.set_level("TRACE")
+    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit_file=audit)) as app:
+        assert (await app.run(Request("one", arguments, agent_id="\ud800"))).is_error
+    (line,) = audit.read_text(encoding="utf-8").splitlines()
+    entry = json.loads(line, parse_constant=pytest.fail)
+    assert entry["outcome"] == "validation"
+    assert entry["arguments"] in (shown, "not valid JSON")
+
+
+async def test_an_audit_file_that_cannot_be_written_is_said_in_the_log_and_the_call_is_answered(tmp_path: Path, log):
+    @query()
+    async def one() -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit_file=Path("/dev/full"))) as app:
+        answer = await app.call("one")
+    assert json.loads(answer.text) == {"success": True, "value": 1}
+    assert any("Tool one is missing from the audit file" in text for level, text in log.messages if level == "ERROR")
+
+
+@pytest.mark.parametrize("by", ["asyncio", "anyio"])
+async def test_a_cancelled_call_is_recorded_exactly_once(tmp_path: Path, by: str, log):
+    begun = asyncio.Event()
+
+    @query()
+    async def hang() -> int:
+        begun.set()
+        await asyncio.sleep(600)
+        return 1
+
+    audit = tmp_path / "audit.jsonl"
+    async with App("test", version="1.0.0", tools=[hang], settings=Settings(audit_file=audit)) as app:
+        if by == "asyncio":
+            call = asyncio.create_task(app.call("hang"))
+            await begun.wait()
+            call.cancel()
+            await asyncio.wait([call])
+        else:
+            async with anyio.create_task_group() as group:
+                group.start_soon(app.call, "hang")
+                await begun.wait()
+                group.cancel_scope.cancel()
+        assert app.telemetry.tallies["hang"].outcomes == {"cancelled": 1}
+        assert app.telemetry.tallies["hang"].errors == 0
+    assert [json.loads(line)["outcome"] for line in audit.read_text().splitlines()] == ["cancelled"]
+    assert log.messages == [("TRACE", "Tool called: hang"), ("TRACE", "Tool hang ended: cancelled")]
+
+
+async def test_a_call_cancelled_while_it_waits_at_a_gate_is_recorded_once():
+    asked = asyncio.Event()
+
+    async def ask(question: str) -> bool:
+        asked.set()
+        await asyncio.sleep(600)
+        return True
+
+    @mutation(confirm="required")
+    async def delete(context: ToolContext) -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[delete]) as app:
+        call = asyncio.create_task(app.run(Request("delete", {}, ask=ask)))
+        await asked.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        assert app.telemetry.tallies["delete"].outcomes == {"cancelled": 1}
+
+
+async def test_entries_of_several_writers_do_not_mix(tmp_path: Path):
+    @query({"text": "x"})
+    async def echo(text: Text) -> int:
+        return len(text)
+
+    settings = Settings(audit_file=tmp_path / "audit.jsonl")
+    one = App("test", version="1.0.0", tools=[echo], settings=settings)
+    two = App("test", version="1.0.0", tools=[echo], settings=settings)
+    async with one, two:
+        await asyncio.gather(*(app.call("echo", {"text": "x" * 5000}) for app in (one, two) for _ in range(20)))
+    lines = (tmp_path / "audit.jsonl").read_text().splitlines()
+    assert [len(json.loads(line)["arguments"]["text"]) for line in lines] == [5000] * 40
+    assert os.listdir(tmp_path) == ["audit.jsonl"]  # noqa: PTH208 - the names are what is looked at

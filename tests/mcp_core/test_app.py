@@ -1,0 +1,214 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from toolcharter_examples import demo
+
+from mcp_core import App, DeclarationError, Deprecation, Naming, Need, Question, Request, Settings, UnknownTool
+from mcp_core.spec import Example, ToolSpec, spec_of
+from tests.mcp_core.declared import Number, mutation, query
+
+
+@query({"n": 1}, tags=["math"], permissions=["math:use"])
+async def double(n: Number) -> int:
+    return 2 * n
+
+
+EXAMPLES = [(spec, example) for spec in map(spec_of, demo.TOOLS) for example in spec.examples]
+
+
+@pytest.mark.requirement("DOC-5")
+@pytest.mark.parametrize(("spec", "example"), EXAMPLES, ids=[f"{s.name}: {e.description}" for s, e in EXAMPLES])
+async def test_every_example_of_the_demo_does_what_it_says(spec: ToolSpec, example: Example):
+    async with demo.build(Settings()) as app:
+        answer = await app.call(spec.name, example.params)
+    assert not answer.is_error
+    assert json.loads(answer.text)["data"] == example.expected_result
+    assert len(example.description.split()) > 1
+
+
+@pytest.mark.requirement("DOC-5")
+def test_every_tool_of_the_demo_has_an_example_with_concrete_values():
+    assert {spec.name for spec, _ in EXAMPLES} == {tool.__name__ for tool in demo.TOOLS}
+
+
+@pytest.mark.requirement("VER-1")
+async def test_the_deprecated_tool_of_the_demo_still_works_and_says_what_to_use(log):
+    async with demo.build(Settings()) as app:
+        made = json.loads((await app.call("find_notes", {"words": "welcome"})).text)
+    assert made["data"] == ["note_1"]
+    assert made["agentHints"]["warnings"] == [
+        {
+            "type": "deprecation",
+            "severity": "high",
+            "message": "Deprecated since 2026-09-01; use list_notes instead. Removal: 2027-03-01.",
+            "suggestedFix": "Call list_notes instead.",
+        }
+    ]
+    assert [level for level, message in log.messages if "find_notes is deprecated" in message] == ["WARNING"]
+
+
+async def test_a_replacement_that_does_not_exist_stops_the_server():
+    gone = Deprecation(since="2026-01-01", replacement="look_up", removal_date="2026-06-01")
+
+    @query(deprecated=gone)
+    async def find() -> int:
+        return 1
+
+    with pytest.raises(DeclarationError, match="find: deprecated: the replacement 'look_up' is no tool"):
+        await App("test", version="1.0.0", tools=[find]).__aenter__()
+
+
+async def test_an_app_that_is_not_open_answers_no_call():
+    app = App("test", version="1.0.0", tools=[double])
+    with pytest.raises(RuntimeError, match="test is not open"):
+        await app.call("double", {"n": 1})
+    async with app:
+        assert app.is_open
+    with pytest.raises(RuntimeError, match="test is not open"):
+        await app.call("double", {"n": 1})
+
+
+async def test_the_lifespan_surrounds_all_who_use_the_app_and_may_provide_what_tools_need():
+    done: list[str] = []
+
+    @asynccontextmanager
+    async def lifespan(app: App) -> AsyncIterator[None]:
+        done.append("open")
+        app.provide(list, done)
+        yield
+        done.append("close")
+
+    @query()
+    async def log_it(done: Need[list]) -> int:
+        done.append("run")
+        return len(done)
+
+    app = App("test", version="1.0.0", tools=[log_it], lifespan=lifespan)
+    async with app:
+        async with app:
+            await app.call("log_it")
+        await app.call("log_it")
+    assert done == ["open", "run", "run", "close"]
+    async with app:
+        await app.call("log_it")
+    assert done == ["open", "run", "run", "close", "open", "run", "close"]
+
+
+async def test_whoever_enters_while_the_app_is_opening_waits_until_it_is_open():
+    opened, go_on = asyncio.Event(), asyncio.Event()
+
+    @asynccontextmanager
+    async def lifespan(app: App) -> AsyncIterator[None]:
+        opened.set()
+        await go_on.wait()
+        yield
+
+    app = App("test", version="1.0.0", tools=[double], lifespan=lifespan)
+
+    async def use() -> Any:
+        async with app:
+            return json.loads((await app.call("double", {"n": 2})).text)["value"]
+
+    both = [asyncio.create_task(use()) for _ in range(2)]
+    await opened.wait()
+    await asyncio.sleep(0)
+    go_on.set()
+    assert await asyncio.gather(*both) == [4, 4]
+    assert not app.is_open
+
+
+async def test_a_lifespan_that_fails_leaves_the_app_closed_and_it_can_be_opened_again():
+    attempts: list[int] = []
+
+    @asynccontextmanager
+    async def lifespan(app: App) -> AsyncIterator[None]:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise ConnectionError("no database")
+        yield
+
+    app = App("test", version="1.0.0", tools=[double], lifespan=lifespan)
+    with pytest.raises(ConnectionError):
+        await app.__aenter__()
+    assert not app.is_open
+    async with app:
+        assert not (await app.call("double", {"n": 1})).is_error
+
+
+async def test_a_tool_is_run_under_its_final_name_and_called_by_its_own():
+    async with App("test", version="1.0.0", tools=[double], settings=Settings(tool_prefix="lib")) as app:
+        assert json.loads((await app.call("double", {"n": 2})).text)["value"] == 4
+        answer = await app.run(Request("lib_double", {"n": 2}, app.local_caller))
+        assert not isinstance(answer, Question)
+        assert json.loads(answer.text)["value"] == 4
+        with pytest.raises(UnknownTool, match="Did you mean 'lib_double'"):
+            await app.run(Request("double", {"n": 2}, app.local_caller))
+        assert app.input_schema("lib_double") is not None
+        assert app.input_schema("double") is None
+
+
+async def test_a_tool_is_listed_with_all_that_an_agent_needs():
+    gone = Deprecation(since="2026-01-01", replacement="double", removal_date="2026-06-01")
+
+    @mutation({"n": 1, "explicit_action": "DELETE"}, consent="DELETE", title="Throw away", deprecated=gone)
+    async def delete(n: Number) -> int:
+        return n
+
+    app = App("test", version="1.0.0", tools=[double, delete], naming=Naming(prefix="lib"))
+    reading, deleting = app.list_tools()
+    assert (reading.name, reading.title) == ("lib_double", "Double")
+    assert reading.annotations == {
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    assert reading.meta == {
+        "dev.toolcharter/version": "1.0.0",
+        "dev.toolcharter/category": "query",
+        "dev.toolcharter/tags": ["math"],
+        "dev.toolcharter/permissions": ["math:use"],
+    }
+    assert reading.input_schema == {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "description": "A whole number."}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    assert (deleting.name, deleting.title) == ("lib_delete", "Throw away")
+    assert deleting.annotations["destructiveHint"] is True
+    assert deleting.annotations["readOnlyHint"] is False
+    assert deleting.meta["dev.toolcharter/deprecated"] == gone.sentence()
+    assert "REQUIRES EXPLICIT USER INSTRUCTION" in deleting.description
+
+
+async def test_the_full_description_stays_reachable_where_the_list_is_compact():
+    compact = App("test", version="1.0.0", tools=[double])
+    full = App("test", version="1.0.0", tools=[double], settings=Settings(descriptions="full"))
+    assert compact.documentation("double") == full.list_tools()[0].description
+    assert len(compact.list_tools()[0].description) < len(full.list_tools()[0].description)
+    with pytest.raises(UnknownTool):
+        compact.documentation("treble")
+
+
+async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_given():
+    app = App("test", version="1.0.0", naming=Naming(prefix="lib"))
+
+    @app.tool()
+    async def one() -> int:
+        """One."""
+        return 1
+
+    @app.tool(name="other_two", description="Two.")
+    def two() -> int:
+        return 2
+
+    async with app:
+        assert [tool.name for tool in app.list_tools()] == ["lib_one", "other_two"]
+        assert [json.loads((await app.call(name)).text)["value"] for name in ("one", "other_two")] == [1, 2]
+    assert await one() == 1
+    assert two() == 2

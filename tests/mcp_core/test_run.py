@@ -1,0 +1,147 @@
+"""The command that every server has, run as a command."""
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+
+from mcp_core import DeclarationError, Settings, mcp_log
+from mcp_core.run import run
+from mcp_core.settings import variable
+
+DEMO = str(Path(__file__).resolve().parents[2] / "examples" / "demo.py")
+
+
+@contextlib.contextmanager
+def started(*arguments: str, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, DEMO, *arguments]
+    with subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[str], pattern: str) -> str:
+    """What the command says up to the line that matches."""
+    said = ""
+    for line in process.stderr:
+        said += line
+        if re.search(pattern, line):
+            return said
+    raise AssertionError(f"it ended before saying {pattern}:\n{said}")
+
+
+def ended(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, DEMO, *arguments]
+    return subprocess.run(
+        command, input="", capture_output=True, text=True, timeout=60, check=False, env={**os.environ, **environment}
+    )
+
+
+async def test_without_arguments_it_serves_stdio():
+    async with Client(StdioServerParameters(command=sys.executable, args=[DEMO])) as client:
+        result = await client.call_tool("add", {"a": 2, "b": 3})
+    assert json.loads(result.content[0].text)["data"] == 5
+
+
+def test_http_prints_where_it_serves_and_ctrl_c_ends_it_without_a_stack():
+    with started("http", "--port", "0") as process:
+        said = read_until(process, "Stop: Ctrl\\+C")
+        base = re.search(r"Documentation: (http://127\.0\.0\.1:\d+)/", said)[1]
+        with httpx2.Client(transport=httpx2.HTTPTransport(retries=5)) as http:
+            assert http.get(f"{base}/health").json() == {"status": "ok", "servers": {"demo": "1.0.0"}}
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert (output, errors) == ("", "")
+    assert f"toolcharter call {base}/demo/mcp add a=2 b=3" in said
+
+
+def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
+    terminal, stdin = pty.openpty()
+    try:
+        with started(stdin=stdin) as process:
+            read_until(process, "End it with Ctrl\\+D")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=20)
+    finally:
+        os.close(terminal)
+        os.close(stdin)
+    assert process.returncode == -signal.SIGINT
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (("http", "--port", "banana"), {}, "port: Input should be a valid integer"),
+        (("http",), {"TOOLCHARTER_PORT": "banana"}, "port: Input should be a valid integer"),
+        (("--deadline", "0"), {}, "deadline: Input should be greater than 0, got '0'"),
+        (("ftp",), {}, "invalid choice: 'ftp'"),
+        (("--log-level", "LOUD"), {}, "invalid choice: 'LOUD'"),
+        (("http", "--tokens", "/nowhere"), {}, "/nowhere: no readable token file"),
+        (("http", "--host", "0.0.0.0"), {}, "Refusing to listen on 0.0.0.0"),
+    ],
+)
+def test_a_wrong_setting_is_explained_without_a_stack(arguments, environment, said: str):
+    done = ended(*arguments, **environment)
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_names_every_setting_and_its_variable(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as left:
+        run(lambda _: pytest.fail("nothing is built"), ["--help"])
+    assert left.value.code == 0
+    words = capsys.readouterr().out.split()
+    for name in Settings.model_fields:
+        assert f"--{name.replace('_', '-')}" in words
+        assert f"[{variable(name)}]" in words
+
+
+def test_tools_that_are_declared_wrongly_are_listed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(mcp_log, "configure", lambda *_, **__: None)
+
+    def build(_: Settings):
+        raise DeclarationError(["add: tags: is missing", "sub: category: is missing"])
+
+    with pytest.raises(SystemExit, match="declared wrongly:\nadd: tags: is missing\nsub: category: is missing"):
+        run(build, [])
+
+
+def test_the_log_goes_where_it_is_told(tmp_path: Path):
+    log = tmp_path / "server.log"
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "find_notes",
+            "arguments": {"words": "x"},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    }
+    with started("--log-file", str(log), "--log-json", stdin=subprocess.PIPE) as process:
+        process.stdin.write(json.dumps(call) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        output, errors = process.communicate(timeout=20)
+    assert (output, errors) == ("", "")
+    (entry,) = [json.loads(line) for line in log.read_text().splitlines()]
+    assert (entry["level"], entry["message"][:34]) == ("WARNING", "Tool find_notes is deprecated: Dep")

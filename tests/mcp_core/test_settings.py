@@ -1,0 +1,149 @@
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from mcp_core.settings import Settings, add_options, from_options, variable
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(variable(name), raising=False)
+
+
+def parse(*words: str) -> Settings:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    return from_options(parser.parse_args(words))
+
+
+GIVEN: list[tuple[str, str, Any]] = [
+    ("host", "0.0.0.0", "0.0.0.0"),
+    ("port", "9000", 9000),
+    ("allow_hosts", "a.example, b.example", ("a.example", "b.example")),
+    ("allow_origins", "https://a.example", ("https://a.example",)),
+    ("redis", "redis://localhost", "redis://localhost"),
+    ("limits_when_away", "closed", "closed"),
+    ("tokens", "tokens.json", Path("tokens.json")),
+    ("user", "user_1", "user_1"),
+    ("grants", "cards:read,notes:*", ("cards:read", "notes:*")),
+    ("audit_file", "audit.jsonl", Path("audit.jsonl")),
+    ("log_level", "TRACE", "TRACE"),
+    ("log_file", "server.log", Path("server.log")),
+    ("tool_prefix", "guide", "guide"),
+    ("descriptions", "full", "full"),
+    ("deadline", "2.5", 2.5),
+]
+
+
+def test_every_setting_is_tried_here():
+    assert {name for name, *_ in GIVEN} | {"log_json"} == set(Settings.model_fields)
+
+
+@pytest.mark.parametrize(("name", "text", "value"), GIVEN)
+def test_each_setting_is_an_option(name: str, text: str, value: Any):
+    assert parse(f"--{name.replace('_', '-')}", text) == Settings(**{name: value})
+    assert getattr(Settings(**{name: value}), name) == value
+
+
+@pytest.mark.parametrize(("name", "text", "value"), GIVEN)
+def test_each_setting_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: Any):
+    monkeypatch.setenv(variable(name), text)
+    assert getattr(parse(), name) == value
+
+
+def test_an_option_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCHARTER_PORT", "1")
+    monkeypatch.setenv("MCP_TOOL_PREFIX", "theirs")
+    monkeypatch.setenv("TOOLCHARTER_GRANTS", "a:b")
+    made = parse("--port", "2", "--tool-prefix", "", "--grants", "")
+    assert (made.port, made.tool_prefix, made.grants) == (2, "", ())
+
+
+@pytest.mark.requirement("LOG-7")
+def test_json_logs_are_switched_on_by_either(monkeypatch: pytest.MonkeyPatch):
+    assert (parse().log_json, parse("--log-json").log_json) == (False, True)
+    monkeypatch.setenv("TOOLCHARTER_LOG_JSON", "true")
+    assert parse().log_json is True
+
+
+def test_without_anything_the_defaults_hold():
+    assert parse().model_dump() == {
+        "host": "127.0.0.1",
+        "port": 8000,
+        "allow_hosts": (),
+        "allow_origins": (),
+        "redis": None,
+        "limits_when_away": "open",
+        "tokens": None,
+        "user": None,
+        "grants": None,
+        "audit_file": None,
+        "log_level": "INFO",
+        "log_file": None,
+        "log_json": False,
+        "tool_prefix": None,
+        "descriptions": None,
+        "deadline": None,
+    }
+
+
+@pytest.mark.requirement("NAM-1")
+@pytest.mark.parametrize(("value", "prefix"), [(None, None), ("", ""), ("guide", "guide")])
+def test_the_prefix_is_unset_empty_or_given(monkeypatch: pytest.MonkeyPatch, value: str | None, prefix: str | None):
+    if value is not None:
+        monkeypatch.setenv("MCP_TOOL_PREFIX", value)
+    assert Settings().tool_prefix == prefix
+
+
+@pytest.mark.requirement("NAM-1")
+def test_a_variable_without_our_name_is_not_ours(monkeypatch: pytest.MonkeyPatch):
+    for name in ("TOOL_PREFIX", "HOST", "PORT", "USER", "REDIS"):
+        monkeypatch.setenv(name, "7")
+    assert Settings() == parse()
+    assert (Settings().tool_prefix, Settings().port, Settings().user) == (None, 8000, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("port", 70000),
+        ("port", -1),
+        ("port", "http"),
+        ("log_level", "LOUD"),
+        ("descriptions", "long"),
+        ("limits_when_away", "ajar"),
+        ("deadline", 0),
+        ("colour", "red"),
+    ],
+)
+def test_a_wrong_value_or_an_unknown_setting_is_refused(name: str, wrong: Any):
+    with pytest.raises(ValidationError, match=name):
+        Settings(**{name: wrong})
+
+
+def test_settings_are_read_once():
+    made = Settings()
+    with pytest.raises(ValidationError, match="frozen"):
+        made.port = 1
+
+
+def test_the_help_names_every_variable_and_choice(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        parse("--help")
+    shown = " ".join(capsys.readouterr().out.split())
+    for name, field in Settings.model_fields.items():
+        assert f"--{name.replace('_', '-')}" in shown
+        assert f"[{variable(name)}]" in shown
+        assert field.description
+    assert "--log-level TRACE|DEBUG|INFO|WARNING|ERROR|CRITICAL" in shown
+
+
+@pytest.mark.parametrize("words", [("--log-level", "LOUD"), ("--descriptions", "long")])
+def test_a_choice_that_is_none_is_refused_by_the_command(words: tuple[str, str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        parse(*words)
+    assert "invalid choice" in capsys.readouterr().err
