@@ -12,12 +12,13 @@ from typing import Any, cast
 
 import mcp_types as types
 from fastmcp import FastMCP
+from fastmcp.resources import TextResource
 from fastmcp.server.dependencies import get_access_token, get_context
 from fastmcp.tools import Tool
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from pydantic import PrivateAttr
+from pydantic import AnyUrl, PrivateAttr
 
-from mcp_core.app import App
+from mcp_core.app import App, ListedTool
 from mcp_core.auth import user
 from mcp_core.call import Caller, Question, Request
 from mcp_core.hosts import wire
@@ -68,9 +69,21 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
             meta=dict(listed.meta),
         )
         server.add_tool(tool.of(app))
+        server.add_resource(_documentation(app, listed))
         added.append(tool)
     _look_schemas_up(server)
     return added
+
+
+def _documentation(app: App, tool: ListedTool) -> TextResource:
+    """The full text of a tool, whatever its description shows."""
+    return TextResource(
+        uri=AnyUrl(f"{wire.DOCS_SCHEME}{tool.name}"),
+        name=f"{tool.name} documentation",
+        description=wire.documentation_of(tool.name),
+        mime_type="text/markdown",
+        text=app.documentation(tool.name),
+    )
 
 
 def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str, Any]]]:

@@ -21,11 +21,10 @@ from mcp_core.app import App, ListedTool
 from mcp_core.call import Caller, Question
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
-from mcp_core.hosts.wire import CALLER_KEY, Context
+from mcp_core.hosts.wire import CALLER_KEY, DOCS_SCHEME, Context
 from mcp_core.settings import Settings
 
 LIST_TTL_MS = 300_000
-DOCS_SCHEME = "toolcharter://tools/"
 
 
 def build_server(app: App) -> Server[App]:
@@ -115,7 +114,7 @@ def _document(tool: ListedTool) -> types.Resource:
     return types.Resource(
         uri=f"{DOCS_SCHEME}{tool.name}",
         name=f"{tool.name} documentation",
-        description=f"The full documentation of {tool.name}: description, schema, usage, examples.",
+        description=wire.documentation_of(tool.name),
         mime_type="text/markdown",
     )
 

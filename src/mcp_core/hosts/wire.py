@@ -17,6 +17,9 @@ CONFIRM = "confirm"
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
 
+DOCS_SCHEME = "toolcharter://tools/"
+"""Resources of this scheme are the full documentation of a tool."""
+
 CONFIRM_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -26,6 +29,11 @@ CONFIRM_SCHEMA: dict[str, Any] = {
 }
 
 Context = ServerRequestContext[Any, Any]
+
+
+def documentation_of(tool: str) -> str:
+    """What a documentation resource says about itself."""
+    return f"The full documentation of {tool}: description, schema, usage, examples."
 
 
 def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:

@@ -1,0 +1,139 @@
+"""The demo with further tools that behave as badly as tests need, on either host.
+
+python tests/behaviour/served.py native|fastmcp stdio|http [the options of every server]
+"""
+
+import asyncio
+import importlib
+import os
+import sys
+from collections import Counter
+from typing import Annotated, Any, cast
+
+from pydantic import Field
+from toolcharter_examples import demo
+from toolcharter_examples.demo import Note, Notebook
+
+from mcp_core import App, Example, Need, RateLimit, Settings, ToolContext, mcp_log, run, tool
+
+logger = mcp_log.get_logger("served")
+
+LIMIT = 3
+"""How often `limited` may be called in an hour."""
+
+
+class Ledger(Counter[str]):
+    """What has really happened, by a key that each test makes up."""
+
+
+async def count(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> int:
+    """Say how often something has happened."""
+    return ledger[key]
+
+
+async def crash(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+    """Raise what no handler should."""
+    ledger[key] += 1
+    raise RuntimeError(f"SELECT password FROM users; /etc/shadow; {key}")
+
+
+async def hang(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+    """Never answer, and keep book of being stopped."""
+    ledger[f"{key} started"] += 1
+    try:
+        await asyncio.Event().wait()
+    finally:
+        ledger[f"{key} stopped"] += 1
+    return "never"
+
+
+async def wait_long(key: Annotated[str, Field(description="The key.")], ledger: Need[Ledger]) -> str:
+    """The same, but with time until it is cancelled."""
+    return await hang(key, ledger)
+
+
+async def give_none() -> None:
+    """Return nothing."""
+
+
+async def give_set() -> Any:
+    """Return what JSON does not know."""
+    return {1, 2}
+
+
+async def give_wrong_type() -> int:
+    """Return something else than declared."""
+    return cast(int, "five")
+
+
+async def log_in(
+    password: Annotated[str, Field(max_length=60, description="A secret by its name.")],
+    badge: Annotated[str, Field(description="A secret by declaration.", json_schema_extra={"secret": True})],
+    crashes: Annotated[bool, Field(description="Whether to fail with both in the error.")] = False,
+) -> str:
+    """Be careless with secrets."""
+    logger.warning("trying %s with %s", password, badge)
+    if crashes:
+        raise RuntimeError(f"{password} and {badge} do not match")
+    return "welcome"
+
+
+async def wipe(key: Annotated[str, Field(description="What to wipe.")], ledger: Need[Ledger]) -> str:
+    """Do what must never happen without a yes."""
+    ledger[key] += 1
+    return "wiped"
+
+
+async def who(context: ToolContext) -> dict[str, Any]:
+    """Show the context of this call."""
+    return context.to_dict()
+
+
+async def limited() -> str:
+    """Answer, but not often."""
+    return "ok"
+
+
+async def chatter() -> str:
+    """Write where only the protocol may write."""
+    print("printed by a handler")  # noqa: T201 - this is what it is for
+    sys.stdout.flush()
+    os.write(1, b"written by a handler\n")
+    return "said"
+
+
+@tool(
+    category="mutation",
+    response_time="fast",
+    permissions=[],
+    cacheable=False,
+    idempotent=True,
+    tags=["notes"],
+    examples=[Example("Start over", {}, "ok")],
+)
+async def start_over(notebook: Need[Notebook]) -> str:
+    """Put the notebook back to how it was at the start of the server."""
+    notebook.notes = {"note_1": Note("note_1", "Welcome", "Try list_notes.")}
+    notebook.made = 1
+    return "ok"
+
+
+def build(settings: Settings) -> App:
+    app = demo.build(settings)
+    app.provide(Ledger, Ledger())
+    for plain in (count, crash, give_none, give_set, give_wrong_type, log_in, who, chatter, wait_long):
+        app.tool()(plain)
+    app.tool(deadline=0.2)(hang)
+    app.tool(consent="WIPE", confirm="required")(wipe)
+    app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)
+    app.registry.register(start_over)
+    return app
+
+
+if __name__ == "__main__":
+    host, transport, *options = sys.argv[1:]
+    if host == "native":
+        run.run(build, [transport, *options])
+    else:
+        # Loaded only where it is asked for: the many native servers of the tests would wait for it.
+        importlib.import_module("tests.behaviour.served_on_fastmcp").serve(transport, options)

@@ -1,0 +1,93 @@
+"""What a client sees of the tools before it calls one."""
+
+import pytest
+from toolcharter_examples import demo
+
+from tests.behaviour.combinations import NEW, Combination, Connect, over
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+DEMO = [function.__name__ for function in demo.TOOLS]
+
+
+async def test_tools_are_listed_in_the_order_of_their_declaration_each_time(connect: Connect):
+    async with connect() as client:
+        first = [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]
+        second = [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]
+    assert first[: len(DEMO)] == DEMO
+    assert first == second
+
+
+async def test_the_client_negotiates_the_era_it_asks_for(connect: Connect, combination: Combination):
+    async with connect() as client:
+        assert client.protocol_version == combination.era
+
+
+@over(host=("native",), era=(NEW,))
+async def test_a_list_says_how_long_it_may_be_kept(connect: Connect):
+    async with connect() as client:
+        listed = await client.list_tools()
+    assert (listed.ttl_ms, listed.cache_scope) == (300_000, "public")
+
+
+@pytest.mark.requirement("ARG-4")
+async def test_every_schema_is_a_flat_and_closed_list_of_what_the_agent_gives(connect: Connect):
+    async with connect() as client:
+        schemas = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+    for schema in schemas.values():
+        assert schema["type"] == "object"
+        assert schema["additionalProperties"] is False
+        assert "$ref" not in str(schema)
+    arguments = {name: list(schema["properties"]) for name, schema in schemas.items() if name in DEMO}
+    assert arguments == {
+        "add": ["a", "b"],
+        "list_notes": ["limit", "offset", "cursor", "words"],
+        "get_note": ["note_id"],
+        "create_note": ["title", "body"],
+        "delete_note": ["note_id", "explicit_action"],
+        "digest_notes": [],
+        "find_notes": ["words"],
+    }
+
+
+async def test_annotations_say_what_a_tool_may_do(connect: Connect):
+    async with connect() as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    shown = {name: tools[name].annotations.model_dump(by_alias=True, exclude_none=True) for name in DEMO}
+    reads = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}
+    assert shown == {
+        "add": reads,
+        "list_notes": reads,
+        "get_note": reads,
+        "create_note": reads | {"readOnlyHint": False, "idempotentHint": False},
+        "delete_note": reads | {"readOnlyHint": False, "destructiveHint": True},
+        "digest_notes": reads | {"readOnlyHint": False},
+        "find_notes": reads,
+    }
+
+
+async def test_version_category_permissions_and_deprecation_are_in_the_metadata(connect: Connect):
+    async with connect() as client:
+        tools = {tool.name: tool.meta for tool in (await client.list_tools()).tools}
+    assert {key: tools["add"][f"dev.toolcharter/{key}"] for key in ("version", "category", "tags", "permissions")} == {
+        "version": "1.0.0",
+        "category": "query",
+        "tags": ["math"],
+        "permissions": ["math:use"],
+    }
+    assert "use list_notes instead" in tools["find_notes"]["dev.toolcharter/deprecated"]
+
+
+@pytest.mark.requirement("DOC-2")
+async def test_the_full_documentation_of_every_tool_is_a_resource(connect: Connect):
+    async with connect() as client:
+        tools = (await client.list_tools()).tools
+        resources = [str(resource.uri) for resource in (await client.list_resources()).resources]
+        assert resources == [f"toolcharter://tools/{tool.name}" for tool in tools]
+        compact = next(tool.description for tool in tools if tool.name == "add")
+        (content,) = (await client.read_resource("toolcharter://tools/add")).contents
+    assert content.mime_type == "text/markdown"
+    assert content.text.startswith("## Description\nAdd two whole numbers.")
+    assert '"additionalProperties": false' in content.text
+    assert "Two and three make five" in content.text
+    assert "Two and three make five" not in compact
