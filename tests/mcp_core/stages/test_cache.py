@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import App, Caller, NotFound, Request, Settings
+from mcp_core import App, Caller, NotFound, Request, Result, Settings
 from mcp_core.state import MemoryState, State
 from tests.mcp_core.declared import Number, mutation, query
 
@@ -185,15 +185,16 @@ async def test_a_mutation_is_never_cached_whatever_was_declared():
         assert [await value(app, "put") for _ in range(3)] == [1, 2, 3]
 
 
-async def test_a_failure_is_never_cached(settings: Settings):
+@pytest.mark.parametrize("way", ["raised", "returned"])
+async def test_a_failure_is_never_cached(settings: Settings, way: str):
     ran = []
 
     @query(cacheable=True, cache_ttl=60)
-    async def flaky() -> int:
+    async def flaky() -> Result[int]:
         ran.append(1)
-        if len(ran) == 1:
+        if len(ran) == 1 and way == "raised":
             raise NotFound("not yet")
-        return len(ran)
+        return Result.ok(len(ran)) if len(ran) > 1 else Result.failure("not yet", "NotFoundError")
 
     async with App("test", version="1.0.0", tools=[flaky], settings=settings) as app:
         assert (await app.call("flaky", caller=ANN)).is_error

@@ -22,7 +22,7 @@ async def test_a_handler_past_its_deadline_is_cancelled_and_the_call_ends_with_a
             raise
         return 1
 
-    async with App("test", version="1.0.0", tools=[hang]) as app:
+    async with asyncio.timeout(5), App("test", version="1.0.0", tools=[hang]) as app:
         answer = await app.call("hang")
         assert app.telemetry.tallies["hang"].outcomes == {"system": 1}
     assert ended == ["cancelled"]
@@ -67,7 +67,8 @@ async def test_the_deadline_of_the_setting_ends_a_call():
         await asyncio.sleep(600)
         return 1
 
-    async with App("test", version="1.0.0", tools=[hang], settings=Settings(deadline=0.05)) as app:
+    settings = Settings(deadline=0.05)
+    async with asyncio.timeout(5), App("test", version="1.0.0", tools=[hang], settings=settings) as app:
         assert json.loads((await app.call("hang")).text)["error_type"] == "DeadlineError"
 
 

@@ -110,7 +110,7 @@ async def test_without_the_exact_literal_a_destructive_tool_does_nothing(given: 
 @pytest.mark.requirement("VAL-4")
 async def test_a_handler_that_changes_its_arguments_changes_nothing_of_the_request():
     @query({"items": []})
-    async def spoil(items: Annotated[list[list[int]], Field(description="Lists.")]) -> int:
+    async def spoil(items: Annotated[list[Any], Field(description="Lists.")]) -> int:
         items.append([9])
         items[0].clear()
         return len(items)
