@@ -10,6 +10,7 @@
     ├── DeadlineExceeded      DeadlineError      took too long           system
     └── Unavailable           UnavailableError   something we need is away    system
     UnknownTool               no tool of that name: a protocol error, not a result
+    BrokenResult              a handler's answer breaks its tool's promise: raised inside the pipeline only
     DeclarationError          a tool is declared wrongly: raised at import or registration
 
 The pipeline alone turns a `ToolError` into a result. Whatever else a handler raises becomes a
@@ -17,9 +18,10 @@ The pipeline alone turns a `ToolError` into a result. Whatever else a handler ra
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from mcp_core import instructions
+from mcp_core.hints import AgentHints
 
 ErrorKind = Literal["validation", "business", "system"]
 
@@ -31,11 +33,19 @@ class ToolError(Exception):
     kind: ClassVar[ErrorKind] = "business"
     default_instruction: ClassVar[str] = instructions.PRESENT_ERROR
 
-    def __init__(self, error: str, *, message: str | None = None, instruction: str | None = None) -> None:
-        """`message` is for the person, `instruction` for the agent; both have sensible defaults."""
+    def __init__(
+        self,
+        error: str,
+        *,
+        message: str | None = None,
+        instruction: str | None = None,
+        hints: AgentHints | None = None,
+    ) -> None:
+        """`message` is for the person, `instruction` and `hints` for the agent; all have sensible defaults."""
         super().__init__(error)
         self.message = message
         self.instruction = instruction or self.default_instruction
+        self.hints = hints
 
 
 class InvalidArguments(ToolError):
@@ -45,8 +55,9 @@ class InvalidArguments(ToolError):
     kind = "validation"
     default_instruction = instructions.suggest_before_retrying("correcting the arguments named in the error")
 
-    def __init__(self, error: str, *, fields: Sequence[str] = (), message: str | None = None) -> None:
-        super().__init__(error, message=message)
+    def __init__(self, error: str, *, fields: Sequence[str] = (), **channels: Any) -> None:
+        """`fields` are the arguments to mend."""
+        super().__init__(error, **channels)
         self.fields = tuple(fields)
 
 
@@ -107,6 +118,10 @@ class UnknownTool(Exception):
         hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else " tools/list shows all."
         super().__init__(f"Unknown tool: {name[:128]!r}.{hint}")
         self.nearest = tuple(nearest)
+
+
+class BrokenResult(Exception):
+    """A handler returned what its tool does not promise. The message is for the log."""
 
 
 class DeclarationError(Exception):

@@ -5,6 +5,7 @@ where the client can. A client that can be asked during a call answers at once. 
 as the answer, with a seal; they call again with the reply, and the seal shows that it is about these arguments.
 """
 
+import asyncio
 import time
 
 from pydantic import BaseModel
@@ -17,7 +18,8 @@ from mcp_core.state import State, StateUnavailable
 
 logger = get_logger(__name__)
 
-SEAL_SECONDS = 600.0
+ANSWER_SECONDS = 600.0
+"""How long a person has to answer."""
 _LONGEST_QUESTION = 1000
 
 
@@ -29,7 +31,12 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
         return permit
     request = call.request
     if request.ask is not None:
-        if not await request.ask(question(call, arguments)):
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                agreed = await request.ask(question(call, arguments))
+        except TimeoutError as error:
+            raise ConsentRequired(f"The user has not answered about {call.spec.name!r}. Nothing was done.") from error
+        if not agreed:
             raise _refused(call)
         return permit
     if request.can_return_questions:
@@ -48,7 +55,7 @@ async def _by_seal(permit: Permit, state: State) -> Permit | Question:
     try:
         key = await state.seal_key()
         if reply is None:
-            return Question(question(call, permit.arguments), seal.make(key, binding, time.time() + SEAL_SECONDS))
+            return Question(question(call, permit.arguments), seal.make(key, binding, time.time() + ANSWER_SECONDS))
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)

@@ -215,6 +215,9 @@ async def test_a_fastmcp_that_keeps_its_tools_elsewhere_still_serves_ours(caplog
         def add_tool(self, tool: GovernedTool) -> None:
             provider.add_tool(tool)
 
+        def add_resource(self, resource):
+            pass
+
     with caplog.at_level(logging.WARNING):
         add_tools(Elsewhere(), app)
     assert "calls will list all of them" in caplog.text

@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_core import Answer, App, Caller, Question, Request, Settings
 from mcp_core.call import Reply
 from mcp_core.stages import consent
-from tests.mcp_core.declared import Text, mutation
+from tests.mcp_core.declared import Number, Text, mutation
 
 ANN = Caller("user:ann", grants=frozenset({"*"}))
 DELETE = {"note": "note_1", "explicit_action": "DELETE"}
@@ -144,7 +144,7 @@ async def test_an_expired_confirmation_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(consent.time, "time", lambda: now)
     async with build(deleted) as app:
         reply = Reply(await ask(app, REQUEST), accepted=True)
-        now += consent.SEAL_SECONDS
+        now += consent.ANSWER_SECONDS
         assert await told(app, replace(REQUEST, reply=reply)) == NOT_VALID
     assert deleted == []
     assert ("WARNING", "Confirmation of delete refused: expired") in log.messages
@@ -268,3 +268,27 @@ async def test_a_question_is_recorded_as_asked_and_is_no_error(log):
         await ask(app, REQUEST)
         assert app.telemetry.tallies["delete"].outcomes == {"asked": 1}
     assert ("TRACE", "Tool delete ended: asked") in log.messages
+
+
+async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
+    ran: list[int] = []
+
+    @mutation({"n": 1}, confirm="required")
+    async def wipe(n: Number) -> int:
+        ran.append(n)
+        return n
+
+    async def never(question: str) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(consent, "ANSWER_SECONDS", 0.01)
+    async with App("test", version="1.0.0", tools=[wipe]) as app:
+        answer = await app.run(Request("wipe", {"n": 1}, app.local_caller, ask=never))
+    assert json.loads(answer.text) == {
+        "success": False,
+        "error": "The user has not answered about 'wipe'. Nothing was done.",
+        "error_type": "ConsentError",
+        "instruction": "Require explicit user consent before proceeding.",
+    }
+    assert ran == []
