@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -14,6 +15,7 @@ COMMANDS: Mapping[str, str] = {
 }
 
 COULD_NOT_RUN = 2
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -32,7 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except command.CannotRun as error:
         _give_up(str(error))
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
+    except BrokenPipeError:
+        # The program that reads our output has had enough. Python would complain about it once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(os.EX_OK) from None
 
 
 def _give_up(reason: str) -> None:

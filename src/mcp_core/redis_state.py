@@ -24,7 +24,11 @@ _TIMEOUT = 2.0
 
 
 class RedisState:
-    """For several processes. Everything it writes is below `toolcharter:<server>:` and expires by itself."""
+    """For several processes.
+
+    Everything it writes is below `toolcharter:<server>:`. Answers, limits and used confirmations expire by
+    themselves; one counter for each tag and one key for sealing stay.
+    """
 
     def __init__(self, url: str, server: str) -> None:
         self._prefix = f"toolcharter:{server}:"

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from mcp_core import cli
@@ -37,3 +40,10 @@ def test_a_server_whose_tools_are_declared_wrongly_is_named_with_the_fix(capsys,
     code, _, err = run(capsys, "tools", str(file))
     assert code == 2
     assert err.startswith("The server cannot start, its tools are declared wrongly:\nf: permissions: is missing; give")
+
+
+def test_a_reader_that_stops_reading_is_no_error():
+    program = "from mcp_core.cli import main; main(['tools', 'demo'])"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        command.stdout.close()
+        assert (command.wait(timeout=60), command.stderr.read()) == (0, b"")
