@@ -41,7 +41,7 @@ class BoundTool:
     final_name: str
     invoke: Invoke
     validator: SchemaValidator
-    returns: TypeAdapter[Any] | None
+    returns: SchemaValidator | None
     deadline: float
     cache_ttl: float | None
     forgets: tuple[str, ...]
@@ -62,7 +62,7 @@ def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mappi
         final_name=final_name,
         invoke=_invoker(spec, resources),
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
-        returns=_return_adapter(spec.signature.returns),
+        returns=_return_validator(spec.signature.returns),
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
@@ -143,7 +143,7 @@ def _in_a_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     return run
 
 
-def _return_adapter(annotation: Any) -> TypeAdapter[Any] | None:
+def _return_validator(annotation: Any) -> SchemaValidator | None:
     """What checks a handler's value against its own annotation; None where there is nothing to check."""
     if get_origin(annotation) in (Result, ToolResult):
         annotation = get_args(annotation)[0]
@@ -152,7 +152,7 @@ def _return_adapter(annotation: Any) -> TypeAdapter[Any] | None:
     # A model, dataclass or TypedDict brings its own configuration, and takes no other.
     for config in (ConfigDict(arbitrary_types_allowed=True), None):
         try:
-            return TypeAdapter(annotation, config=config)
+            return cast(SchemaValidator, TypeAdapter(annotation, config=config).validator)
         except PydanticUserError:
             continue
     return None

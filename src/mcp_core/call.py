@@ -1,8 +1,12 @@
-"""What one call carries, fuller at each step: Request -> Call -> Permit -> Body -> Answer."""
+"""What one call carries, fuller at each step: Request -> Call -> Permit -> Body -> Answer.
+
+Named tuples: as immutable as frozen dataclasses, and five times as fast to make, on a path that makes seven.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
@@ -29,8 +33,7 @@ class Caller:
         return tuple(p for p in permissions if p not in grants and f"{p.partition(':')[0]}:*" not in grants)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """A person's answer that a client brought back, with the sealed state it was asked under."""
 
     state: str
@@ -41,8 +44,7 @@ Ask = Callable[[str], Awaitable[bool]]
 """Puts a yes-or-no question to the person and waits: for clients that can be asked during a call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A call as a host received it; nothing about it is checked yet."""
 
     tool: str
@@ -51,7 +53,7 @@ class Request:
     agent_id: str = "unknown"
     agent_version: str = "unknown"
     session_id: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    meta: Mapping[str, Any] = MappingProxyType({})
     progress: ReportProgress | None = None
     ask: Ask | None = None
     can_return_questions: bool = False
@@ -59,8 +61,7 @@ class Request:
     reply: Reply | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A request for a tool that exists, with its ids."""
 
     request: Request
@@ -69,8 +70,7 @@ class Call:
     context: ToolContext
 
 
-@dataclass(frozen=True, slots=True)
-class Permit:
+class Permit(NamedTuple):
     """Proof that a call has passed every gate: limit, parse, authorize, consent."""
 
     call: Call
@@ -78,16 +78,14 @@ class Permit:
     arguments_json: str
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What the person must be asked before the call can go on; `state` comes back with the reply."""
 
     text: str
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """Why a call failed, in words that may leave the server."""
 
     error: str
@@ -97,8 +95,7 @@ class Failure:
     exception_type: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """A checked answer before it takes its wire format. `data` and `hints` are JSON text already."""
 
     data: str | None = None
@@ -108,8 +105,7 @@ class Body:
     hints: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What goes over the wire."""
 
     text: str

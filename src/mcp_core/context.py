@@ -1,8 +1,8 @@
 """`ToolContext`: who asks, through which agent, as part of which trace."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeVar
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -17,8 +17,7 @@ Need = Annotated[T, NeedMark()]
 """`notes: Need[Notes]` in a handler's signature: the app's `Notes`, given to every call."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(NamedTuple):
     """What every handler may know about the call it serves."""
 
     correlation_id: str
@@ -28,7 +27,7 @@ class ToolContext:
     timestamp: str
     user_id: str | None = None
     session_id: str | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    metadata: Mapping[str, Any] = MappingProxyType({})
     read_only: bool = False
     """Whether the tool declared that it changes nothing; what opens a transaction can hold it to that."""
     progress: ReportProgress | None = None

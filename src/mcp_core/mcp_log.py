@@ -10,10 +10,10 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from functools import lru_cache
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 TRACE_LEVEL = 5
 """Below DEBUG: one line when a tool is called and one when it has finished."""
@@ -43,8 +43,7 @@ def get_logger(name: str) -> TraceLogger:
     return cast(TraceLogger, logging.getLogger(name))
 
 
-@dataclass(frozen=True, slots=True)
-class CallMark:
+class CallMark(NamedTuple):
     """What every log line of one call carries, and the values it must never show."""
 
     trace_id: str
@@ -94,6 +93,7 @@ _SECRET_TEXT = (
 )
 
 
+@lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Whether a field of this name is taken for a secret."""
     return _SECRET_NAME.search(_CAMEL.sub("_", name)) is not None

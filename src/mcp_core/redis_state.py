@@ -6,7 +6,6 @@ import json
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any, cast
 
 from limits import RateLimitItemPerSecond
@@ -89,7 +88,7 @@ class RedisState:
             return None  # another release wrote it
 
     async def remember(self, key: str, body: Body, ttl: float) -> None:
-        text = json.dumps(asdict(body))
+        text = json.dumps(body._asdict())
         if len(text) > LARGEST_ENTRY:
             return
         try:

@@ -1,18 +1,18 @@
 """`ToolResult`: data, agent hints and metadata; the structure a hinting server answers with."""
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from json.encoder import encode_basestring
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from mcp_core import json_text
 from mcp_core.hints import AgentHints
 
 T = TypeVar("T")
 
-_quoted = json_text.to_text
+_quoted = encode_basestring
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMetadata:
+class ToolMetadata(NamedTuple):
     """How, when and by what an answer was made."""
 
     tool_version: str

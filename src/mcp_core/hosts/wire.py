@@ -28,6 +28,13 @@ CONFIRM_SCHEMA: dict[str, Any] = {
     "required": [CONFIRM],
 }
 
+_TELLING = {
+    b"mcp-session-id": "session",
+    b"traceparent": "traceparent",
+    b"tracestate": "tracestate",
+    b"x-correlation-id": "correlationId",
+}
+
 Context = ServerRequestContext[Any, Any]
 
 
@@ -43,14 +50,15 @@ def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] |
     spec_asks = (spec := app.registry.find(tool)) is not None and spec.declaration.confirm is not None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     can_elicit = spec_asks and _can_elicit(ctx)
+    headers = _headers(ctx)
     return Request(
         tool=tool,
         arguments=arguments or {},
         caller=caller,
         agent_id=client.name if client else "unknown",
         agent_version=client.version if client else "unknown",
-        session_id=_session_id(ctx),
-        meta=_meta(ctx),
+        session_id=headers.pop("session", None),
+        meta=_meta(ctx, headers),
         progress=session.report_progress,
         ask=_asker(ctx) if can_elicit and not modern else None,
         can_return_questions=can_elicit and modern,
@@ -65,21 +73,19 @@ def _can_elicit(ctx: Context) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def _session_id(ctx: Context) -> str | None:
-    return ctx.request.headers.get("mcp-session-id") if ctx.request is not None else None
+def _headers(ctx: Context) -> dict[str, str]:
+    """The HTTP headers that say something about a call: its session, trace and correlation."""
+    if ctx.request is None:
+        return {}
+    raw: list[tuple[bytes, bytes]] = ctx.request.scope["headers"]
+    return {_TELLING[name]: value.decode("latin-1") for name, value in raw if name in _TELLING}
 
 
-def _meta(ctx: Context) -> Mapping[str, Any]:
+def _meta(ctx: Context, headers: Mapping[str, str]) -> Mapping[str, Any]:
     """The request's metadata; over HTTP, trace and correlation may come as headers instead."""
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
     meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
-    if ctx.request is None:
-        return meta
-    headers = ctx.request.headers
-    found = {name: headers[name] for name in ("traceparent", "tracestate") if name in headers and name not in meta}
-    if "correlationId" not in meta and "x-correlation-id" in headers:
-        found["correlationId"] = headers["x-correlation-id"][:128]
-    return {**meta, **found} if found else meta
+    return {**headers, **meta} if headers else meta
 
 
 def _asker(ctx: Context) -> Ask:

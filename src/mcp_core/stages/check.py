@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from pydantic import ValidationError
+from pydantic_core import SchemaValidator
 
 from mcp_core import json_text
 from mcp_core.bound import BoundTool
@@ -28,7 +29,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, names: Names | None) -> Bod
     elif raw is None:
         raise BrokenResult("returned None; return a value, or Result.ok() where there is nothing to say")
     if tool.returns is not None and value is not None:
-        _conforms(value, tool)
+        _conforms(value, tool.returns)
     try:
         data = json_text.to_text(value)
     except TypeError as error:
@@ -45,9 +46,9 @@ def _all_text(*words: Any) -> None:
             raise BrokenResult(f"returned a Result with {type(word).__name__} where text belongs")
 
 
-def _conforms(value: Any, tool: BoundTool) -> None:
+def _conforms(value: Any, declared: SchemaValidator) -> None:
     try:
-        cast(Any, tool.returns).validate_python(value, strict=True)
+        declared.validate_python(value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the value"

@@ -1,7 +1,6 @@
 """What went wrong, as an answer: of a known type, with an instruction, and with nothing that must stay inside."""
 
 import os
-from dataclasses import replace
 
 from mcp_core.call import Body, Call, Failure
 from mcp_core.errors import BrokenResult, ToolError
@@ -50,9 +49,8 @@ def without_secrets(body: Body, failure: Failure, call: Call, *, invoked: bool) 
             words = words.replace(secret, REDACTED)
         return words
 
-    return replace(
-        body,
-        failure=replace(failure, error=clean(failure.error)),
+    return body._replace(
+        failure=failure._replace(error=clean(failure.error)),
         message=None if body.message is None else clean(body.message),
         instruction=None if body.instruction is None else clean(body.instruction),
     )

@@ -1,6 +1,5 @@
 import asyncio
 import json
-from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -64,7 +63,7 @@ async def test_a_client_that_takes_questions_is_asked_first_and_nothing_is_done(
         assert isinstance(question, Question)
         assert question.text.endswith('(delete with {"note":"note_1","explicit_action":"DELETE"}) Go ahead?')
         assert deleted == []
-        assert await told(app, replace(REQUEST, reply=Reply(question.state, accepted=True))) == DONE
+        assert await told(app, REQUEST._replace(reply=Reply(question.state, accepted=True))) == DONE
     assert deleted == ["note_1"]
 
 
@@ -72,7 +71,7 @@ async def test_a_client_that_takes_questions_is_asked_first_and_nothing_is_done(
 async def test_a_confirmation_counts_once():
     deleted: list[str] = []
     async with build(deleted) as app:
-        confirmed = replace(REQUEST, reply=Reply(await ask(app, REQUEST), accepted=True))
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
         assert await told(app, confirmed) == DONE
         assert await told(app, confirmed) == NOT_VALID
     assert deleted == ["note_1"]
@@ -82,7 +81,7 @@ async def test_a_confirmation_counts_once():
 async def test_of_two_calls_at_once_with_one_confirmation_one_is_done():
     deleted: list[str] = []
     async with build(deleted) as app:
-        confirmed = replace(REQUEST, reply=Reply(await ask(app, REQUEST), accepted=True))
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
         both = await asyncio.gather(told(app, confirmed), told(app, confirmed))
     assert sorted(answer["success"] for answer in both) == [False, True]
     assert deleted == ["note_1"]
@@ -102,10 +101,10 @@ async def test_a_confirmation_is_for_one_caller_one_tool_and_these_arguments(oth
     deleted: list[str] = []
     async with build(deleted) as app:
         reply = Reply(await ask(app, REQUEST), accepted=True)
-        refused = await told(app, replace(REQUEST, reply=reply, **other))
+        refused = await told(app, REQUEST._replace(reply=reply, **other))
         assert refused["error_type"] == "ConsentError"
         assert deleted == []
-        assert await told(app, replace(REQUEST, reply=reply)) == DONE
+        assert await told(app, REQUEST._replace(reply=reply)) == DONE
 
 
 @pytest.mark.requirement("CON-3")
@@ -114,7 +113,7 @@ async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_u
     settings = Settings(redis=redis_url)
     async with build(deleted, settings) as old, build(deleted, settings, version="2.0.0") as new:
         reply = Reply(await ask(old, REQUEST), accepted=True)
-        assert await told(new, replace(REQUEST, reply=reply)) == NOT_VALID
+        assert await told(new, REQUEST._replace(reply=reply)) == NOT_VALID
     assert deleted == []
 
 
@@ -123,7 +122,7 @@ async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_u
 async def test_a_forged_confirmation_is_refused(forged: str, log):
     deleted: list[str] = []
     async with build(deleted) as app:
-        assert await told(app, replace(REQUEST, reply=Reply(forged, accepted=True))) == NOT_VALID
+        assert await told(app, REQUEST._replace(reply=Reply(forged, accepted=True))) == NOT_VALID
     assert deleted == []
     assert ("WARNING", "Confirmation of delete refused: not made by this server") in log.messages
 
@@ -133,7 +132,7 @@ async def test_a_confirmation_of_another_server_is_refused():
     deleted: list[str] = []
     async with build(deleted) as app, build(deleted) as other:
         reply = Reply(await ask(other, REQUEST), accepted=True)
-        assert await told(app, replace(REQUEST, reply=reply)) == NOT_VALID
+        assert await told(app, REQUEST._replace(reply=reply)) == NOT_VALID
     assert deleted == []
 
 
@@ -145,7 +144,7 @@ async def test_an_expired_confirmation_is_refused(monkeypatch: pytest.MonkeyPatc
     async with build(deleted) as app:
         reply = Reply(await ask(app, REQUEST), accepted=True)
         now += consent.ANSWER_SECONDS
-        assert await told(app, replace(REQUEST, reply=reply)) == NOT_VALID
+        assert await told(app, REQUEST._replace(reply=reply)) == NOT_VALID
     assert deleted == []
     assert ("WARNING", "Confirmation of delete refused: expired") in log.messages
 
@@ -155,13 +154,13 @@ async def test_a_person_who_declines_ends_it_for_good():
     deleted: list[str] = []
     async with build(deleted) as app:
         state = await ask(app, REQUEST)
-        assert await told(app, replace(REQUEST, reply=Reply(state, accepted=False))) == {
+        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=False))) == {
             "success": False,
             "error": "The user did not agree to 'delete'. Nothing was done.",
             "error_type": "ConsentError",
             "instruction": "Require explicit user consent before proceeding.",
         }
-        assert await told(app, replace(REQUEST, reply=Reply(state, accepted=True))) == NOT_VALID
+        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=True))) == NOT_VALID
     assert deleted == []
 
 
@@ -171,8 +170,8 @@ async def test_processes_that_share_a_redis_share_their_confirmations(redis_url:
     settings = Settings(redis=redis_url)
     async with build(deleted, settings) as one, build(deleted, settings) as two:
         state = await ask(one, REQUEST)
-        confirmed = replace(REQUEST, reply=Reply(state, accepted=True))
-        changed = replace(confirmed, arguments=DELETE | {"note": "note_2"})
+        confirmed = REQUEST._replace(reply=Reply(state, accepted=True))
+        changed = confirmed._replace(arguments=DELETE | {"note": "note_2"})
         assert await told(two, changed) == NOT_VALID
         assert await told(two, confirmed) == DONE
         assert await told(one, confirmed) == NOT_VALID
@@ -191,7 +190,7 @@ async def test_without_redis_no_confirmation_can_be_given(new_redis, confirm: st
         "instruction": "Present this error to the user and take no further action.",
     }
     async with build(deleted, Settings(redis=server.url), confirm) as app:
-        confirmed = replace(REQUEST, reply=Reply(await ask(app, REQUEST), accepted=True))
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
         server.stop()
         async with asyncio.timeout(5):
             assert await told(app, REQUEST) == away
@@ -258,7 +257,7 @@ async def test_the_persons_question_shows_what_will_be_done_defaults_included_an
 async def test_a_question_is_not_endless():
     deleted: list[str] = []
     async with build(deleted) as app:
-        question = await app.run(replace(REQUEST, arguments=DELETE | {"note": "x" * 100_000}))
+        question = await app.run(REQUEST._replace(arguments=DELETE | {"note": "x" * 100_000}))
     assert isinstance(question, Question)
     assert len(question.text) < 1100
 
