@@ -73,6 +73,7 @@ _NAMES_OF_SECRETS = (
 # A field is secret when one of its words is: `api_key`, `clientSecret`, `X-Auth-Token`; not `max_tokens`.
 _SECRET_NAME = re.compile(rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_NAMES_OF_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
 _LONGEST_NUMBER = 256
+_HARMLESS = (bool, float)
 """In bits: a secret is shorter, and a number of many thousand digits cannot be written out."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT = (
@@ -111,6 +112,11 @@ def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
 
 def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tuple[str, ...] = ()) -> Any:
     """A copy of a JSON-like value in which no secret can be read."""
+    if value is None or type(value) in _HARMLESS:
+        return value
+    if type(value) is int:
+        hidden = secrets and value.bit_length() <= _LONGEST_NUMBER and str(value) in secrets
+        return REDACTED if hidden else value
     if isinstance(value, Mapping):
         return {
             key: REDACTED if key in secret_fields or is_secret_name(str(key)) else redact(item, secret_fields, secrets)
@@ -118,10 +124,7 @@ def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tup
         }
     if isinstance(value, list | tuple):
         return [redact(item, secret_fields, secrets) for item in cast(list[Any], value)]
-    if isinstance(value, str):
-        return redact_text(value, secrets)
-    hidden = secrets and type(value) is int and value.bit_length() <= _LONGEST_NUMBER and str(value) in secrets
-    return REDACTED if hidden else value
+    return redact_text(value, secrets) if isinstance(value, str) else value
 
 
 # --- formats -----------------------------------------------------------------------------------------------

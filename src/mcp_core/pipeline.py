@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from mcp_core.bound import BoundTool, Resources, bind
 from mcp_core.call import Answer, Body, Call, Question, Request
@@ -31,6 +30,8 @@ from mcp_core.stages.record import AuditTrail, Trail, begin, record
 from mcp_core.state import State
 from mcp_core.telemetry import Span, Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
+
+_NO_SPAN = nullcontext()
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
 """Seconds. Generous: a deadline ends what hangs, it does not punish what is a little late."""
@@ -59,7 +60,7 @@ class Pipeline:
         telemetry: Telemetry,
         resources: Resources,
         audit: AuditTrail | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
@@ -133,7 +134,7 @@ class Pipeline:
 
     def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
         if not self._telemetry.traced:
-            return nullcontext()
+            return _NO_SPAN
         return self._telemetry.span(tool.spec.name, tool.spec.category, request.meta)
 
     def _metadata(self, call: Call, trail: Trail, started: float) -> ToolMetadata | None:

@@ -1,9 +1,10 @@
 """Step 2: who calls, in which trace, and which of the values no log and no error may show."""
 
-import os
+import random
 import re
+import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from mcp_core.bound import BoundTool
@@ -16,15 +17,16 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}"
 _LONGEST_ID = 128
 
 
-def observe(request: Request, tool: BoundTool, span: Span | None, now: datetime) -> Call:
+def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
     """The call with its ids: those of the caller, or new ones."""
-    meta, fresh = request.meta, os.urandom(32).hex()
+    # Ids need to differ, not to be secret: no need to ask the system for each.
+    meta, fresh = request.meta, f"{random.getrandbits(256):064x}"
     context = ToolContext(
         correlation_id=_correlation_id(meta) or fresh[:32],
         trace_id=(_trace_id(meta) if span is None else trace_id_of(span)) or fresh[32:],
         agent_id=request.agent_id,
         agent_version=request.agent_version,
-        timestamp=now.isoformat(timespec="milliseconds"),
+        timestamp=f"{_second(int(now))}.{int(now * 1000) % 1000:03d}+00:00",
         user_id=request.caller.user_id,
         session_id=request.session_id,
         metadata=meta,
@@ -32,6 +34,11 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: datetime)
         progress=request.progress,
     )
     return Call(request, tool.spec, tool.final_name, context)
+
+
+@lru_cache(maxsize=4)
+def _second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
 def mark_of(call: Call) -> CallMark:

@@ -196,3 +196,18 @@ async def test_a_cancelled_call_is_not_answered():
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
+
+
+async def test_a_handler_that_ignores_its_deadline_leaves_no_cancellation_behind():
+    @query(deadline=0.01)
+    async def stubborn() -> int:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return 7
+        return 0
+
+    async with App("test", version="1.0.0", tools=[stubborn]) as app:
+        answer = await app.call("stubborn")
+        assert json.loads(answer.text) == {"success": True, "value": 7}
+        assert asyncio.current_task().cancelling() == 0
