@@ -1,0 +1,102 @@
+"""The command: `python -m bench [--quick] [--only NAME ...] [--rounds N] [--write]`."""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from bench import cold_start, http_calls, memory_calls, report
+from bench.contenders import CONTENDERS, ROOT, TOOLS
+from bench.http_calls import Load
+from bench.measure import Cell, Sample
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+KINDS = (memory_calls.KIND, http_calls.KIND, cold_start.KIND)
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure against bare servers, side by side.")
+    parser.add_argument(
+        "--quick", action="store_true", help="few and short samples, 1 and 1,000 tools: about 4 minutes"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        choices=[*KINDS, *CONTENDERS],
+        metavar="NAME",
+        help=f"a measurement ({', '.join(KINDS)}) or a contender ({', '.join(CONTENDERS)}); may be given several times",
+    )
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="keep every sample as JSON")
+    parser.add_argument("--load", type=Path, metavar="FILE", help="show what was saved, instead of measuring")
+    return parser.parse_args(arguments)
+
+
+def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
+    kinds = [kind for kind in KINDS if kind in options.only] or KINDS
+    peers = [peer for peer in CONTENDERS if peer in options.only] or list(CONTENDERS)
+    quick = options.quick
+    sizes = (TOOLS[0], TOOLS[-1]) if quick else TOOLS
+    samples: dict[Cell, list[Sample]] = {}
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        if memory_calls.KIND in kinds:
+            rounds, calls = options.rounds or (5 if quick else 9), 100 if quick else 300
+            samples |= memory_calls.measure(peers, sizes, rounds, calls, folder, tell=telling("in memory"))
+        if http_calls.KIND in kinds:
+            rounds, load = options.rounds or (3 if quick else 5), Load(0.3 if quick else 0.5, 2500)
+            samples |= http_calls.measure(peers, sizes, rounds, load, folder, tell=telling("over HTTP"))
+        if cold_start.KIND in kinds:
+            rounds = options.rounds or (3 if quick else 9)
+            samples |= cold_start.measure(peers, rounds, folder, tell=telling("cold start"))
+    return samples
+
+
+def telling(what: str):
+    started = time.monotonic()
+    return lambda words: print(f"{time.monotonic() - started:6.0f} s  {what}: {words}", file=sys.stderr, flush=True)
+
+
+def command(options: argparse.Namespace) -> str:
+    """The command that makes this page again."""
+    flags = [
+        *(["--quick"] if options.quick else []),
+        *(f"--only {name}" for name in options.only),
+        *([f"--rounds {options.rounds}"] if options.rounds else []),
+        "--write",
+    ]
+    return f'make bench ARGS="{" ".join(flags)}"'
+
+
+def rounds_of(samples: dict[Cell, list[Sample]]) -> str:
+    taken = sorted({len(taken) for taken in samples.values()})
+    return str(taken[0]) if len(taken) == 1 else f"{taken[0]} to {taken[-1]}"
+
+
+def main() -> None:
+    options = parse()
+    if options.load:
+        saved = json.loads(options.load.read_text(encoding="utf-8"))
+        about, made_by = saved["about"], saved["command"]
+        samples = {Cell(**entry["cell"]): entry["samples"] for entry in saved["samples"]}
+    else:
+        about, made_by = report.machine(), command(options)
+        samples = measure(options)
+    if options.save:
+        entries = [{"cell": asdict(cell), "samples": taken} for cell, taken in samples.items()]
+        saved = {"about": about, "command": made_by, "samples": entries}
+        options.save.write_text(json.dumps(saved), encoding="utf-8")
+    text = report.page(samples, made_by, rounds_of(samples), about)
+    print(text)
+    if options.write:
+        PAGE.write_text(text, encoding="utf-8")
+        print(f"Written: {PAGE.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

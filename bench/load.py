@@ -1,0 +1,152 @@
+"""The load generator, in a process of its own: `python -m bench.load` with one JSON object as its argument.
+
+Raw sockets and requests made in advance, so that it costs little, and the same for every server. Each connection
+sends its next request when the answer to the last is complete. Every answer is kept, and checked when the clock has
+stopped: the right id, a success, the right sum.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections import deque
+from typing import Any
+
+from bench import messages
+from bench.measure import cpu_seconds
+
+HEAD_END, LAST_CHUNK = b"\r\n\r\n", b"\r\n0\r\n\r\n"
+GIVE_UP = 60.0
+"""Seconds after which a sample that hangs is an error."""
+
+
+class Wire(asyncio.Protocol):
+    """One keep-alive connection: a request out, its answer in."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._answered: asyncio.Future[bytes] | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._answered is not None and not self._answered.done():
+            self._answered.set_exception(ConnectionError(f"the server closed the connection: {exc}"))
+
+    def ask(self, request: bytes) -> "asyncio.Future[bytes]":
+        assert self._transport is not None
+        self._buffer = b""
+        self._answered = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        return self._answered
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if complete(self._buffer) and self._answered is not None and not self._answered.done():
+            self._answered.set_result(self._buffer)
+
+    def close(self) -> None:
+        assert self._transport is not None
+        self._transport.close()
+
+
+def complete(response: bytes) -> bool:
+    """Whether a whole HTTP response is there."""
+    end = response.find(HEAD_END)
+    if end < 0:
+        return False
+    head = response[:end].lower()
+    if b"transfer-encoding: chunked" in head:
+        return response.endswith(LAST_CHUNK)
+    return len(response) >= end + 4 + int(header(head, b"content-length") or 0)
+
+
+def header(head: bytes, name: bytes) -> bytes | None:
+    for line in head.split(b"\r\n")[1:]:
+        key, _, value = line.partition(b":")
+        if key.strip() == name:
+            return value.strip()
+    return None
+
+
+def body(response: bytes) -> Any:
+    """The JSON-RPC message of a response: the body, or the data of its server-sent event."""
+    head, _, rest = response.partition(HEAD_END)
+    if b" 200 " not in head.split(b"\r\n", 1)[0]:
+        raise ValueError(f"not a success: {response[:400]!r}")
+    if b"text/event-stream" not in head.lower():
+        return json.loads(rest)
+    data = [line[5:] for line in rest.split(b"\r\n") if line.startswith(b"data:")]
+    return json.loads(data[-1])
+
+
+async def connect(port: int) -> Wire:
+    _, wire = await asyncio.get_running_loop().create_connection(Wire, "127.0.0.1", port)
+    return wire
+
+
+async def open_session(port: int) -> str:
+    """The old era's handshake, once."""
+    wire = await connect(port)
+    answer = await wire.ask(messages.post(port, messages.INITIALIZE, messages.LEGACY))
+    session = header(answer.partition(HEAD_END)[0].lower(), b"mcp-session-id")
+    assert session is not None, answer
+    await wire.ask(messages.post(port, messages.INITIALIZED, messages.LEGACY, session.decode()))
+    wire.close()
+    return session.decode()
+
+
+async def close_session(port: int, session: str) -> None:
+    wire = await connect(port)
+    host = f"host: 127.0.0.1:{port}"
+    lines = ["DELETE /mcp HTTP/1.1", host, f"mcp-session-id: {session}", f"mcp-protocol-version: {messages.LEGACY}"]
+    await wire.ask("\r\n".join([*lines, "content-length: 0", "", ""]).encode())
+    wire.close()
+
+
+async def sample(
+    *, port: int, pid: int, era: str, in_flight: int, calls: int, seconds: float, first: int
+) -> dict[str, Any]:
+    """Call `add` for so many seconds, or so many times; no two calls are alike."""
+    session = None if era == messages.MODERN else await open_session(port)
+    waiting = deque((n, messages.post(port, call(era, n), era, session)) for n in range(first, first + calls))
+    wires = [await connect(port) for _ in range(in_flight)]
+    answers: list[tuple[int, bytes]] = []
+    busy, started = cpu_seconds(pid), time.perf_counter()
+    end = started + seconds
+
+    async def drive(wire: Wire) -> None:
+        while waiting and time.perf_counter() < end:
+            number, request = waiting.popleft()
+            answers.append((number, await wire.ask(request)))
+
+    await asyncio.gather(*(drive(wire) for wire in wires))
+    passed, busy = time.perf_counter() - started, cpu_seconds(pid) - busy
+    check(answers)
+    for wire in wires:
+        wire.close()
+    if session is not None:
+        await close_session(port, session)
+    return {"calls_per_s": len(answers) / passed, "cpu_us": busy / len(answers) * 1e6, "calls": len(answers)}
+
+
+def call(era: str, number: int) -> dict[str, Any]:
+    return messages.request(era, number, "tools/call", name="add", arguments={"a": number, "b": 2 * number})
+
+
+def check(answers: list[tuple[int, bytes]]) -> None:
+    for number, response in answers:
+        answer = body(response)
+        if answer["id"] != number or messages.sum_in(answer) != 3 * number:
+            raise ValueError(f"asked for {number} + {2 * number}, got {answer}")
+
+
+async def main() -> None:
+    wanted = json.loads(sys.argv[1])
+    print(json.dumps(await asyncio.wait_for(sample(**wanted), GIVE_UP)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,30 @@
+"""Our governed tools on the native host, served as `examples/demo.py http` serves them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bench.peers.governed_app import build
+from mcp_core.hosts.http import site
+from mcp_core.hosts.native import build_server, serve_stdio
+
+logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
+@asynccontextmanager
+async def in_memory(tools: int) -> AsyncIterator[Any]:
+    yield build_server(build(tools))
+
+
+def http_app(tools: int) -> Any:
+    return site([build(tools)], "http://127.0.0.1")
+
+
+async def stdio(tools: int) -> None:
+    await serve_stdio(build(tools))
+
+
+if __name__ == "__main__":
+    asyncio.run(stdio(1))

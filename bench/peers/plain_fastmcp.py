@@ -1,0 +1,39 @@
+"""Bare FastMCP 4."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastmcp import FastMCP
+from fastmcp.tools import Tool
+
+
+async def add(a: int, b: int) -> int:
+    """Add two whole numbers."""
+    return a + b
+
+
+def build(tools: int) -> FastMCP[Any]:
+    server: FastMCP[Any] = FastMCP("plain-fastmcp")
+    server.add_tool(Tool.from_function(add))
+    for number in range(1, tools):
+        server.add_tool(Tool.from_function(add, name=f"add_{number}"))
+    return server
+
+
+@asynccontextmanager
+async def in_memory(tools: int) -> AsyncIterator[Any]:
+    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client takes the same way
+
+
+def http_app(tools: int) -> Any:
+    return build(tools).http_app()
+
+
+async def stdio(tools: int) -> None:
+    await build(tools).run_stdio_async(show_banner=False)
+
+
+if __name__ == "__main__":
+    asyncio.run(stdio(1))

@@ -1,0 +1,51 @@
+"""Starting contenders, and ending them whatever happens."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.contenders import CONTENDERS, ROOT
+
+QUIET = {"FASTMCP_LOG_LEVEL": "WARNING", "FASTMCP_CHECK_FOR_UPDATES": "off", "FASTMCP_SHOW_SERVER_BANNER": "false"}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Audit and log files go to a folder that is thrown away; nobody draws banners or looks for updates.
+
+    What is measured is this checkout, whatever else is installed.
+    """
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    return {**os.environ, **QUIET, "BENCH_FOLDER": str(folder), "PYTHONPATH": path}
+
+
+@contextmanager
+def worker(how: str, peer: str, tools: int, folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A worker that is ready, and the first line it printed."""
+    command = [sys.executable, "-m", "bench.worker", how, CONTENDERS[peer].module, str(tools)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(folder), cwd=ROOT
+    )
+    try:
+        assert process.stdout is not None
+        first = process.stdout.readline().strip()
+        if not first:
+            raise RuntimeError(f"{peer} with {tools} tools did not start ({how})")
+        yield process, first
+    finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

@@ -1,0 +1,196 @@
+"""The page: what was measured, how, and which targets it meets, as it came out."""
+
+import os
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+from bench import cold_start, http_calls, memory_calls
+from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, TOOLS
+from bench.measure import Cell, Samples, median, spread, values
+from bench.targets import Finding, Target, targets
+
+PACKAGES = ("mcp", "fastmcp-slim", "pydantic", "starlette", "uvicorn", "uvloop", "httptools")
+MISSING = "-"
+
+HOW = """\
+## How it is measured
+All contenders run in one go and take turns: each figure is the median of {rounds} rounds, in each of which every
+contender is measured once, in another order each time. "±" is half the distance between the quartiles. Ratios are
+medians of the ratios of each round.
+
+- **add(a, b)** is the tool that is called, with other numbers each time; the other tools only stand beside it.
+  Every answer is checked: a success, with the right sum.
+- **bare low-level SDK** answers with a plain text block, validates nothing, and is given the look-up of schemas by
+  name that spares it listing all its tools on each call of the new protocol.
+- **FastMCP 4 + five middlewares**: error handling, rate limiting, structured logging (to a file), timing, response
+  caching; configured so that each call passes the limit, misses the cache and does its work.
+- **governed**: permission, rate limit, cache (missed each time), strict validation, deadline, hints, metrics, and an
+  audit file, all on.
+- **Transport**: every server is served as its makers' application with their defaults for sessions and streaming, by
+  uvicorn with the same options, log level "warning", no access log, one process, loopback. FastMCP checks neither Host
+  nor Origin unless told to, and is left so; the others check both.
+- **In memory** is processor time of client and server together, through `mcp.Client` in the same process. Servers that
+  answer with structured content (`MCPServer`, FastMCP) pay there for the client's check of it, too.
+- **Over HTTP**, the load comes from raw sockets in a process of its own; processor time is the server's alone, from the
+  kernel's clock of that process. On a machine that others use as well it says more than calls a second.
+- **Cold start** is from spawning `python FILE` to the first tools/list answer over stdio; ours is `examples/demo.py`,
+  with its seven tools, the others serve one. Memory is resident memory after that answer.
+"""
+
+
+def machine() -> str:
+    """What the figures hold for."""
+    packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
+    return (
+        f"{os.cpu_count()} cores ({_processor()}), {psutil.virtual_memory().total / 1e9:.0f} GB, {platform.system()} "
+        f"{platform.release().split('-')[0]}, Python {platform.python_version()}; {packages}. Load average: {load}."
+    )
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def page(samples: Samples, command: str, rounds: str, about: str) -> str:
+    """The whole page, as Markdown."""
+    intro = (
+        "# Benchmarks\n\n"
+        f"Made by `{command}`; do not edit. Times depend on the machine and on what else it does; the ratios less.\n\n"
+        f"{about}\n"
+    )
+    parts = [intro, target_section(targets(samples)), *tables(samples), HOW.format(rounds=rounds)]
+    return "\n".join(part for part in parts if part)
+
+
+def tables(samples: Samples) -> list[str]:
+    kinds = {cell.kind for cell in samples}
+    parts: list[str] = []
+    if http_calls.KIND in kinds:
+        parts += [http_table(samples, "calls_per_s", "calls a second", 0)]
+        parts += [http_table(samples, "cpu_us", "the server's processor time for each call, µs", 0)]
+    if memory_calls.KIND in kinds:
+        parts.append(memory_table(samples))
+    if cold_start.KIND in kinds:
+        parts.append(start_table(samples))
+    return parts
+
+
+def http_table(samples: Samples, metric: str, words: str, digits: int) -> str:
+    sizes = _sizes(samples, http_calls.KIND)
+    parts = [f"## Over HTTP: {words}"]
+    for era in ERAS:
+        heads = [f"{n:,} tool{'s' if n > 1 else ''}, {busy} in flight" for busy in IN_FLIGHT for n in sizes]
+        rows = _rows(
+            samples,
+            lambda peer, era=era: [
+                _figure(samples, Cell(http_calls.KIND, peer, era, n, busy), metric, digits)
+                for busy in IN_FLIGHT
+                for n in sizes
+            ],
+        )
+        parts.append(f"Protocol {era}\n\n" + table(["", *heads], rows))
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def memory_table(samples: Samples) -> str:
+    sizes = _sizes(samples, memory_calls.KIND)
+    heads = [f"{era}, {n:,} tool{'s' if n > 1 else ''}" for era in ERAS for n in sizes]
+    rows = _rows(
+        samples,
+        lambda peer: [
+            _figure(samples, Cell(memory_calls.KIND, peer, era, n), "cpu_us", 0) for era in ERAS for n in sizes
+        ],
+    )
+    return "## In memory: processor time for each call, client included, µs\n\n" + table(["", *heads], rows)
+
+
+def start_table(samples: Samples) -> str:
+    metrics = (("wall_ms", "ms", 0), ("cpu_ms", "ms of processor time", 0), ("rss_mb", "MB resident", 1))
+    heads = [f"{era}, {words}" for era in ERAS for _, words, _ in metrics]
+    rows = _rows(
+        samples,
+        lambda peer: [
+            _figure(samples, Cell(cold_start.KIND, peer, era), metric, digits)
+            for era in ERAS
+            for metric, _, digits in metrics
+        ],
+    )
+    return "## Cold start: to the first tools/list answer over stdio\n\n" + table(["", *heads], rows)
+
+
+def _sizes(samples: Samples, kind: str) -> list[int]:
+    return [size for size in TOOLS if any(cell.kind == kind and cell.tools == size for cell in samples)]
+
+
+def _rows(samples: Samples, figures: Callable[[str], list[str]]) -> list[list[str]]:
+    there = {cell.peer for cell in samples}
+    rows = [[contender.label, *figures(name)] for name, contender in CONTENDERS.items() if name in there]
+    return [row for row in rows if any(figure != MISSING for figure in row[1:])]
+
+
+def _figure(samples: Samples, cell: Cell, metric: str, digits: int) -> str:
+    numbers = values(samples, cell, metric)
+    if not numbers:
+        return MISSING
+    return f"{median(numbers):,.{digits}f} ± {spread(numbers):.0%}"
+
+
+def target_section(held: Sequence[Target]) -> str:
+    rows = [_target_row(target) for target in held if target.findings]
+    if not rows:
+        return ""
+    summary = table(["Target", "asked", "measured, worst case", "range", ""], rows)
+    details = [_finding_row(target, finding) for target in held for finding in target.findings]
+    every = table(["Target", "condition", "measured", "by processor time", ""], details)
+    fold = f"<details><summary>Each target under each condition</summary>\n\n{every}\n</details>\n"
+    return f"## Targets\n\n{summary}\n{fold}"
+
+
+def _finding_row(target: Target, finding: Finding) -> list[str]:
+    by_cpu = "" if finding.by_cpu is None else _value(finding.by_cpu, target)
+    verdict = "met" if target.holds(finding) else "**missed**"
+    return [target.words, finding.condition, _value(finding.value, target), by_cpu, verdict]
+
+
+def _target_row(target: Target) -> list[str]:
+    worst = target.worst
+    assert worst is not None
+    numbers = sorted(finding.value for finding in target.findings)
+    bound = f"at {target.sense} {_value(target.bound, target)}"
+    shown = f"{_value(worst.value, target)} ({worst.condition})"
+    extent = f"{_value(numbers[0], target)} to {_value(numbers[-1], target)}"
+    held = sum(map(target.holds, target.findings))
+    verdict = "met" if target.met else f"**missed** ({held} of {len(target.findings)} conditions meet it)"
+    return [target.words, bound, shown, extent, verdict]
+
+
+def _value(number: float, target: Target) -> str:
+    if target.unit == "x":
+        return f"{number:.2f}"
+    return f"{number:,.1f} {target.unit}"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; the first column is text, the others are figures."""
+    lines = [
+        "| " + " | ".join(heads) + " |",
+        "|" + "|".join(["---", *("---:" for _ in heads[1:])]) + "|",
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+    return "\n".join(lines) + "\n"

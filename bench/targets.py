@@ -1,0 +1,145 @@
+"""What was promised, held against what was measured."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bench import cold_start, http_calls, memory_calls
+from bench.contenders import ERAS, IN_FLIGHT, TOOLS
+from bench.measure import Cell, Samples, difference, ratio, values
+
+Compare = Callable[[Sequence[float], Sequence[float]], float]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise under one condition."""
+
+    condition: str
+    value: float
+    by_cpu: float | None = None
+    """The same in processor time, where the promise is about calls a second or wall time: less noisy."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A promise: at least or at most a bound, under every condition."""
+
+    words: str
+    sense: Literal["least", "most"]
+    bound: float
+    unit: str
+    findings: tuple[Finding, ...]
+
+    def holds(self, finding: Finding) -> bool:
+        return finding.value >= self.bound if self.sense == "least" else finding.value <= self.bound
+
+    @property
+    def met(self) -> bool | None:
+        """None where it was not measured."""
+        return all(map(self.holds, self.findings)) if self.findings else None
+
+    @property
+    def worst(self) -> Finding | None:
+        pick = min if self.sense == "least" else max
+        return pick(self.findings, key=lambda finding: finding.value) if self.findings else None
+
+
+def targets(samples: Samples) -> list[Target]:
+    """Every target of the project so far. A later figure is one more entry here."""
+    native, on_fastmcp = "governed_native", "governed_fastmcp"
+    http = [(era, busy) for era in ERAS for busy in IN_FLIGHT]
+    return [
+        _speed("Governed native over HTTP against the bare low-level SDK, calls/s", 0.85, samples, native, "low_level"),
+        _speed("Governed native over HTTP against bare FastMCP, calls/s", 2.0, samples, native, "plain_fastmcp"),
+        _flat("Governed native over HTTP, 1,000 tools against 1, calls/s", samples, native),
+        Target(
+            "Governance itself: processor time over the bare low-level SDK, in memory",
+            "most",
+            60.0,
+            "µs",
+            tuple(_governance(samples)),
+        ),
+        Target("Cold start against the bare low-level SDK", "most", 1.15, "x", tuple(_starts(samples))),
+        Target("Memory over the bare low-level SDK", "most", 12.0, "MB", tuple(_weights(samples))),
+        Target(
+            "Governed on FastMCP against FastMCP with five of its own middlewares, over HTTP, calls/s",
+            "least",
+            1.0,
+            "x",
+            tuple(
+                finding
+                for tools in TOOLS
+                for era, busy in http
+                for finding in _against(samples, _http(on_fastmcp, era, busy, tools), "fastmcp_middlewares")
+            ),
+        ),
+        _flat("Governed on FastMCP over HTTP, 1,000 tools against 1, calls/s", samples, on_fastmcp),
+    ]
+
+
+def _speed(words: str, bound: float, samples: Samples, ours: str, theirs: str) -> Target:
+    http = [(era, busy) for era in ERAS for busy in IN_FLIGHT]
+    found = [finding for era, busy in http for finding in _against(samples, _http(ours, era, busy), theirs)]
+    return Target(words, "least", bound, "x", tuple(found))
+
+
+def _http(peer: str, era: str, busy: int, tools: int = 1) -> Cell:
+    return Cell(http_calls.KIND, peer, era, tools, busy)
+
+
+def _against(samples: Samples, ours: Cell, peer: str) -> Iterable[Finding]:
+    words = f"{ours.era}, {ours.in_flight} in flight" + (f", {ours.tools:,} tools" if ours.tools > 1 else "")
+    return _http_ratio(samples, ours, replace(ours, peer=peer), words)
+
+
+def _flat(words: str, samples: Samples, peer: str) -> Target:
+    found = [
+        finding
+        for era in ERAS
+        for busy in IN_FLIGHT
+        for finding in _http_ratio(
+            samples,
+            _http(peer, era, busy, TOOLS[-1]),
+            _http(peer, era, busy),
+            f"{era}, {busy} in flight",
+        )
+    ]
+    return Target(words, "least", 0.95, "x", tuple(found))
+
+
+def _http_ratio(samples: Samples, ours: Cell, theirs: Cell, words: str) -> Iterable[Finding]:
+    if samples.get(ours) and samples.get(theirs):
+        by_cpu = ratio(values(samples, theirs, "cpu_us"), values(samples, ours, "cpu_us"))
+        yield Finding(words, _compare(samples, ours, theirs, "calls_per_s", ratio), by_cpu)
+
+
+def _governance(samples: Samples) -> Iterable[Finding]:
+    for era in ERAS:
+        for tools in TOOLS:
+            ours, theirs = (Cell(memory_calls.KIND, peer, era, tools) for peer in ("governed_native", "low_level"))
+            if samples.get(ours) and samples.get(theirs):
+                words = f"{era}, {tools:,} tool{'s' if tools > 1 else ''}"
+                yield Finding(words, _compare(samples, ours, theirs, "cpu_us", difference))
+
+
+def _starts(samples: Samples) -> Iterable[Finding]:
+    for era, ours, theirs in _start_pairs(samples):
+        by_cpu = _compare(samples, ours, theirs, "cpu_ms", ratio)
+        yield Finding(era, _compare(samples, ours, theirs, "wall_ms", ratio), by_cpu)
+
+
+def _weights(samples: Samples) -> Iterable[Finding]:
+    for era, ours, theirs in _start_pairs(samples):
+        yield Finding(era, _compare(samples, ours, theirs, "rss_mb", difference))
+
+
+def _start_pairs(samples: Samples) -> Iterable[tuple[str, Cell, Cell]]:
+    for era in ERAS:
+        ours, theirs = (Cell(cold_start.KIND, peer, era) for peer in ("governed_native", "low_level"))
+        if samples.get(ours) and samples.get(theirs):
+            yield era, ours, theirs
+
+
+def _compare(samples: Samples, ours: Cell, theirs: Cell, metric: str, how: Compare) -> float:
+    return how(values(samples, ours, metric), values(samples, theirs, metric))
