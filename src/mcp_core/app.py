@@ -79,6 +79,7 @@ class App:
         self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
         self.local_caller = _local_caller(self.settings)
         self._lifespan, self._state = lifespan, state
+        self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}
         self._pipeline: Pipeline | None = None
         self._stack: AsyncExitStack | None = None
@@ -137,7 +138,7 @@ class App:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         self.registry.check_links()
-        state = self._state or _open_state(self.settings, self.name)
+        state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
         if self._lifespan is not None:
             await stack.enter_async_context(self._lifespan(self))
@@ -160,6 +161,10 @@ class App:
         if self._pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
         return await self._pipeline.run(request)
+
+    async def seal_key(self) -> bytes:
+        """The key that all processes sharing this app's state seal with."""
+        return await self._shared.seal_key()
 
     async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, caller: Caller | None = None) -> Answer:
         """Call a tool by its undecorated name: for tests, scripts and other tools."""

@@ -2,11 +2,13 @@
 
 import argparse
 import asyncio
+import gc
 import importlib
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mcp_core import mcp_log
 from mcp_core.app import App
@@ -35,7 +37,7 @@ def run(build: Build, arguments: Sequence[str] | None = None) -> None:
     # Each transport is loaded only where it is asked for: an agent waits for every import at its own start.
     if options.transport == "http":
         try:
-            importlib.import_module("mcp_core.hosts.http").serve_http([app], settings)
+            _load("http").serve_http([app], settings)
         except KeyboardInterrupt:  # the server has ended well by now
             raise SystemExit(INTERRUPTED) from None
     else:
@@ -43,7 +45,20 @@ def run(build: Build, arguments: Sequence[str] | None = None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stdin.isatty():
             sys.stderr.write(greeting(app, parser.prog) + "\n")
-        asyncio.run(importlib.import_module("mcp_core.hosts.native").serve_stdio(app))
+        asyncio.run(_load("lane_stdio" if settings.lane == "fast" else "native").serve_stdio(app))
+
+
+def _load(host: str) -> Any:
+    """Import a host without the garbage collector, which would walk all modules again and again.
+
+    They stay for good, so later collections leave them out too.
+    """
+    gc.disable()
+    try:
+        return importlib.import_module(f"mcp_core.hosts.{host}")
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def greeting(app: App, program: str) -> str:

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     allow_origins: Words = Field(
         default=(), description="Further web origins that may call, such as https://app.example."
     )
+    lane: Literal["fast", "sdk"] = Field(
+        default="fast", description="Answer ordinary requests directly (fast), or let the MCP SDK answer all (sdk)."
+    )
     redis: str | None = Field(
         default=None, description="Redis URL for cache, limits and confirmations shared by several processes."
     )

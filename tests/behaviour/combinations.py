@@ -32,7 +32,9 @@ from mcp_core.hosts.native import build_server
 from tests.behaviour import served
 from tests.behaviour.served_on_fastmcp import on_fastmcp
 
-Host = Literal["native", "fastmcp"]
+Host = Literal["native", "sdk", "fastmcp"]
+HOSTS: tuple[Host, ...] = ("native", "sdk", "fastmcp")
+"""The native host answers ordinary requests itself; as `sdk` it leaves all of them to the SDK."""
 Transport = Literal["memory", "stdio", "http"]
 Era = Literal["2026-07-28", "2025-11-25"]
 
@@ -68,7 +70,7 @@ class Combination:
 
 def over(
     *,
-    host: tuple[Host, ...] = ("native", "fastmcp"),
+    host: tuple[Host, ...] = HOSTS,
     transport: tuple[Transport, ...] = ("memory", "stdio", "http"),
     era: tuple[Era, ...] = (NEW, OLD),
 ) -> pytest.MarkDecorator:
@@ -77,11 +79,16 @@ def over(
 
 
 def params(
-    host: tuple[Host, ...] = ("native", "fastmcp"),
+    host: tuple[Host, ...] = HOSTS,
     transport: tuple[Transport, ...] = ("memory", "stdio", "http"),
     era: tuple[Era, ...] = (NEW, OLD),
 ) -> list[Any]:
-    return [pytest.param(Combination(h, t, e), id=f"{h}-{t}-{e}") for h, t, e in product(host, transport, era)]
+    return [
+        pytest.param(Combination(h, t, e), id=f"{h}-{t}-{e}")
+        for h, t, e in product(host, transport, era)
+        # In memory there is no wire to be fast on: the native host is the SDK's server there.
+        if (h, t) != ("sdk", "memory")
+    ]
 
 
 def token(user: str) -> str:
@@ -191,7 +198,7 @@ class Pool:
     def _hold(self, to: Combination, user: str | None, *, can_ask: bool) -> HeldClient:
         key = (to, user, can_ask)
         if key not in self._held:
-            arguments = [SCRIPT, to.host, "stdio", "--log-level", "TRACE"]
+            arguments = [SCRIPT, *served_by(to.host, "stdio"), "--log-level", "TRACE"]
             if user is not None:
                 arguments += ["--user", user, "--grants", ",".join(USERS[user])]
             log = self.stdio_log(to, user, can_ask=can_ask).open("w")
@@ -237,6 +244,11 @@ def http_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
 _SSL = ssl.create_default_context()
 
 
+def served_by(host: Host, transport: Transport) -> list[str]:
+    """What the script is told."""
+    return ["native", transport, "--lane", "sdk"] if host == "sdk" else [host, transport]
+
+
 def in_memory(host: Host, user: str | None = None) -> Server[Any]:
     app = served.build(Settings(user=user, grants=None if user is None else USERS[user]))
     return build_server(app) if host == "native" else on_fastmcp(app)._mcp_server
@@ -244,7 +256,7 @@ def in_memory(host: Host, user: str | None = None) -> Server[Any]:
 
 def start_http(host: Host, log: Path, *options: str) -> HttpServer:
     """Start a server on a free port, and wait until it answers."""
-    command = [sys.executable, SCRIPT, host, "http", "--port", "0", "--log-level", "TRACE", *options]
+    command = [sys.executable, SCRIPT, *served_by(host, "http"), "--port", "0", "--log-level", "TRACE", *options]
     with log.open("wb") as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=ENVIRONMENT)
     server = HttpServer(process, log)

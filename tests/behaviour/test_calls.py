@@ -68,7 +68,7 @@ async def test_a_wrong_literal_deletes_nothing_and_asks_nobody(connect: Connect)
     assert person.questions == []
 
 
-@over(host=("native",))
+@over(host=("native", "sdk"))
 @pytest.mark.requirement("ERR-1")
 async def test_an_unknown_tool_is_a_protocol_error_that_names_the_nearest(connect: Connect):
     async with connect() as client:

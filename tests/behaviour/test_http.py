@@ -126,7 +126,7 @@ async def test_a_bad_body_is_refused_and_the_server_goes_on(
         assert await data_of(client, "add", a=2, b=2) == 4
 
 
-@over(transport=("http",), host=("native",), era=(NEW,))
+@over(transport=("http",), host=("native", "sdk"), era=(NEW,))
 async def test_a_broad_body_within_the_limit_is_answered(connect: Connect):
     async with connect() as client:
         result = await client.call_tool("create_note", {"title": "x" * 3_000_000})
@@ -143,13 +143,13 @@ async def get(pool: Pool, combination: Combination, path: str) -> httpx2.Respons
         return await http.get(server.url.removesuffix("/mcp") + path)
 
 
-@over(transport=("http",), host=("native",), era=(NEW,))
+@over(transport=("http",), host=("native", "sdk"), era=(NEW,))
 async def test_health_names_what_is_served(pool: Pool, combination: Combination):
     answer = await get(pool, combination, "/health")
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "servers": {"demo": "1.0.0"}})
 
 
-@over(transport=("http",), host=("native",), era=(NEW,))
+@over(transport=("http",), host=("native", "sdk"), era=(NEW,))
 async def test_the_page_shows_every_tool_and_how_to_connect(pool: Pool, combination: Combination, connect: Connect):
     page = (await get(pool, combination, "/")).text
     async with connect() as client:
@@ -160,7 +160,7 @@ async def test_the_page_shows_every_tool_and_how_to_connect(pool: Pool, combinat
     assert "<script" not in page
 
 
-@over(transport=("http",), host=("native",), era=(NEW,))
+@over(transport=("http",), host=("native", "sdk"), era=(NEW,))
 @pytest.mark.requirement("OBS-1")
 async def test_metrics_count_calls_errors_time_and_cache(pool: Pool, combination: Combination, connect: Connect):
     async def readings() -> dict[str, float]:
@@ -186,13 +186,13 @@ async def test_metrics_count_calls_errors_time_and_cache(pool: Pool, combination
     assert 0 < after[f"toolcharter_tool_cache_hit_rate{{{labels}}}"] < 1
 
 
-@over(transport=("http",), host=("native",))
+@over(transport=("http",), host=("native", "sdk"))
 async def test_a_single_server_is_also_served_under_its_name(pool: Pool, combination: Combination):
     server = pool.server(combination)
     named = server.url.replace("/mcp", "/demo/mcp")
     assert (await post(named, combination.era)).status_code == 200
 
 
-@over(transport=("http",), host=("native",), era=(NEW,))
+@over(transport=("http",), host=("native", "sdk"), era=(NEW,))
 async def test_an_unknown_path_is_not_found(pool: Pool, combination: Combination):
     assert (await get(pool, combination, "/etc/passwd")).status_code == 404

@@ -23,7 +23,7 @@ async def test_the_client_negotiates_the_era_it_asks_for(connect: Connect, combi
         assert client.protocol_version == combination.era
 
 
-@over(host=("native",), era=(NEW,))
+@over(host=("native", "sdk"), era=(NEW,))
 async def test_a_list_says_how_long_it_may_be_kept(connect: Connect):
     async with connect() as client:
         listed = await client.list_tools()

@@ -289,7 +289,7 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
         state=MemoryState(),
         telemetry=telemetry,
         resources={},
-        clock=lambda: now.timestamp(),
+        clock=now.timestamp,
     )
     answer = await pipeline.run(Request("one", {}))
     assert isinstance(answer, Answer)

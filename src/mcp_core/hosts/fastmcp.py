@@ -111,7 +111,15 @@ def _look_schemas_up(server: FastMCP[Any]) -> None:
         found = components.get(f"{Tool.make_key(name)}@")
         return found.parameters if isinstance(found, Tool) else None
 
+    search = cast(Any, provider)._get_tool  # noqa: SLF001 - as above, guarded
+
+    async def get_tool(name: str, version: Any = None) -> Tool | None:
+        """By its key. FastMCP goes through all tools, because one may have versions; one of ours has none."""
+        found = components.get(f"{Tool.make_key(name)}@")
+        return found if version is None and isinstance(found, GovernedTool) else await search(name, version)
+
     cast(Any, inner).get_tool_input_schema = look_up
+    cast(Any, provider)._get_tool = get_tool  # noqa: SLF001
 
 
 def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:

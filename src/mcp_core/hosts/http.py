@@ -1,10 +1,12 @@
 """Several apps on one HTTP port, with a page that shows them, health and metrics."""
 
 import errno
+import importlib
 import socket
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -13,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 
 from mcp_core.app import App
-from mcp_core.hosts.native import HttpFront
+from mcp_core.hosts.lane_http import HttpLane
 from mcp_core.page import render_page, terminal_text
 from mcp_core.settings import Settings
 from mcp_core.telemetry import prometheus
@@ -25,7 +27,7 @@ _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bo
 
 def site(apps: Sequence[App], base_url: str) -> Starlette:
     """Each app at `/NAME/mcp`, and a single one at `/mcp` as well."""
-    inner = {app.name: HttpFront(app) for app in apps}
+    inner = {app.name: _front(app) for app in apps}
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
@@ -52,6 +54,13 @@ def site(apps: Sequence[App], base_url: str) -> Starlette:
     if len(apps) == 1:
         routes.append(Mount("/", inner[apps[0].name]))
     return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _front(app: App) -> Any:
+    """What answers at an app's address. The SDK is loaded only where it is asked for."""
+    if app.settings.lane == "fast":
+        return HttpLane(app)
+    return importlib.import_module("mcp_core.hosts.native").HttpFront(app)
 
 
 def serve_http(apps: Sequence[App], settings: Settings) -> None:

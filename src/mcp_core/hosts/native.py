@@ -14,13 +14,13 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
-from mcp_core.call import Caller, Question
+from mcp_core.call import Question
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
+from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
 from mcp_core.hosts.wire import CALLER_KEY, DOCS_SCHEME, Context
 from mcp_core.settings import Settings
 
@@ -142,38 +142,19 @@ class HttpFront:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Say who calls, before the protocol is looked at."""
-        caller = await self._caller(scope)
+        caller = await http_caller(self._app, scope, Headers(scope=scope).get("authorization", ""))
         if caller is None:
-            return await _UNAUTHORIZED(scope, receive, send)
+            return await refuse(send)
         scope[CALLER_KEY] = caller
         if caller.user_id is not None:
             # The SDK ties a session to the user who opened it; nobody else's token gets into it.
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
         return await self._inner(scope, receive, send)
 
-    async def _caller(self, scope: Scope) -> Caller | None:
-        app = self._app
-        if app.verifier is None:
-            if app.local_caller.user_id is not None:
-                return app.local_caller
-            client = scope.get("client")
-            return Caller(f"anonymous:{client[0] if client else '?'}", None, app.local_caller.grants)
-        scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-        return await app.verifier.verify(token.strip()) if scheme.lower() == "bearer" and token else None
-
-
-_UNAUTHORIZED = JSONResponse(
-    {"error": "invalid_token", "error_description": "Send a valid token: Authorization: Bearer TOKEN"},
-    status_code=401,
-    headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
-)
-
 
 def _security(settings: Settings) -> TransportSecuritySettings:
-    hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
-    own_origins = [f"http://{host}{port}" for host in hosts for port in ("", ":*")]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
-        allowed_origins=[*settings.allow_origins, *own_origins],
+        allowed_hosts=allowed_hosts(settings),
+        allowed_origins=allowed_origins(settings),
     )

@@ -1,0 +1,352 @@
+"""The fast lane over stdin and stdout: one JSON message a line, calls run side by side."""
+
+import asyncio
+import itertools
+import json
+import os
+import stat
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any, Protocol, cast
+
+from mcp_core import json_text
+from mcp_core.app import App
+from mcp_core.context import ReportProgress
+from mcp_core.errors import ConsentRequired
+from mcp_core.hosts.lane import (
+    CAPABILITIES_KEY,
+    CONFIRM_SCHEMA,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    MODERN,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    Fields,
+    Lane,
+    Peer,
+    RpcError,
+    Unusual,
+    agreed,
+    envelope,
+    invalid_params,
+    kept_open,
+    method_not_found,
+    progress_message,
+    progress_token,
+    shows_forms,
+)
+from mcp_core.mcp_log import get_logger
+
+logger = get_logger(__name__)
+
+LONGEST_LINE = 4 * 1024 * 1024
+MOST_CALLS = 1000
+"""How many calls may be under way on one pipe; the next line is read when one of them has ended."""
+
+LAST_SECONDS = 1.0
+"""How long calls may go on after the input has ended. Clients end the process by force after about two."""
+
+Write = Callable[[bytes], object]
+
+
+class StdioConnection:
+    """One client on one pipe. Its first request decides the protocol era, once."""
+
+    def __init__(self, lane: Lane, write: Write) -> None:
+        self._lane, self._output = lane, write
+        self._modern: bool | None = None
+        self._client: Fields | None = None
+        self._calls: dict[str | int, asyncio.Task[None]] = {}
+        self._asked: dict[str, asyncio.Future[Any]] = {}
+        self._numbers = itertools.count(1)
+        self._room = asyncio.Semaphore(MOST_CALLS)
+
+    async def receive(self, line: bytes) -> None:
+        """Take one message. Requests are answered as they finish, in tasks of their own."""
+        try:
+            message = _decode(line)
+        except RpcError as error:
+            self._send_error(None, error)
+            return
+        method, params, request_id = message.get("method"), message.get("params"), message.get("id")
+        if method is None:
+            self._take_response(message)
+        elif not isinstance(method, str) or not isinstance(params, dict | None):
+            self._send_error(_usable(request_id), invalid_params())
+        elif "id" not in message:
+            self._take_notification(method, cast(Fields, params or {}))
+        elif _usable(request_id) is None:
+            self._send_error(None, RpcError(INVALID_REQUEST, "A request id is a string or a whole number"))
+        else:
+            await self._room.acquire()
+            self._start(method, cast(Fields, params or {}), cast(str | int, request_id))
+
+    def _start(self, method: str, params: Fields, request_id: str | int) -> None:
+        # The era and the handshake are settled before the next line is read.
+        try:
+            peer = self._peer(method, params, request_id)
+        except RpcError as error:
+            self._send_error(request_id, error)
+            peer = None
+        if peer is None:
+            self._room.release()
+            return
+        task = asyncio.ensure_future(self._answer(method, params, request_id, peer))
+        self._calls[request_id] = task
+        task.add_done_callback(lambda done: self._ended(request_id, done))
+
+    def _ended(self, request_id: str | int, done: asyncio.Task[None]) -> None:
+        self._room.release()
+        if self._calls.get(request_id) is done:
+            del self._calls[request_id]
+
+    async def _answer(self, method: str, params: Fields, request_id: str | int, peer: Peer) -> None:
+        try:
+            result = await self._lane.answer(method, params, peer)
+        except RpcError as error:
+            self._send_error(request_id, error)
+        except Unusual:
+            self._send_error(request_id, method_not_found(method))
+        except Exception:
+            logger.exception("%s could not be answered", method)
+            self._send_error(request_id, RpcError(INTERNAL_ERROR, "Internal server error"))
+        else:
+            self._write(f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},"result":{result}}}')
+
+    # --- who asks --------------------------------------------------------------------------------------
+
+    def _peer(self, method: str, params: Fields, request_id: str | int) -> Peer | None:
+        """What is known about the client; None when the request has been answered already."""
+        enveloped = _has_envelope(params)
+        if self._modern is None:
+            self._modern = enveloped and method != "initialize"
+        if self._modern:
+            return self._modern_peer(method, params, request_id)
+        if method == "initialize":
+            text, self._client = self._lane.initialize(params)
+            self._write(f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},"result":{text}}}')
+            return None
+        if enveloped:
+            words = "requests carrying the 2026-07-28 envelope are not accepted on it"
+            raise RpcError(INVALID_REQUEST, f"this connection serves the handshake protocol era; {words}")
+        if self._client is None and method != "ping":
+            raise invalid_params() if method in _SERVED else method_not_found(method)
+        return self._handshake_peer(params, request_id)
+
+    def _modern_peer(self, method: str, params: Fields, request_id: str | int) -> Peer:
+        if method == "initialize":
+            requested = params.get("protocolVersion")
+            data = {"supported": [MODERN]} | ({"requested": requested} if isinstance(requested, str) else {})
+            words = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"
+            raise RpcError(UNSUPPORTED_VERSION, words, data)
+        meta, client = envelope(params)
+        about = client or {}
+        return Peer(
+            caller=self._lane.app.local_caller,
+            modern=True,
+            agent_id=about.get("name", "unknown"),
+            agent_version=about.get("version", "unknown"),
+            can_elicit=shows_forms(meta[CAPABILITIES_KEY]),
+            progress=self._progress(params),
+        )
+
+    def _handshake_peer(self, params: Fields, request_id: str | int) -> Peer:
+        about: Fields = self._client["clientInfo"] if self._client else {}
+        can_elicit = self._client is not None and shows_forms(self._client["capabilities"])
+        return Peer(
+            caller=self._lane.app.local_caller,
+            modern=False,
+            agent_id=about.get("name", "unknown"),
+            agent_version=about.get("version", "unknown"),
+            can_elicit=can_elicit,
+            ask=self._ask if can_elicit else None,
+            progress=self._progress(params),
+        )
+
+    # --- what goes the other way -----------------------------------------------------------------------
+
+    async def _ask(self, question: str) -> bool:
+        """Send an elicitation request and wait for the person's answer."""
+        number = f"ask-{next(self._numbers)}"
+        answer = self._asked[number] = asyncio.get_running_loop().create_future()
+        params = {"mode": "form", "message": question, "requestedSchema": CONFIRM_SCHEMA}
+        message = {"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": params}
+        self._write(json_text.to_text(message))
+        try:
+            return agreed(await answer)
+        finally:
+            del self._asked[number]
+
+    def _take_response(self, message: Fields) -> None:
+        waiting = self._asked.get(str(message.get("id")))
+        if waiting is None or waiting.done():
+            logger.debug("A response to nothing that was asked")
+        elif "error" in message:
+            waiting.set_exception(ConsentRequired("The client could not ask the user. Nothing was done."))
+        else:
+            waiting.set_result(message.get("result"))
+
+    def _take_notification(self, method: str, params: Fields) -> None:
+        if method == "notifications/cancelled":
+            request_id = params.get("requestId")
+            call = self._calls.get(request_id) if isinstance(request_id, str | int) else None
+            if call is not None:
+                call.cancel()
+
+    def _progress(self, params: Fields) -> ReportProgress | None:
+        token = progress_token(params)
+        if token is None:
+            return None
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            self._write(progress_message(token, done, total, message))
+
+        return report
+
+    def _write(self, text: str) -> None:
+        self._output((text + "\n").encode("utf-8", "replace"))
+
+    def _send_error(self, request_id: str | int | None, error: RpcError) -> None:
+        self._write(f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},"error":{error.to_text()}}}')
+
+    async def finish(self) -> None:
+        """Give the calls that are under way a moment: a client may send all it has and close its side."""
+        if self._calls:
+            await asyncio.wait(list(self._calls.values()), timeout=LAST_SECONDS)
+
+    async def close(self) -> None:
+        """End the calls that are still under way."""
+        calls = list(self._calls.values())
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+
+
+def _decode(line: bytes) -> Fields:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        raise RpcError(PARSE_ERROR, "Parse error") from None
+    if not isinstance(message, dict) or cast(Fields, message).get("jsonrpc") != "2.0":
+        raise RpcError(INVALID_REQUEST, "Send one JSON-RPC 2.0 message a line")
+    return cast(Fields, message)
+
+
+_SERVED = frozenset({"tools/list", "tools/call", "resources/list", "resources/read"})
+
+
+def _has_envelope(params: Fields) -> bool:
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def _usable(request_id: Any) -> str | int | None:
+    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
+
+
+# --- the pipe ----------------------------------------------------------------------------------------------
+
+
+async def serve_stdio(app: App) -> None:
+    """Serve over stdin and stdout until the input ends."""
+    source, sink = _claim_pipes()
+    lines, output = await _reader(source), await _writer(sink)
+    async with kept_open(app) as ready:
+        connection = StdioConnection(Lane(app, ready), output.write)
+        with suppress(ConnectionError):  # nobody reads any more: there is nothing left to serve
+            async for line in lines:
+                await connection.receive(line)
+                await output.drain()
+            await connection.finish()
+            await output.drain()
+        await connection.close()
+
+
+def _claim_pipes() -> tuple[int, int]:
+    """Private duplicates of stdin and stdout; what a handler prints goes to stderr, and never into the protocol."""
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return source, sink
+
+
+def _is_pipe(descriptor: int) -> bool:
+    """Whether it can be waited for without changing it for others, as a terminal would be."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+class _Output(Protocol):
+    def write(self, data: bytes) -> object: ...
+    async def drain(self) -> None: ...
+
+
+class _PlainOutput:
+    """A terminal or a file: takes everything at once."""
+
+    def __init__(self, sink: int) -> None:
+        self._sink = sink
+
+    def write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._sink, data) :]
+
+    async def drain(self) -> None:
+        pass
+
+
+async def _writer(sink: int) -> _Output:
+    if not _is_pipe(sink):
+        return _PlainOutput(sink)
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(sink, "wb", buffering=0)
+    )
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _reader(source: int) -> AsyncIterator[bytes]:
+    if not _is_pipe(source):
+        return _lines_of_file(source)
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(source, "rb", buffering=0)
+    )
+    return _lines_of_pipe(reader)
+
+
+async def _lines_of_file(source: int) -> AsyncIterator[bytes]:
+    with os.fdopen(source, "rb") as file:
+        while line := await asyncio.to_thread(file.readline, LONGEST_LINE):
+            if line.strip():
+                yield line
+
+
+async def _lines_of_pipe(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as end:
+            if end.partial.strip():
+                yield end.partial
+            return
+        except asyncio.LimitOverrunError:
+            await _skip_line(reader)
+            line = b"{"  # answered as what it is: no message
+        if line.strip():
+            yield line
+
+
+async def _skip_line(reader: asyncio.StreamReader) -> None:
+    while True:
+        try:
+            await reader.readuntil(b"\n")
+        except asyncio.LimitOverrunError as error:
+            await reader.read(error.consumed or LONGEST_LINE)
+        except asyncio.IncompleteReadError:
+            return
+        else:
+            return
