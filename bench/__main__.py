@@ -8,13 +8,13 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import cold_start, http_calls, memory_calls, report
+from bench import cold_start, http_calls, list_calls, memory_calls, report, stdio_calls
 from bench.contenders import CONTENDERS, ROOT, TOOLS
 from bench.http_calls import Load
 from bench.measure import Cell, Sample
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-KINDS = (memory_calls.KIND, http_calls.KIND, cold_start.KIND)
+KINDS = (memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND, cold_start.KIND)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -51,6 +51,12 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
         if http_calls.KIND in kinds:
             rounds, load = options.rounds or (3 if quick else 5), Load(0.3 if quick else 0.5, 2500)
             samples |= http_calls.measure(peers, sizes, rounds, load, folder, tell=telling("over HTTP"))
+        if stdio_calls.KIND in kinds:
+            rounds, calls = options.rounds or (3 if quick else 7), 500 if quick else 1500
+            samples |= stdio_calls.measure(peers, rounds, calls, folder, tell=telling("over stdio"))
+        if list_calls.KIND in kinds:
+            rounds, lists = options.rounds or (3 if quick else 5), 3 if quick else 10
+            samples |= list_calls.measure(peers, rounds, lists, folder, tell=telling("lists"))
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
             samples |= cold_start.measure(peers, rounds, folder, tell=telling("cold start"))

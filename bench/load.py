@@ -66,7 +66,7 @@ def complete(response: bytes) -> bool:
 def header(head: bytes, name: bytes) -> bytes | None:
     for line in head.split(b"\r\n")[1:]:
         key, _, value = line.partition(b":")
-        if key.strip() == name:
+        if key.strip().lower() == name:
             return value.strip()
     return None
 
@@ -91,7 +91,7 @@ async def open_session(port: int) -> str:
     """The old era's handshake, once."""
     wire = await connect(port)
     answer = await wire.ask(messages.post(port, messages.INITIALIZE, messages.LEGACY))
-    session = header(answer.partition(HEAD_END)[0].lower(), b"mcp-session-id")
+    session = header(answer.partition(HEAD_END)[0], b"mcp-session-id")
     assert session is not None, answer
     await wire.ask(messages.post(port, messages.INITIALIZED, messages.LEGACY, session.decode()))
     wire.close()

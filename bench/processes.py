@@ -18,7 +18,8 @@ def environment(folder: Path) -> dict[str, str]:
     What is measured is this checkout, whatever else is installed.
     """
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    return {**os.environ, **QUIET, "BENCH_FOLDER": str(folder), "PYTHONPATH": path}
+    governed = {"TOOLCHARTER_AUDIT_FILE": str(folder / "audit.jsonl"), "TOOLCHARTER_GRANTS": "math:use"}
+    return {**os.environ, **QUIET, **governed, "BENCH_FOLDER": str(folder), "PYTHONPATH": path}
 
 
 @contextmanager

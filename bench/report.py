@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bench import cold_start, http_calls, memory_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, stdio_calls
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, TOOLS
 from bench.measure import Cell, Samples, median, spread, values
 from bench.targets import Finding, Target, targets
@@ -84,6 +84,10 @@ def tables(samples: Samples) -> list[str]:
     if http_calls.KIND in kinds:
         parts += [http_table(samples, "calls_per_s", "calls a second", 0)]
         parts += [http_table(samples, "cpu_us", "the server's processor time for each call, µs", 0)]
+    if stdio_calls.KIND in kinds:
+        parts.append(pipe_table(samples))
+    if list_calls.KIND in kinds:
+        parts.append(list_table(samples))
     if memory_calls.KIND in kinds:
         parts.append(memory_table(samples))
     if cold_start.KIND in kinds:
@@ -118,6 +122,27 @@ def memory_table(samples: Samples) -> str:
         ],
     )
     return "## In memory: processor time for each call, client included, µs\n\n" + table(["", *heads], rows)
+
+
+def pipe_table(samples: Samples) -> str:
+    metrics = (("calls_per_s", "calls a second"), ("cpu_us", "µs of processor time for each"))
+    heads = [f"{era}, {words}" for era in ERAS for _, words in metrics]
+
+    def figures(peer: str) -> list[str]:
+        cells = [Cell(stdio_calls.KIND, peer, era, 1, stdio_calls.IN_FLIGHT) for era in ERAS]
+        return [_figure(samples, cell, metric, 0) for cell in cells for metric, _ in metrics]
+
+    return f"## Over stdio: {stdio_calls.IN_FLIGHT} in flight on one pipe\n\n" + table(
+        ["", *heads], _rows(samples, figures)
+    )
+
+
+def list_table(samples: Samples) -> str:
+    def figures(peer: str) -> list[str]:
+        return [_figure(samples, Cell(list_calls.KIND, peer, era, TOOLS[-1]), "cpu_ms", 2) for era in ERAS]
+
+    words = f"## tools/list of {TOOLS[-1]:,} tools over HTTP: the server's processor time for each, ms\n\n"
+    return words + table(["", *ERAS], _rows(samples, figures))
 
 
 def start_table(samples: Samples) -> str:

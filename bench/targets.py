@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench import cold_start, http_calls, memory_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, stdio_calls
 from bench.contenders import ERAS, IN_FLIGHT, TOOLS
-from bench.measure import Cell, Samples, difference, ratio, values
+from bench.measure import Cell, Samples, difference, median, ratio, values
 
 Compare = Callable[[Sequence[float], Sequence[float]], float]
 
@@ -75,11 +75,24 @@ def targets(samples: Samples) -> list[Target]:
             ),
         ),
         _flat("Governed on FastMCP over HTTP, 1,000 tools against 1, calls/s", samples, on_fastmcp),
+        _speed(
+            "Fast lane over HTTP, 1 in flight, against the bare low-level SDK", 1.8, samples, native, "low_level", 1
+        ),
+        _speed(
+            "Fast lane over HTTP, 32 in flight, against the bare low-level SDK", 3.0, samples, native, "low_level", 32
+        ),
+        _speed(
+            "Fast lane over HTTP, 32 in flight, against bare FastMCP", 8.0, samples, native, "plain_fastmcp", only=32
+        ),
+        Target("Fast lane over stdio, 32 in flight, against the bare SDK", "least", 3.0, "x", tuple(_pipes(samples))),
+        Target("Fast lane: cold start against the bare low-level SDK", "most", 0.5, "x", tuple(_starts(samples))),
+        Target("Fast lane: memory against the bare low-level SDK", "most", 0.75, "x", tuple(_shares(samples))),
+        Target("Fast lane: tools/list of 1,000 tools, processor time", "most", 5.0, "ms", tuple(_lists(samples))),
     ]
 
 
-def _speed(words: str, bound: float, samples: Samples, ours: str, theirs: str) -> Target:
-    http = [(era, busy) for era in ERAS for busy in IN_FLIGHT]
+def _speed(words: str, bound: float, samples: Samples, ours: str, theirs: str, *, only: int | None = None) -> Target:
+    http = [(era, busy) for era in ERAS for busy in IN_FLIGHT if only in (None, busy)]
     found = [finding for era, busy in http for finding in _against(samples, _http(ours, era, busy), theirs)]
     return Target(words, "least", bound, "x", tuple(found))
 
@@ -132,6 +145,26 @@ def _starts(samples: Samples) -> Iterable[Finding]:
 def _weights(samples: Samples) -> Iterable[Finding]:
     for era, ours, theirs in _start_pairs(samples):
         yield Finding(era, _compare(samples, ours, theirs, "rss_mb", difference))
+
+
+def _shares(samples: Samples) -> Iterable[Finding]:
+    for era, ours, theirs in _start_pairs(samples):
+        yield Finding(era, _compare(samples, ours, theirs, "rss_mb", ratio))
+
+
+def _pipes(samples: Samples) -> Iterable[Finding]:
+    for era in ERAS:
+        ours, theirs = (
+            Cell(stdio_calls.KIND, peer, era, 1, stdio_calls.IN_FLIGHT) for peer in ("governed_native", "low_level")
+        )
+        yield from _http_ratio(samples, ours, theirs, era)
+
+
+def _lists(samples: Samples) -> Iterable[Finding]:
+    for era in ERAS:
+        taken = values(samples, Cell(list_calls.KIND, "governed_native", era, TOOLS[-1]), "cpu_ms")
+        if taken:
+            yield Finding(era, median(taken))
 
 
 def _start_pairs(samples: Samples) -> Iterable[tuple[str, Cell, Cell]]:

@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.peers.governed_app import build
-from mcp_core.hosts.http import site
-from mcp_core.hosts.native import build_server, serve_stdio
+from mcp_core.hosts.http import Site
+from mcp_core.hosts.lane_stdio import serve_stdio
+from mcp_core.hosts.native import build_server
 
 logging.getLogger("mcp").setLevel(logging.WARNING)
 
@@ -19,7 +20,7 @@ async def in_memory(tools: int) -> AsyncIterator[Any]:
 
 
 def http_app(tools: int) -> Any:
-    return site([build(tools)], "http://127.0.0.1")
+    return Site([build(tools)], "http://127.0.0.1")
 
 
 async def stdio(tools: int) -> None:

@@ -46,6 +46,8 @@ class BoundTool:
     cache_ttl: float | None
     forgets: tuple[str, ...]
     permissions: tuple[str, ...]
+    limited: bool
+    confirmed: bool
     read_only: bool
 
 
@@ -67,6 +69,8 @@ def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mappi
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
         permissions=spec.permissions,
+        limited=spec.declaration.rate_limit is not None,
+        confirmed=spec.declaration.confirm is not None,
         read_only=spec.category in ("query", "analysis"),
     )
 

@@ -28,7 +28,7 @@ class Caller:
     def lacks(self, permissions: tuple[str, ...]) -> tuple[str, ...]:
         """The permissions that are not granted. `*` grants all, `cards:*` all actions on cards."""
         grants = self.grants
-        if not permissions or "*" in grants:
+        if grants.issuperset(permissions) or "*" in grants:
             return ()
         return tuple(p for p in permissions if p not in grants and f"{p.partition(':')[0]}:*" not in grants)
 

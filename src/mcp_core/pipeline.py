@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from mcp_core.bound import BoundTool, Resources, bind
-from mcp_core.call import Answer, Body, Call, Question, Request
+from mcp_core.call import Answer, Body, Call, Permit, Question, Request
 from mcp_core.mcp_log import mark_call, unmark_call
 from mcp_core.registry import ToolRegistry
 from mcp_core.render import Format, render
@@ -98,13 +98,15 @@ class Pipeline:
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
         state, key = self._state, None
         try:
-            await limit(call, state, self._policy.limits_when_away)
+            if tool.limited:
+                await limit(call, state, self._policy.limits_when_away)
             arguments, arguments_json = parse(tool, call.request.arguments)
-            authorize(call, tool.permissions)
-            permit = await consent(call, arguments, arguments_json, state)
-            if isinstance(permit, Question):
+            if tool.permissions:
+                authorize(call, tool.permissions)
+            if tool.confirmed and (question := await consent(call, arguments, arguments_json, state)):
                 trail.outcome = "asked"
-                return permit
+                return question
+            permit, trail.arguments_json = Permit(call, arguments, arguments_json), arguments_json
             if tool.cache_ttl is not None:
                 key, known = await recall(permit, tool, state)
                 trail.cached = known is not None

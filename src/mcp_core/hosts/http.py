@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from mcp_core.app import App
 from mcp_core.hosts.lane_http import HttpLane
@@ -25,15 +25,33 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
 
-def site(apps: Sequence[App], base_url: str) -> Starlette:
-    """Each app at `/NAME/mcp`, and a single one at `/mcp` as well."""
-    inner = {app.name: _front(app) for app in apps}
+class Site:
+    """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the pages around them.
 
+    Calls go straight to their app: a router would cost each of them as much as the call itself.
+    """
+
+    def __init__(self, apps: Sequence[App], base_url: str) -> None:
+        fronts = {app.name: _front(app) for app in apps}
+        self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
+        if len(apps) == 1:
+            self._fronts["/mcp"] = ("", fronts[apps[0].name])
+        self.pages = _pages(apps, base_url, list(fronts.values()))
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        root, front = self._fronts.get(scope.get("path", ""), ("", None))
+        if front is None or scope["type"] != "http":
+            return await self.pages(scope, receive, send)
+        scope["root_path"] = root
+        return await front(scope, receive, send)
+
+
+def _pages(apps: Sequence[App], base_url: str, fronts: Sequence[Any]) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
-            for served in inner.values():
-                await stack.enter_async_context(served.lifespan())
+            for front in fronts:
+                await stack.enter_async_context(front.lifespan())
             yield
 
     async def health(_: Request) -> Response:
@@ -45,14 +63,7 @@ def site(apps: Sequence[App], base_url: str) -> Starlette:
     async def page(_: Request) -> Response:
         return HTMLResponse(render_page(apps, base_url))
 
-    routes = [
-        Route("/", page),
-        Route("/health", health),
-        Route("/metrics", metrics),
-        *(Mount(f"/{name}", served) for name, served in inner.items()),
-    ]
-    if len(apps) == 1:
-        routes.append(Mount("/", inner[apps[0].name]))
+    routes = [Route("/", page), Route("/health", health), Route("/metrics", metrics)]
     return Starlette(routes=routes, lifespan=lifespan)
 
 
@@ -72,7 +83,7 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
     base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
     sys.stderr.write(terminal_text(apps, base_url) + "\n")
     sys.stderr.flush()
-    config = uvicorn.Config(site(apps, base_url), log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(Site(apps, base_url), log_config=None, access_log=False, timeout_graceful_shutdown=5)
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -11,7 +11,7 @@ import time
 from pydantic import BaseModel
 
 from mcp_core import json_text, seal
-from mcp_core.call import Call, Permit, Question
+from mcp_core.call import Call, Question
 from mcp_core.errors import ConsentRequired, Unavailable
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state import State, StateUnavailable
@@ -23,12 +23,8 @@ ANSWER_SECONDS = 600.0
 _LONGEST_QUESTION = 1000
 
 
-async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Permit | Question:
-    """A permit, a question that must be answered first, or a refusal."""
-    permit = Permit(call, arguments, arguments_json)
-    demand = call.spec.declaration.confirm
-    if demand is None:
-        return permit
+async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
+    """Nothing where the person has agreed, a question that must be answered first, or a refusal."""
     request = call.request
     if request.ask is not None:
         try:
@@ -38,24 +34,24 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
             raise ConsentRequired(f"The user has not answered about {call.spec.name!r}. Nothing was done.") from error
         if not agreed:
             raise _refused(call)
-        return permit
+        return None
     if request.can_return_questions:
-        return await _by_seal(permit, state)
-    if demand == "required":
+        return await _by_seal(call, arguments, arguments_json, state)
+    if call.spec.declaration.confirm == "required":
         raise ConsentRequired(
             f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."
         )
-    return permit
+    return None
 
 
-async def _by_seal(permit: Permit, state: State) -> Permit | Question:
-    call, reply = permit.call, permit.call.request.reply
-    binding = seal.bind(call.request.caller.key, call.final_name, call.spec.declaration.version, permit.arguments_json)
+async def _by_seal(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
+    reply = call.request.reply
+    binding = seal.bind(call.request.caller.key, call.final_name, call.spec.declaration.version, arguments_json)
     try:
         key = await state.seal_key()
         if reply is None:
-            return Question(question(call, permit.arguments), seal.make(key, binding, time.time() + ANSWER_SECONDS))
+            return Question(question(call, arguments), seal.make(key, binding, time.time() + ANSWER_SECONDS))
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
@@ -67,7 +63,7 @@ async def _by_seal(permit: Permit, state: State) -> Permit | Question:
             raise _refused(call)
     except StateUnavailable as error:
         raise Unavailable("The confirmation cannot be checked right now. Nothing was done.") from error
-    return permit
+    return None
 
 
 def question(call: Call, arguments: BaseModel) -> str:

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 from dataclasses import dataclass
+from json.encoder import encode_basestring as quoted
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from mcp_core.mcp_log import TRACE_LEVEL, get_logger, redact
 from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)
+
+_NUMBERS = (int, bool)
 
 
 @dataclass(slots=True)
@@ -26,6 +29,8 @@ class Trail:
     failure: Failure | None = None
     error: Exception | None = None
     size: int = 0
+    arguments_json: str = ""
+    """The arguments as they were validated; empty before that."""
 
 
 class AuditTrail:
@@ -35,14 +40,9 @@ class AuditTrail:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def write(self, entry: dict[str, Any]) -> None:
-        """Append an entry; one write, so that processes sharing the file do not mix their lines."""
-        try:
-            line = to_json(entry, inf_nan_mode="null")
-        except ValueError:
-            # Half a character, or nesting that is too deep: what has no JSON form is left out.
-            line = json.dumps(entry | {"arguments": "not valid JSON"}).encode()
-        os.write(self._file, line + b"\n")
+    def write(self, line: bytes) -> None:
+        """Append a line; one write, so that processes sharing the file do not mix their lines."""
+        os.write(self._file, line)
 
     def close(self) -> None:
         """Close the file."""
@@ -63,7 +63,7 @@ def record(call: Call, trail: Trail, seconds: float, *, telemetry: Telemetry, au
     telemetry.record(call.spec.name, trail.outcome, seconds, cached=trail.cached)
     if audit is not None:
         try:
-            audit.write(_entry(call, trail, seconds))
+            audit.write(_plain_line(call, trail, seconds) or _line(_entry(call, trail, seconds)))
         except OSError as error:
             logger.error("Tool %s is missing from the audit file: %s", call.spec.name, error)
 
@@ -92,6 +92,30 @@ def _shown(call: Call) -> Any:
         return redact(dict(call.request.arguments), call.spec.secret_fields)
     except RecursionError:
         return "nested too deeply"
+
+
+def _plain_line(call: Call, trail: Trail, seconds: float) -> bytes | None:
+    """The line of a call that succeeded with nothing but numbers: there is nothing to hide, and little to write."""
+    if trail.failure is not None or call.spec.secret_fields or not trail.arguments_json:
+        return None
+    if any(type(value) not in _NUMBERS for value in call.request.arguments.values()):
+        return None
+    context, cached = call.context, "true" if trail.cached else "false"
+    return (
+        f'{{"time":"{context.timestamp}","tool":{quoted(call.final_name)},'
+        f'"version":{quoted(call.spec.declaration.version)},"caller":{quoted(call.request.caller.key)},'
+        f'"agent":{quoted(f"{context.agent_id} {context.agent_version}")},"outcome":"{trail.outcome}",'
+        f'"ms":{seconds * 1000:.3f},"cached":{cached},"traceId":"{context.trace_id}",'
+        f'"correlationId":{quoted(context.correlation_id)},"arguments":{trail.arguments_json}}}\n'
+    ).encode("utf-8", "replace")
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    try:
+        return to_json(entry, inf_nan_mode="null") + b"\n"
+    except ValueError:
+        # Half a character, or nesting that is too deep: what has no JSON form is left out.
+        return json.dumps(entry | {"arguments": "not valid JSON"}).encode() + b"\n"
 
 
 def _entry(call: Call, trail: Trail, seconds: float) -> dict[str, Any]:

@@ -12,11 +12,10 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from starlette.applications import Starlette
 from toolcharter_examples import demo
 
 from mcp_core import App, Settings
-from mcp_core.hosts.http import _listen, _refuse_open_doors, serve_http, site
+from mcp_core.hosts.http import Site, _listen, _refuse_open_doors, serve_http
 from mcp_core.hosts.native import build_server
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
@@ -127,16 +126,16 @@ def small(name: str, seen: list[str]) -> App:
 
 
 @asynccontextmanager
-async def visited(served: Starlette) -> AsyncIterator[httpx2.AsyncClient]:
+async def visited(served: Site) -> AsyncIterator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=served)
     http = httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000")
-    async with served.router.lifespan_context(served), http:
+    async with served.pages.router.lifespan_context(served.pages), http:
         yield http
 
 
 async def test_several_apps_share_a_port_each_under_its_name():
     seen: list[str] = []
-    served = site([small("one", seen), small("two", seen)], "http://127.0.0.1:8000")
+    served = Site([small("one", seen), small("two", seen)], "http://127.0.0.1:8000")
     said = {}
     async with visited(served) as http:
         for name in ("one", "two"):
@@ -154,7 +153,7 @@ async def test_several_apps_share_a_port_each_under_its_name():
 
 async def test_hosts_and_origins_can_be_allowed():
     settings = Settings(allow_hosts=("mcp.example",), allow_origins=("https://app.example",))
-    served = site([demo.build(settings)], "http://mcp.example")
+    served = Site([demo.build(settings)], "http://mcp.example")
     statuses = {}
     async with visited(served) as http:
         for host, origin in (

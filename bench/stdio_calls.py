@@ -1,0 +1,72 @@
+"""Over stdio: calls a second and the server's processor time for each, with 32 in flight on one pipe."""
+
+import json
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench import messages
+from bench.cold_start import PATIENCE, converse, say
+from bench.contenders import CONTENDERS, ERAS, ROOT
+from bench.measure import Cell, Sample, cpu_seconds, interleave
+from bench.processes import end, environment
+
+KIND = "stdio"
+IN_FLIGHT = 32
+
+
+def measure(
+    peers: Sequence[str], rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+) -> dict[Cell, list[Sample]]:
+    cells = [Cell(KIND, peer, era, 1, IN_FLIGHT) for era in ERAS for peer in peers]
+    return interleave(cells, rounds, lambda cell, _: sample(cell, calls, folder), tell)
+
+
+def sample(cell: Cell, calls: int, folder: Path) -> Sample:
+    """A server of its own for each sample; its start does not count."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        CONTENDERS[cell.peer].command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(folder),
+        cwd=ROOT,
+    )
+    guard = threading.Timer(PATIENCE, process.kill)
+    guard.start()
+    try:
+        if cell.era == messages.LEGACY:
+            converse(process, messages.INITIALIZE)
+            say(process, messages.INITIALIZED)
+        drive(process, cell.era, range(1, 51))
+        started, used = time.perf_counter(), cpu_seconds(process.pid)
+        drive(process, cell.era, range(1000, 1000 + calls))
+        passed, used = time.perf_counter() - started, cpu_seconds(process.pid) - used
+    finally:
+        guard.cancel()
+        end(process)
+    return {"calls_per_s": calls / passed, "cpu_us": used / calls * 1e6}
+
+
+def drive(process: "subprocess.Popen[str]", era: str, numbers: Sequence[int]) -> None:
+    """Keep the pipe full, and check every answer."""
+    assert process.stdout is not None
+    waiting = deque(numbers)
+    for _ in range(min(IN_FLIGHT, len(waiting))):
+        say(process, call(era, waiting.popleft()))
+    for _ in numbers:
+        answer: Any = json.loads(process.stdout.readline())
+        if messages.sum_in(answer) != 3 * answer["id"]:
+            raise ValueError(f"got {answer}")
+        if waiting:
+            say(process, call(era, waiting.popleft()))
+
+
+def call(era: str, number: int) -> dict[str, Any]:
+    return messages.request(era, number, "tools/call", name="add", arguments={"a": number, "b": 2 * number})
