@@ -31,8 +31,9 @@ medians of the ratios of each round.
 - **governed**: permission, rate limit, cache (missed each time), strict validation, deadline, hints, metrics, and an
   audit file, all on.
 - **Transport**: every server is served as its makers' application with their defaults for sessions and streaming, by
-  uvicorn with the same options, log level "warning", no access log, one process, loopback. FastMCP checks neither Host
-  nor Origin unless told to, and is left so; the others check both.
+  uvicorn with httptools and uvloop, log level "warning", no access log, one process, loopback. Ours adds what
+  `hosts/http.py` gives uvicorn: head and body of an answer in one write, no web sockets, no proxy headers. FastMCP
+  checks neither Host nor Origin unless told to, and is left so; the others check both.
 - **In memory** is processor time of client and server together, through `mcp.Client` in the same process. Servers that
   answer with structured content (`MCPServer`, FastMCP) pay there for the client's check of it, too.
 - **Over HTTP**, the load comes from raw sockets in a process of its own; processor time is the server's alone, from the

@@ -76,10 +76,20 @@ def targets(samples: Samples) -> list[Target]:
         ),
         _flat("Governed on FastMCP over HTTP, 1,000 tools against 1, calls/s", samples, on_fastmcp),
         _speed(
-            "Fast lane over HTTP, 1 in flight, against the bare low-level SDK", 1.8, samples, native, "low_level", 1
+            "Fast lane over HTTP, 1 in flight, against the bare low-level SDK",
+            1.8,
+            samples,
+            native,
+            "low_level",
+            only=1,
         ),
         _speed(
-            "Fast lane over HTTP, 32 in flight, against the bare low-level SDK", 3.0, samples, native, "low_level", 32
+            "Fast lane over HTTP, 32 in flight, against the bare low-level SDK",
+            3.0,
+            samples,
+            native,
+            "low_level",
+            only=32,
         ),
         _speed(
             "Fast lane over HTTP, 32 in flight, against bare FastMCP", 8.0, samples, native, "plain_fastmcp", only=32

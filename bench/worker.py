@@ -24,9 +24,9 @@ def serve_http(peer: Any, tools: int) -> None:
     # The protocol is named, because asyncio turns Nagle off only where it is; without it each answer waits 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        peer.http_app(tools), log_config=None, log_level="warning", access_log=False, timeout_graceful_shutdown=2
-    )
+    # Each as its makers serve it: the SDK and FastMCP leave uvicorn as it is.
+    options = {"log_config": None, "access_log": False} | getattr(peer, "UVICORN", {})
+    config = uvicorn.Config(peer.http_app(tools), log_level="warning", timeout_graceful_shutdown=2, **options)
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(config).run(sockets=[listener])
 

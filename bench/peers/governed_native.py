@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.peers.governed_app import build
-from mcp_core.hosts.http import Site
+from mcp_core.hosts.http import Site, uvicorn_options
 from mcp_core.hosts.lane_stdio import serve_stdio
 from mcp_core.hosts.native import build_server
+
+UVICORN = uvicorn_options()
 
 logging.getLogger("mcp").setLevel(logging.WARNING)
 

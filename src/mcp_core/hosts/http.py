@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import importlib.util
 import socket
 import sys
 from collections.abc import AsyncGenerator, Sequence
@@ -83,8 +84,16 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
     base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
     sys.stderr.write(terminal_text(apps, base_url) + "\n")
     sys.stderr.flush()
-    config = uvicorn.Config(Site(apps, base_url), log_config=None, access_log=False, timeout_graceful_shutdown=5)
+    config = uvicorn.Config(Site(apps, base_url), timeout_graceful_shutdown=5, **uvicorn_options())
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def uvicorn_options() -> dict[str, Any]:
+    """How uvicorn serves us: quietly, without web sockets, and believing no header about where a caller sits."""
+    options: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "proxy_headers": False}
+    if importlib.util.find_spec("httptools") is not None:
+        options["http"] = importlib.import_module("mcp_core.hosts.corked").CorkedProtocol
+    return options
 
 
 def _refuse_open_doors(apps: Sequence[App], settings: Settings) -> None:
