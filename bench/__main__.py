@@ -8,13 +8,13 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import cold_start, http_calls, list_calls, memory_calls, report, stdio_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls
 from bench.contenders import CONTENDERS, ROOT, TOOLS
 from bench.http_calls import Load
 from bench.measure import Cell, Sample
 
 PAGE = ROOT / "docs" / "benchmarks.md"
-KINDS = (memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND, cold_start.KIND)
+KINDS = (memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND, stages.KIND, cold_start.KIND)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -57,6 +57,9 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
         if list_calls.KIND in kinds:
             rounds, lists = options.rounds or (3 if quick else 5), 3 if quick else 10
             samples |= list_calls.measure(peers, rounds, lists, folder, tell=telling("lists"))
+        if stages.KIND in kinds:
+            rounds = options.rounds or (3 if quick else 7)
+            samples |= stages.measure(rounds, 5000, folder, tell=telling("steps of a call"))
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
             samples |= cold_start.measure(peers, rounds, folder, tell=telling("cold start"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bench import cold_start, http_calls, list_calls, memory_calls, stdio_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, stages, stdio_calls
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, TOOLS
 from bench.measure import Cell, Samples, median, spread, values
 from bench.targets import Finding, Target, targets
@@ -40,6 +40,18 @@ medians of the ratios of each round.
   kernel's clock of that process. On a machine that others use as well it says more than calls a second.
 - **Cold start** is from spawning `python FILE` to the first tools/list answer over stdio; ours is `examples/demo.py`,
   with its seven tools, the others serve one. Memory is resident memory after that answer.
+"""
+
+
+WHAT_NEXT = """
+Measured inside real calls, one after the other; the clocks around the steps are part of the figures. What the next
+ten microseconds would cost:
+
+- `record` writes a line to the audit file for each call, with one system call. Collecting lines for a moment would
+  save most of it, and lose them when the process is killed.
+- `invoke` sets a timer for each call. One clock for all calls would do without, and make deadlines coarser.
+- `parse` reads the arguments from JSON, so that a handler can never change the request. Reading them where they are
+  would be faster, and give that up.
 """
 
 
@@ -89,6 +101,8 @@ def tables(samples: Samples) -> list[str]:
         parts.append(pipe_table(samples))
     if list_calls.KIND in kinds:
         parts.append(list_table(samples))
+    if stages.KIND in kinds:
+        parts.append(stage_table(samples))
     if memory_calls.KIND in kinds:
         parts.append(memory_table(samples))
     if cold_start.KIND in kinds:
@@ -144,6 +158,17 @@ def list_table(samples: Samples) -> str:
 
     words = f"## tools/list of {TOOLS[-1]:,} tools over HTTP: the server's processor time for each, ms\n\n"
     return words + table(["", *ERAS], _rows(samples, figures))
+
+
+def stage_table(samples: Samples) -> str:
+    cell = Cell(stages.KIND, "governed_native", ERAS[-1])
+    taken = {step: median(values(samples, cell, step)) for step in (*stages.STEPS, "whole")}
+    whole = taken.pop("whole")
+    rest = whole - sum(taken.values())
+    order = sorted(taken.items(), key=lambda entry: -entry[1])
+    rows = [[step, f"{spent:.1f}", f"{spent / whole:.0%}"] for step, spent in order]
+    rows += [["between the steps", f"{rest:.1f}", f"{rest / whole:.0%}"], ["**whole**", f"{whole:.1f}", ""]]
+    return "## Where a governed call spends its time, µs\n\n" + table(["step", "µs", "share"], rows) + WHAT_NEXT
 
 
 def start_table(samples: Samples) -> str:
