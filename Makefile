@@ -13,10 +13,10 @@ INSTALL := $(PIP) install --constraint constraints.txt
 INPUTS := pyproject.toml setup.py constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench docs lock clean
+.PHONY: help run test check bench conformance docs lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--port 9000"
 	@$(BIN)/toolcharter serve $(ARGS)
@@ -33,6 +33,9 @@ check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs
 
 bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
 	@$(BIN)/python -m bench $(ARGS)
+
+conformance: $(VENV)/.dev ## run the official suite and two Node clients, write docs/conformance.md; needs npm
+	@$(BIN)/python -m tests.conformance.run
 
 docs: $(VENV)/.dev ## write the generated pages of docs/
 	@$(BIN)/python docs/generate.py

@@ -1,0 +1,85 @@
+"""What the suite asks for and no App has: listed as not offered, and never counted as passed.
+
+Take a line out when an App learns it; the suite then has to pass.
+"""
+
+NO_PROMPTS = "prompts"
+NO_MEDIA = "images, sounds and resources in an answer: an answer is one block of text (ADR 5)"
+NO_LOG = "log messages to the client; 2026-07-28 deprecates them"
+NO_COMPLETION = "completion"
+NO_SAMPLING = "sampling; 2026-07-28 deprecates it"
+NO_ROOTS = "roots; 2026-07-28 deprecates them"
+NO_FORMS = "forms: an App asks yes or no, once"
+NO_RESOURCES = "resources other than the documentation of tools"
+NO_SUBSCRIPTIONS = "subscriptions: nothing changes while a server runs"
+NO_RAW_SCHEMA = "schemas written by hand: they are made from Python types"
+NO_RESUMPTION = "streams that can be resumed"
+NO_TASKS = "the tasks extension"
+
+SCENARIOS = {
+    "logging-set-level": NO_LOG,
+    "tools-call-with-logging": NO_LOG,
+    "completion-complete": NO_COMPLETION,
+    "tools-call-image": NO_MEDIA,
+    "tools-call-audio": NO_MEDIA,
+    "tools-call-embedded-resource": NO_MEDIA,
+    "tools-call-mixed-content": NO_MEDIA,
+    "tools-call-sampling": NO_SAMPLING,
+    "elicitation-sep1034-defaults": NO_FORMS,
+    "elicitation-sep1330-enums": NO_FORMS,
+    "resources-read-text": NO_RESOURCES,
+    "resources-read-binary": NO_RESOURCES,
+    "resources-templates-read": NO_RESOURCES,
+    "resources-subscribe": NO_SUBSCRIPTIONS,
+    "resources-unsubscribe": NO_SUBSCRIPTIONS,
+    "prompts-list": NO_PROMPTS,
+    "prompts-get-simple": NO_PROMPTS,
+    "prompts-get-with-args": NO_PROMPTS,
+    "prompts-get-embedded-resource": NO_PROMPTS,
+    "prompts-get-with-image": NO_PROMPTS,
+    "input-required-result-basic-elicitation": NO_FORMS,
+    "input-required-result-ignore-extra-params": NO_FORMS,
+    "input-required-result-multi-round": NO_FORMS,
+    "input-required-result-basic-sampling": NO_SAMPLING,
+    "input-required-result-capability-check": NO_SAMPLING,
+    "input-required-result-basic-list-roots": NO_ROOTS,
+    "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
+    "input-required-result-non-tool-request": NO_PROMPTS,
+    "json-schema-2020-12": NO_RAW_SCHEMA,
+    "server-sse-polling": NO_RESUMPTION,
+    "tasks-lifecycle": NO_TASKS,
+    "tasks-capability-negotiation": NO_TASKS,
+    "tasks-wire-fields": NO_TASKS,
+    "tasks-request-state-removal": NO_TASKS,
+    "tasks-mrtr-input": NO_TASKS,
+    "tasks-request-headers": NO_TASKS,
+    "tasks-dispatch-and-envelope": NO_TASKS,
+    "tasks-status-notifications": NO_TASKS,
+    "tasks-required-task-error": NO_TASKS,
+    "tasks-mrtr-composition": NO_TASKS,
+}
+
+CHECKS = {
+    "sep-2549-prompts-list-caching-hints": NO_PROMPTS,
+    "sep-2549-resources-templates-list-caching-hints": "templates of resources",
+    "sep-2575-server-rejects-undeclared-capability": NO_SAMPLING,
+    "sep-2575-missing-capability-http-400": NO_SAMPLING,
+}
+"""Single checks of scenarios whose others count."""
+
+NEED_A_QUESTION = frozenset({
+    "tools-call-elicitation",
+    "input-required-result-missing-input-response",
+    "input-required-result-request-state",
+    "input-required-result-result-type",
+    "input-required-result-tampered-state",
+    "input-required-result-validate-input",
+    "sep-2575-http-server-no-independent-requests-on-stream",
+})  # fmt: skip
+"""Scenarios and checks for a server that asks; the plain fixture has no such tool."""
+
+NOT_JUDGED = frozenset(name for name in SCENARIOS if name.startswith("tasks-")) | {
+    "json-schema-2020-12",
+    "server-sse-polling",
+}
+"""Scenarios that do not count for conformance, and that the SDK's fixture offers nothing for either."""
