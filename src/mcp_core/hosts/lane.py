@@ -11,11 +11,15 @@ from contextlib import asynccontextmanager
 from json.encoder import encode_basestring as quoted
 from typing import Any, NamedTuple, cast
 
+from pydantic_core import from_json
+
 from mcp_core import json_text
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Ask, Caller, Question, Reply, Request
 from mcp_core.context import ReportProgress
 from mcp_core.errors import UnknownTool
+from mcp_core.hosts import lane_shapes
+from mcp_core.hosts.lane_shapes import fits
 
 MODERN = "2026-07-28"
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -94,7 +98,21 @@ def method_not_found(method: str) -> RpcError:
 def shows_forms(capabilities: Any) -> bool:
     """Whether a client shows forms. One that names no mode means this one; one that names only URLs does not."""
     elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return isinstance(elicitation, dict) and ("form" in elicitation or "url" not in elicitation)
+    if not isinstance(elicitation, dict):
+        return False
+    modes = cast(Fields, elicitation)
+    return modes.get("form") is not None or modes.get("url") is None
+
+
+def about_client(client: Any) -> tuple[str, str]:
+    """Name and version of a client, from what it said about itself."""
+    fields = cast(Fields, client) if isinstance(client, dict) else {}
+    return fields.get("name", "unknown"), fields.get("version", "unknown")
+
+
+def decode(text: bytes) -> Any:
+    """A JSON text as the SDK reads it. Raises ValueError."""
+    return from_json(text)
 
 
 def agreed(answer: Any) -> bool:
@@ -104,8 +122,8 @@ def agreed(answer: Any) -> bool:
     return fields.get("action") == "accept" and isinstance(content, dict) and content.get(CONFIRM) is True  # pyright: ignore[reportUnknownMemberType]
 
 
-def envelope(params: Fields) -> tuple[Fields, Fields | None]:
-    """The metadata and the client's description of itself in a 2026-07-28 request, or why it is refused."""
+def envelope(params: Fields) -> Fields:
+    """The metadata of a 2026-07-28 request, or why it is refused. The shape of each part is looked at later."""
     meta = params.get("_meta")
     if not isinstance(meta, dict):
         both = f"{VERSION_KEY!r} and {CAPABILITIES_KEY!r}"
@@ -121,17 +139,7 @@ def envelope(params: Fields) -> tuple[Fields, Fields | None]:
             raise RpcError(INVALID_PARAMS, "the protocol-version envelope value must be a string")
         data = {"supported": [MODERN], "requested": version}
         raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-    client = fields.get(CLIENT_KEY)
-    if not isinstance(fields[CAPABILITIES_KEY], dict) or not (client is None or _names_itself(client)):
-        raise invalid_params()
-    return fields, cast(Fields | None, client)
-
-
-def _names_itself(client: Any) -> bool:
-    if not isinstance(client, dict):
-        return False
-    fields = cast(Fields, client)
-    return isinstance(fields.get("name"), str) and isinstance(fields.get("version"), str)
+    return fields
 
 
 class Lane:
@@ -167,35 +175,32 @@ class Lane:
 
     def initialize(self, params: Fields) -> tuple[str, Fields]:
         """The answer to the handshake, and what the client said about itself."""
-        client, version = params.get("clientInfo"), params.get("protocolVersion")
-        if (
-            not _names_itself(client)
-            or not isinstance(version, str)
-            or not isinstance(params.get("capabilities"), dict)
-        ):
+        required = (params.get("clientInfo"), params.get("capabilities"), version := params.get("protocolVersion"))
+        if None in required or not fits(params, lane_shapes.INITIALIZE):
             raise invalid_params()
         chosen = version if version in HANDSHAKES else LATEST_HANDSHAKE
         return json_text.to_text({**self._handshake, "protocolVersion": chosen}), params | {"protocolVersion": chosen}
 
     async def answer(self, method: str, params: Fields, peer: Peer) -> str:
         """The result of a request as JSON text. Raises RpcError, or Unusual where it is not for this lane."""
+        shape = (lane_shapes.NEW if peer.modern else lane_shapes.OLD).get(method)
+        if shape is None:
+            raise Unusual(method)
+        if not fits(params, shape):
+            raise invalid_params()
         if method == "tools/call":
             return await self._call(params, peer)
-        fixed = (self._fixed_modern if peer.modern else self._fixed).get(method)
-        if fixed is not None:
-            if "cursor" in params and not isinstance(params["cursor"], str | None):
-                raise invalid_params()
-            return fixed
         if method == "resources/read":
             return self._read(params, peer)
-        raise Unusual(method)
+        return (self._fixed_modern if peer.modern else self._fixed)[method]
 
     async def _call(self, params: Fields, peer: Peer) -> str:
         name, arguments = params.get("name"), params.get("arguments")
-        if not isinstance(name, str) or not isinstance(arguments, dict | None):
+        if name is None:
             raise invalid_params()
         meta: Any = params.get("_meta") or {}
-        can_elicit = peer.can_elicit and name in self._asking
+        asks = name in self._asking
+        can_elicit = asks and peer.can_elicit
         request = Request(
             tool=name,
             arguments=cast(Fields, arguments or {}),
@@ -207,7 +212,7 @@ class Lane:
             progress=peer.progress,
             ask=peer.ask if can_elicit and not peer.modern else None,
             can_return_questions=can_elicit and peer.modern,
-            reply=_reply(params) if can_elicit and peer.modern else None,
+            reply=_reply(params) if asks and peer.modern else None,
         )
         if self._ready is not None and not self._ready.done():
             await asyncio.shield(self._ready)
@@ -241,7 +246,7 @@ class Lane:
 
     def _read(self, params: Fields, peer: Peer) -> str:
         uri = params.get("uri")
-        if not isinstance(uri, str):
+        if uri is None:
             raise invalid_params()
         try:
             text = self.app.documentation(uri.removeprefix(DOCS_SCHEME))
@@ -253,12 +258,8 @@ class Lane:
 
 def _reply(params: Fields) -> Reply | None:
     """The person's answer that came back with a call."""
-    state, responses = params.get("requestState"), params.get("inputResponses")
-    if state is None:
-        return None
-    if not isinstance(state, str) or not isinstance(responses, dict | None):
-        raise invalid_params()
-    return Reply(state, agreed(cast(Fields, responses or {}).get(CONFIRM)))
+    state, responses = params.get("requestState"), cast(Fields, params.get("inputResponses") or {})
+    return None if state is None else Reply(state, agreed(responses.get(CONFIRM)))
 
 
 def _tool(tool: ListedTool) -> Fields:

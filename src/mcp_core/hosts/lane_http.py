@@ -19,16 +19,22 @@ from mcp_core.call import Caller
 from mcp_core.hosts.callers import Scope, allowed_hosts, allowed_origins, http_caller, matches, refuse
 from mcp_core.hosts.lane import (
     CAPABILITIES_KEY,
+    CLIENT_KEY,
     HANDSHAKES,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MODERN,
+    PARSE_ERROR,
     VERSION_KEY,
     Fields,
     Lane,
     Peer,
     RpcError,
     Unusual,
+    about_client,
+    decode,
+    method_not_found,
     progress_message,
     progress_token,
     shows_forms,
@@ -38,6 +44,8 @@ LARGEST_BODY = 4 * 1024 * 1024
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
+Headers = dict[str, str]
+Header = tuple[bytes, bytes]
 
 _WANTED = frozenset(
     b"host origin content-type accept content-length authorization mcp-protocol-version mcp-method mcp-name "
@@ -48,6 +56,17 @@ _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 _STATUS = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
 _SESSION_PREFIX = "lane-"
+_BOTH = "application/json, text/event-stream"
+_SOME_JSON = frozenset({"application/json", "application/*"})
+_SOME_EVENTS = frozenset({"text/event-stream", "text/*"})
+
+
+class Settled(Exception):
+    """There is an answer already, before any method is looked at."""
+
+    def __init__(self, status: int, body: bytes, *headers: Header) -> None:
+        super().__init__(status)
+        self.status, self.body, self.headers = status, body, headers
 
 
 class Session(NamedTuple):
@@ -79,103 +98,82 @@ class HttpLane:
         """Answer, or pass on."""
         body: bytes | None = None
         try:
-            headers = self._ordinary_headers(scope)
+            headers, doubled = _headers_of(scope)
             caller = await http_caller(self._app, scope, headers.get("authorization", ""))
             if caller is None:
                 return await refuse(send)
-            if scope["method"] != "POST":
-                return await self._without_body(scope["method"], headers, send)
-            body = await _read(receive)
+            announced = headers.get("content-length", "")
+            if announced.isdecimal() and int(announced) > LARGEST_BODY:
+                raise Unusual("too long")
+            if scope["method"] == "POST":
+                body = await _read(receive)
+                if len(body) > LARGEST_BODY:
+                    raise Unusual("too long")
+            version = headers.get("mcp-protocol-version")
+            if version is None or version in HANDSHAKES:
+                peer = await self._session_peer(headers, caller)
+                if peer is not None:
+                    message = self._in_session(scope["method"], headers, body)
+                    return await self._answer(message, peer, receive, send)
+            if doubled or body is None or self._elsewhere(headers) is not None:
+                raise Unusual("headers")
             await self._post(headers, caller, body, receive, send)
+        except Settled as settled:
+            await _respond(send, settled.status, settled.body, *settled.headers)
         except Unusual:
             await (await self._underneath.application())(scope, _replay(body, receive), send)
 
+    def _elsewhere(self, headers: Headers) -> tuple[int, bytes] | None:
+        """What is said to a request that does not come from where it may."""
+        if not matches(headers.get("host", ""), self._hosts):
+            return 421, b"Invalid Host header"
+        origin = headers.get("origin")
+        return None if not origin or matches(origin, self._origins) else (403, b"Invalid Origin header")
+
     # --- what is ordinary ------------------------------------------------------------------------------
 
-    def _ordinary_headers(self, scope: Scope) -> dict[str, str]:
-        path: str = scope["path"]
-        if path[len(scope.get("root_path", "")) :] != "/mcp":
-            raise Unusual(path)
-        headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            if name in _WANTED:
-                text = name.decode()
-                if text in headers:
-                    raise Unusual("a header twice")
-                headers[text] = value.decode("latin-1")
-            elif name.startswith(b"mcp-param-"):
-                raise Unusual("mirrored arguments")
-        origin = headers.get("origin")
-        if not matches(headers.get("host", ""), self._hosts) or not (origin is None or matches(origin, self._origins)):
-            raise Unusual("from elsewhere")
-        return headers
-
-    async def _post(self, headers: dict[str, str], caller: Caller, body: bytes, receive: Receive, send: Send) -> None:
-        accept = headers.get("accept", "")
-        if (
-            not headers.get("content-type", "").startswith("application/json")
-            or "application/json" not in accept
-            or "text/event-stream" not in accept
-        ):
+    async def _post(self, headers: Headers, caller: Caller, body: bytes, receive: Receive, send: Send) -> None:
+        if not _is_json(headers) or not _accepts_both(headers):
             raise Unusual("media types")
         message = _decode(body)
+        method, params = _request(message)
         version = headers.get("mcp-protocol-version")
         if version == MODERN:
-            peer = self._modern_peer(headers, message, caller)
-        elif version is None or version in HANDSHAKES:
-            handled = await self._handshake(headers, message, caller, send)
-            if handled is None:
-                return
-            peer = handled
-        else:
-            raise Unusual(version)
-        await self._answer(message, peer, receive, send)
+            peer = self._modern_peer(headers, method, params, caller)
+            return await self._answer(message, peer, receive, send)
+        if version is None or version in HANDSHAKES:
+            if method == "initialize" and "mcp-session-id" not in headers:
+                return await self._initialize(message, params, caller, send)
+            raise Unusual("another session")
+        raise Unusual(version)
 
-    def _modern_peer(self, headers: dict[str, str], message: Fields, caller: Caller) -> Peer:
-        method, params = _request(message)
+    def _modern_peer(self, headers: Headers, method: str, params: Fields, caller: Caller) -> Peer:
         meta: Any = params.get("_meta")
         if not isinstance(meta, dict):
             raise Unusual("no envelope")
         fields = cast(Fields, meta)
-        client: Any = fields.get("io.modelcontextprotocol/clientInfo")
         named = _NAMED_BY.get(method)
         if (
             fields.get(VERSION_KEY) != MODERN
-            or not isinstance(fields.get(CAPABILITIES_KEY), dict)
+            or CAPABILITIES_KEY not in fields
             or headers.get("mcp-method") != method
-            or (named is not None and (headers.get("mcp-name") is None or headers["mcp-name"] != params.get(named)))
-            or not (client is None or _names_itself(client))
-            or params.get("name") in self._mirrored
+            or (named is not None and not _named(headers, params.get(named)))
+            or _among(self._mirrored, params.get("name"))
         ):
             raise Unusual("envelope")
-        about = cast(Fields, client or {})
+        name, version = about_client(fields.get(CLIENT_KEY))
         return Peer(
             caller,
             modern=True,
-            agent_id=about.get("name", "unknown"),
-            agent_version=about.get("version", "unknown"),
+            agent_id=name,
+            agent_version=version,
             can_elicit=shows_forms(fields[CAPABILITIES_KEY]),
             headers=_telling(headers),
         )
 
     # --- the older protocol: a handshake, and a session that the client carries ------------------------
 
-    async def _handshake(self, headers: dict[str, str], message: Fields, caller: Caller, send: Send) -> Peer | None:
-        given = headers.get("mcp-session-id")
-        if given is None and message.get("method") == "initialize" and "id" in message:
-            await self._initialize(message, caller, send)
-            return None
-        session = await self._session(given, caller)
-        if "id" not in message and isinstance(message.get("method"), str):
-            await _respond(send, 202, b"")
-            return None
-        return Peer(
-            caller, modern=False, agent_id=session.agent_id, agent_version=session.agent_version,
-            session_id=given, headers=_telling(headers),
-        )  # fmt: skip
-
-    async def _initialize(self, message: Fields, caller: Caller, send: Send) -> None:
-        _, params = _request(message)
+    async def _initialize(self, message: Fields, params: Fields, caller: Caller, send: Send) -> None:
         if self._lane.asks and shows_forms(params.get("capabilities")):
             # A person who can be asked during a call needs a stream in both directions.
             raise Unusual("a session")
@@ -183,50 +181,82 @@ class HttpLane:
             text, client = self._lane.initialize(params)
         except RpcError as error:
             raise Unusual("handshake") from error
-        about = client["clientInfo"]
-        session = await self._seal(Session(about["name"], about["version"]), caller)
+        session = await self._seal(Session(*about_client(client["clientInfo"])), caller)
         header = (b"mcp-session-id", session.encode())
-        await _respond(send, 200, _envelope(message["id"], f'"result":{text}'), header)
+        await _respond(send, 200, _envelope(message["id"], f'"result":{text}'), _JSON, header)
 
     async def _seal(self, session: Session, caller: Caller) -> str:
         payload = base64.urlsafe_b64encode(json.dumps(session).encode()).decode().rstrip("=")
         return f"{_SESSION_PREFIX}{payload}.{await self._signature(payload, caller)}"
 
-    async def _session(self, given: str | None, caller: Caller) -> Session:
-        """The session of an id that this server sealed for this caller."""
-        if given is None or not given.startswith(_SESSION_PREFIX):
-            raise Unusual("another session")
+    async def _session_peer(self, headers: Headers, caller: Caller) -> Peer | None:
+        """Who calls in a session that this server sealed for this caller."""
+        given = headers.get("mcp-session-id", "")
+        if not given.startswith(_SESSION_PREFIX):
+            return None
         payload, _, signature = given.removeprefix(_SESSION_PREFIX).partition(".")
-        if not hmac.compare_digest(await self._signature(payload, caller), signature):
-            raise Unusual("another session")
-        return Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
+        if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
+            return None
+        session = Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
+        return Peer(
+            caller, modern=False, agent_id=session.agent_id, agent_version=session.agent_version,
+            session_id=given, headers=_telling(headers),
+        )  # fmt: skip
 
     async def _signature(self, payload: str, caller: Caller) -> str:
         key = await self._app.seal_key()
         return hmac.digest(key, f"session\0{caller.key}\0{payload}".encode(), hashlib.sha256).hex()
 
-    async def _without_body(self, method: str, headers: dict[str, str], send: Send) -> None:
-        """A session of ours has no stream of its own, and nothing to end."""
-        if not headers.get("mcp-session-id", "").startswith(_SESSION_PREFIX) or method not in ("GET", "DELETE"):
-            raise Unusual(method)
-        if method == "DELETE":
-            return await _respond(send, 200, b"")
-        return await _respond(send, 405, b"", (b"allow", b"POST, DELETE"))
+    def _in_session(self, method: str, headers: Headers, body: bytes | None) -> Fields:
+        """The request that comes with a session of ours.
+
+        Those underneath do not know the session, so what is wrong with it is said here, in their words and order.
+        """
+        if body is not None and not headers.get("content-type", "").lower().startswith("application/json"):
+            raise Settled(400, b"Invalid Content-Type header")
+        if elsewhere := self._elsewhere(headers):
+            raise Settled(*elsewhere)
+        if method == "DELETE":  # there is nothing to end
+            raise Settled(200, b"", _JSON)
+        if body is None:  # nor is there a stream of its own
+            raise Settled(405, _error(INVALID_REQUEST, "Method Not Allowed"), _JSON, (b"allow", b"POST, DELETE"))
+        if not _accepts_both(headers):
+            words = "Not Acceptable: Client must accept both application/json and text/event-stream"
+            raise Settled(406, _error(INVALID_REQUEST, words), _JSON)
+        if not _is_json(headers):
+            words = "Unsupported Media Type: Content-Type must be application/json"
+            raise Settled(415, _error(INVALID_REQUEST, words), _JSON)
+        try:
+            message = decode(body)
+        except ValueError as error:
+            raise Settled(400, _error(PARSE_ERROR, f"Parse error: {error}"), _JSON) from None
+        if not _is_message(message):
+            raise Settled(400, _error(INVALID_PARAMS, "Validation error: not one JSON-RPC 2.0 message"), _JSON)
+        if not _is_request(message):
+            raise Settled(202, b"", _JSON)
+        return message
 
     # --- answers ---------------------------------------------------------------------------------------
 
     async def _answer(self, message: Fields, peer: Peer, receive: Receive, send: Send) -> None:
         method, params = _request(message)
         token = progress_token(params)
-        if method == "tools/call" and (token is not None or params.get("name") not in self._quick):
+        if method == "tools/call" and (token is not None or not _among(self._quick, params.get("name"))):
             return await self._watched(message, peer, token, receive, send)
         status, body = await self._outcome(message, peer)
-        return await _respond(send, status, body)
+        return await _respond(send, status, body, _JSON)
 
     async def _outcome(self, message: Fields, peer: Peer) -> tuple[int, bytes]:
         method, params = _request(message)
         try:
-            result = await self._lane.answer(method, params, peer)
+            if method == "initialize" and not peer.modern:
+                result, _ = self._lane.initialize(params)
+            else:
+                result = await self._lane.answer(method, params, peer)
+        except Unusual:
+            if peer.modern:
+                raise
+            return 200, _envelope(message["id"], f'"error":{method_not_found(method).to_text()}')
         except RpcError as error:
             status = _STATUS.get(error.code, 200) if peer.modern else 200
             return status, _envelope(message["id"], f'"error":{error.to_text()}')
@@ -248,7 +278,7 @@ class HttpLane:
             await asyncio.wait({call, gone}, return_when=asyncio.FIRST_COMPLETED)
             if call.done():
                 status, body = call.result()
-                await (stream.send(body, last=True) if stream.started else _respond(send, status, body))
+                await (stream.send(body, last=True) if stream.started else _respond(send, status, body, _JSON))
         finally:
             for task in (call, gone):
                 task.cancel()
@@ -273,63 +303,128 @@ def _event(data: bytes) -> bytes:
     return b"event: message\r\ndata: " + data + b"\r\n\r\n"
 
 
-def _envelope(request_id: str | int, rest: str) -> bytes:
+def _envelope(request_id: str | int | None, rest: str) -> bytes:
     return f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},{rest}}}'.encode("utf-8", "replace")
 
 
-async def _respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [_JSON, (b"content-length", str(len(body)).encode()), *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+async def _respond(send: Send, status: int, body: bytes, *headers: Header) -> None:
+    lines = [*headers, (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": body})
+
+
+def _error(code: int, words: str) -> bytes:
+    return _envelope(None, f'"error":{RpcError(code, words).to_text()}')
+
+
+def _headers_of(scope: Scope) -> tuple[Headers, bool]:
+    """The headers that matter, the first of each, and whether there is anything odd about them."""
+    path: str = scope["path"]
+    if path[len(scope.get("root_path", "")) :] != "/mcp":
+        raise Unusual(path)
+    headers: Headers = {}
+    odd = False
+    for name, value in scope["headers"]:
+        if name in _WANTED:
+            text = name.decode()
+            if text in headers:
+                odd = True
+            else:
+                headers[text] = value.decode("latin-1")
+        elif name.startswith(b"mcp-param-"):
+            odd = True
+    return headers, odd
+
+
+def _is_json(headers: Headers) -> bool:
+    given = headers.get("content-type", "")
+    if given == "application/json":
+        return True
+    kinds = [part.strip() for part in given.partition(";")[0].split(",")]
+    return given.startswith("application/json") and "application/json" in kinds
+
+
+def _accepts_both(headers: Headers) -> bool:
+    given = headers.get("accept", "")
+    if given == _BOTH:
+        return True
+    kinds = {part.partition(";")[0].strip().lower() for part in given.split(",")}
+    if "*/*" in kinds:
+        return True
+    return not kinds.isdisjoint(_SOME_JSON) and not kinds.isdisjoint(_SOME_EVENTS)
+
+
+def _among(tools: set[str], name: Any) -> bool:
+    return isinstance(name, str) and name in tools
+
+
+def _named(headers: Headers, value: Any) -> bool:
+    """Whether the header names what the body names. One that is written in base64 is left to those underneath."""
+    given = headers.get("mcp-name")
+    return given is not None and given == value and not given.startswith("=?")
 
 
 def _decode(body: bytes) -> Fields:
     try:
-        message = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        message = decode(body)
+    except ValueError as error:
         raise Unusual("no JSON") from error
     if not isinstance(message, dict) or cast(Fields, message).get("jsonrpc") != "2.0":
         raise Unusual("no request")
     return cast(Fields, message)
 
 
+def _is_request(message: Fields) -> bool:
+    return (
+        type(message.get("method")) is str
+        and type(message.get("id")) in (str, int)
+        and isinstance(message.get("params"), dict | None)
+    )
+
+
+def _is_message(message: Any) -> bool:
+    """Whether this is a request, a notification or a response."""
+    if not isinstance(message, dict) or cast(Fields, message).get("jsonrpc") != "2.0":
+        return False
+    fields = cast(Fields, message)
+    if type(fields.get("method")) is str and isinstance(fields.get("params"), dict | None):
+        return True
+    if type(fields.get("id")) in (str, int) and isinstance(fields.get("result"), dict):
+        return True
+    return "id" in fields and type(fields["id"]) in (str, int, type(None)) and _is_error(fields.get("error"))
+
+
+def _is_error(error: Any) -> bool:
+    return isinstance(error, dict) and type(error.get("code")) is int and type(error.get("message")) is str  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
 def _request(message: Fields) -> tuple[str, Fields]:
     """Method and parameters of a well-formed request."""
-    method, params, request_id = message.get("method"), message.get("params"), message.get("id")
-    if (
-        not isinstance(method, str)
-        or not isinstance(params, dict | None)
-        or not isinstance(request_id, str | int)
-        or isinstance(request_id, bool)
-    ):
+    if not _is_request(message):
         raise Unusual("no request")
-    return method, cast(Fields, params or {})
+    return message["method"], message.get("params") or {}
 
 
-def _names_itself(client: Any) -> bool:
-    return isinstance(client, dict) and all(isinstance(cast(Fields, client).get(k), str) for k in ("name", "version"))
-
-
-def _telling(headers: dict[str, str]) -> dict[str, str] | None:
+def _telling(headers: Headers) -> dict[str, str] | None:
     found = {key: headers[name] for name, key in _TELLING.items() if name in headers}
     return found or None
 
 
 async def _read(receive: Receive) -> bytes:
-    """The whole body, where it comes in one piece and is not too long."""
-    message = await receive()
-    if message["type"] != "http.request":
-        raise Unusual("gone")
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body"):
-        return body
-    parts = [body]
-    while message.get("more_body"):
+    """The whole body, or so much of it that it is too long."""
+    body = b""
+    parts: list[bytes] = []
+    size = 0
+    while size <= LARGEST_BODY:
         message = await receive()
-        parts.append(message.get("body", b""))
-        if sum(map(len, parts)) > LARGEST_BODY:
+        if message["type"] != "http.request":
+            raise Settled(400, b"")  # the client has left before it had said all; nobody hears this
+        body = message.get("body", b"")
+        parts.append(body)
+        size += len(body)
+        if not message.get("more_body"):
             break
-    return b"".join(parts)
+    return body if len(parts) == 1 else b"".join(parts)
 
 
 def _replay(body: bytes | None, receive: Receive) -> Receive:

@@ -5,9 +5,9 @@ import itertools
 import json
 import os
 import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
 from mcp_core import json_text
 from mcp_core.app import App
@@ -15,6 +15,7 @@ from mcp_core.context import ReportProgress
 from mcp_core.errors import ConsentRequired
 from mcp_core.hosts.lane import (
     CAPABILITIES_KEY,
+    CLIENT_KEY,
     CONFIRM_SCHEMA,
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -27,7 +28,9 @@ from mcp_core.hosts.lane import (
     Peer,
     RpcError,
     Unusual,
+    about_client,
     agreed,
+    decode,
     envelope,
     invalid_params,
     kept_open,
@@ -36,6 +39,7 @@ from mcp_core.hosts.lane import (
     progress_token,
     shows_forms,
 )
+from mcp_core.hosts.lane_shapes import NOTIFICATION, fits
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -48,15 +52,19 @@ LAST_SECONDS = 1.0
 """How long calls may go on after the input has ended. Clients end the process by force after about two."""
 
 Write = Callable[[bytes], object]
+Drain = Callable[[], Awaitable[None]]
 
 
 class StdioConnection:
     """One client on one pipe. Its first request decides the protocol era, once."""
 
-    def __init__(self, lane: Lane, write: Write) -> None:
-        self._lane, self._output = lane, write
+    def __init__(self, lane: Lane, write: Write, drain: Drain) -> None:
+        """`drain` waits while the client does not read."""
+        self._lane, self._output, self._drain = lane, write, drain
         self._modern: bool | None = None
         self._client: Fields | None = None
+        self._greeted = False
+        """Whether the client has said that it is initialized; some say no more than that."""
         self._calls: dict[str | int, asyncio.Task[None]] = {}
         self._asked: dict[str, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
@@ -70,14 +78,17 @@ class StdioConnection:
             self._send_error(None, error)
             return
         method, params, request_id = message.get("method"), message.get("params"), message.get("id")
-        if method is None:
+        if "method" not in message and ("result" in message or "error" in message):
             self._take_response(message)
-        elif not isinstance(method, str) or not isinstance(params, dict | None):
-            self._send_error(_usable(request_id), invalid_params())
+        elif not isinstance(method, str):
+            self._send_error(_usable(request_id), RpcError(INVALID_REQUEST, "A request has a method"))
         elif "id" not in message:
-            self._take_notification(method, cast(Fields, params or {}))
+            if isinstance(params, dict | None):
+                self._take_notification(method, cast(Fields, params or {}))
         elif _usable(request_id) is None:
             self._send_error(None, RpcError(INVALID_REQUEST, "A request id is a string or a whole number"))
+        elif not isinstance(params, dict | None):
+            self._send_error(_usable(request_id), invalid_params())
         else:
             await self._room.acquire()
             self._start(method, cast(Fields, params or {}), cast(str | int, request_id))
@@ -130,7 +141,7 @@ class StdioConnection:
         if enveloped:
             words = "requests carrying the 2026-07-28 envelope are not accepted on it"
             raise RpcError(INVALID_REQUEST, f"this connection serves the handshake protocol era; {words}")
-        if self._client is None and method != "ping":
+        if self._client is None and not self._greeted and method != "ping":
             raise invalid_params() if method in _SERVED else method_not_found(method)
         return self._handshake_peer(params, request_id)
 
@@ -140,25 +151,25 @@ class StdioConnection:
             data = {"supported": [MODERN]} | ({"requested": requested} if isinstance(requested, str) else {})
             words = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"
             raise RpcError(UNSUPPORTED_VERSION, words, data)
-        meta, client = envelope(params)
-        about = client or {}
+        meta = envelope(params)
+        name, version = about_client(meta.get(CLIENT_KEY))
         return Peer(
             caller=self._lane.app.local_caller,
             modern=True,
-            agent_id=about.get("name", "unknown"),
-            agent_version=about.get("version", "unknown"),
+            agent_id=name,
+            agent_version=version,
             can_elicit=shows_forms(meta[CAPABILITIES_KEY]),
             progress=self._progress(params),
         )
 
     def _handshake_peer(self, params: Fields, request_id: str | int) -> Peer:
-        about: Fields = self._client["clientInfo"] if self._client else {}
+        name, version = about_client(self._client["clientInfo"] if self._client else None)
         can_elicit = self._client is not None and shows_forms(self._client["capabilities"])
         return Peer(
             caller=self._lane.app.local_caller,
             modern=False,
-            agent_id=about.get("name", "unknown"),
-            agent_version=about.get("version", "unknown"),
+            agent_id=name,
+            agent_version=version,
             can_elicit=can_elicit,
             ask=self._ask if can_elicit else None,
             progress=self._progress(params),
@@ -189,10 +200,12 @@ class StdioConnection:
 
     def _take_notification(self, method: str, params: Fields) -> None:
         if method == "notifications/cancelled":
-            request_id = params.get("requestId")
-            call = self._calls.get(request_id) if isinstance(request_id, str | int) else None
+            request_id = _usable(params.get("requestId"))
+            call = self._calls.get(request_id) if request_id is not None else None
             if call is not None:
                 call.cancel()
+        elif method == "notifications/initialized" and fits(params, NOTIFICATION):
+            self._greeted = True
 
     def _progress(self, params: Fields) -> ReportProgress | None:
         token = progress_token(params)
@@ -201,6 +214,8 @@ class StdioConnection:
 
         async def report(done: float, total: float | None, message: str | None) -> None:
             self._write(progress_message(token, done, total, message))
+            # Else a handler with much news and a client that does not read would fill the memory.
+            await self._drain()
 
         return report
 
@@ -225,8 +240,8 @@ class StdioConnection:
 
 def _decode(line: bytes) -> Fields:
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
+        message = decode(line)
+    except ValueError:
         raise RpcError(PARSE_ERROR, "Parse error") from None
     if not isinstance(message, dict) or cast(Fields, message).get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "Send one JSON-RPC 2.0 message a line")
@@ -253,7 +268,7 @@ async def serve_stdio(app: App) -> None:
     source, sink = _claim_pipes()
     lines, output = await _reader(source), await _writer(sink)
     async with kept_open(app) as ready:
-        connection = StdioConnection(Lane(app, ready), output.write)
+        connection = StdioConnection(Lane(app, ready), output.write, output.drain)
         with suppress(ConnectionError):  # nobody reads any more: there is nothing left to serve
             async for line in lines:
                 await connection.receive(line)
@@ -318,11 +333,24 @@ async def _reader(source: int) -> AsyncIterator[bytes]:
     return _lines_of_pipe(reader)
 
 
+_NO_MESSAGE = b"{"
+"""What stands for a line that is too long, and is answered as what it is: no message."""
+
+
 async def _lines_of_file(source: int) -> AsyncIterator[bytes]:
     with os.fdopen(source, "rb") as file:
-        while line := await asyncio.to_thread(file.readline, LONGEST_LINE):
+        while line := await asyncio.to_thread(_line_of_file, file):
             if line.strip():
                 yield line
+
+
+def _line_of_file(file: BinaryIO) -> bytes:
+    line = file.readline(LONGEST_LINE)
+    if len(line) < LONGEST_LINE or line.endswith(b"\n"):
+        return line
+    while len(rest := file.readline(LONGEST_LINE)) == LONGEST_LINE and not rest.endswith(b"\n"):
+        pass
+    return _NO_MESSAGE
 
 
 async def _lines_of_pipe(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
@@ -335,7 +363,7 @@ async def _lines_of_pipe(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
             return
         except asyncio.LimitOverrunError:
             await _skip_line(reader)
-            line = b"{"  # answered as what it is: no message
+            line = _NO_MESSAGE
         if line.strip():
             yield line
 
