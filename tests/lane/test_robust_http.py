@@ -242,6 +242,15 @@ async def test_a_session_of_the_lane_has_no_stream_and_can_be_let_go(server: Htt
         ]
 
 
+async def test_a_session_that_was_let_go_is_over_and_another_of_the_same_client_is_not(server: HttpServer):
+    async with connected(server) as wire:
+        first, second = await session_of(wire), await session_of(wire)
+        assert first != second
+        assert (await wire.ask(None, first, "DELETE")).status == 200
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        assert [(await wire.ask(ping, session)).status for session in (first, second)] == [404, 200]
+
+
 async def test_what_a_session_does_not_know_is_not_found_and_the_session_lives_on(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)

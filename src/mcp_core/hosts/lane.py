@@ -157,6 +157,7 @@ class Lane:
             about["instructions"] = app.instructions
         lists = {"tools/list": {"tools": [_tool(tool) for tool in tools]}}
         lists["resources/list"] = {"resources": [_document(tool) for tool in tools]}
+        lists["resources/templates/list"] = {"resourceTemplates": []}
         discover = {**about, "supportedVersions": [MODERN]}
         self._handshake: Fields = {**about, "serverInfo": info}
         self._fixed = {method: json_text.to_text(result) for method, result in lists.items()} | {"ping": "{}"}
@@ -248,12 +249,19 @@ class Lane:
         uri = params.get("uri")
         if uri is None:
             raise invalid_params()
-        try:
-            text = self.app.documentation(uri.removeprefix(DOCS_SCHEME))
-        except UnknownTool as error:
-            raise RpcError(INVALID_PARAMS, str(error)) from None
+        text = read_documentation(self.app, uri)
+        if text is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
         content = {"contents": [{"mimeType": "text/markdown", "text": text, "uri": uri}]}
         return json_text.to_text({**content, **self._fresh} if peer.modern else content)
+
+
+def read_documentation(app: App, uri: str) -> str | None:
+    """The documentation a resource stands for; None where there is no such resource."""
+    try:
+        return app.documentation(uri.removeprefix(DOCS_SCHEME)) if uri.startswith(DOCS_SCHEME) else None
+    except UnknownTool:
+        return None
 
 
 def _reply(params: Fields) -> Reply | None:

@@ -10,6 +10,8 @@ import hashlib
 import hmac
 import importlib
 import json
+import secrets
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple, cast
@@ -56,6 +58,7 @@ _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 _STATUS = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
 _SESSION_PREFIX = "lane-"
+_MOST_SESSIONS = 4096
 _BOTH = "application/json, text/event-stream"
 _SOME_JSON = frozenset({"application/json", "application/*"})
 _SOME_EVENTS = frozenset({"text/event-stream", "text/*"})
@@ -74,6 +77,7 @@ class Session(NamedTuple):
 
     agent_id: str
     agent_version: str
+    nonce: str
 
 
 class HttpLane:
@@ -87,6 +91,9 @@ class HttpLane:
         self._mirrored = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
         self._quick = {app.registry.final_name(spec) for spec in app.registry.get_all() if spec.response_time == "fast"}
         self._underneath = _Underneath(app)
+        # Sessions seen here lately, and those that were ended here. An id that is in neither proves itself.
+        self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
+        self._ended: OrderedDict[str, None] = OrderedDict()
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
@@ -181,7 +188,7 @@ class HttpLane:
             text, client = self._lane.initialize(params)
         except RpcError as error:
             raise Unusual("handshake") from error
-        session = await self._seal(Session(*about_client(client["clientInfo"])), caller)
+        session = await self._seal(Session(*about_client(client["clientInfo"]), secrets.token_urlsafe(12)), caller)
         header = (b"mcp-session-id", session.encode())
         await _respond(send, 200, _envelope(message["id"], f'"result":{text}'), _JSON, header)
 
@@ -192,12 +199,15 @@ class HttpLane:
     async def _session_peer(self, headers: Headers, caller: Caller) -> Peer | None:
         """Who calls in a session that this server sealed for this caller."""
         given = headers.get("mcp-session-id", "")
-        if not given.startswith(_SESSION_PREFIX):
+        if not given.startswith(_SESSION_PREFIX) or given in self._ended:
             return None
-        payload, _, signature = given.removeprefix(_SESSION_PREFIX).partition(".")
-        if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
-            return None
-        session = Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
+        session = self._known.get((given, caller.key))
+        if session is None:
+            payload, _, signature = given.removeprefix(_SESSION_PREFIX).partition(".")
+            if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
+                return None
+            session = Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
+            _keep(self._known, (given, caller.key), session)
         return Peer(
             caller, modern=False, agent_id=session.agent_id, agent_version=session.agent_version,
             session_id=given, headers=_telling(headers),
@@ -216,7 +226,8 @@ class HttpLane:
             raise Settled(400, b"Invalid Content-Type header")
         if elsewhere := self._elsewhere(headers):
             raise Settled(*elsewhere)
-        if method == "DELETE":  # there is nothing to end
+        if method == "DELETE":
+            _keep(self._ended, headers["mcp-session-id"], None)
             raise Settled(200, b"", _JSON)
         if body is None:  # nor is there a stream of its own
             raise Settled(405, _error(INVALID_REQUEST, "Method Not Allowed"), _JSON, (b"allow", b"POST, DELETE"))
@@ -304,13 +315,21 @@ def _event(data: bytes) -> bytes:
 
 
 def _envelope(request_id: str | int | None, rest: str) -> bytes:
-    return f'{{"jsonrpc":"2.0","id":{json.dumps(request_id)},{rest}}}'.encode("utf-8", "replace")
+    shown = str(request_id) if type(request_id) is int else json.dumps(request_id)
+    return f'{{"jsonrpc":"2.0","id":{shown},{rest}}}'.encode("utf-8", "replace")
 
 
 async def _respond(send: Send, status: int, body: bytes, *headers: Header) -> None:
     lines = [*headers, (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": body})
+
+
+def _keep(entries: "OrderedDict[Any, Any]", key: Any, value: Any) -> None:
+    """Remember an entry, and forget the oldest where there are too many."""
+    entries[key] = value
+    if len(entries) > _MOST_SESSIONS:
+        entries.popitem(last=False)
 
 
 def _error(code: int, words: str) -> bytes:

@@ -143,6 +143,7 @@ _BOTH: dict[str, Shape] = {
     "tools/list": _PAGE,
     "tools/call": _CALL,
     "resources/list": _PAGE,
+    "resources/templates/list": _PAGE,
     "resources/read": _READ,
 }
 OLD: dict[str, Shape] = {m: {"_meta": _old_meta, **shape} for m, shape in {**_BOTH, "ping": OBJECT}.items()}

@@ -248,7 +248,7 @@ def _decode(line: bytes) -> Fields:
     return cast(Fields, message)
 
 
-_SERVED = frozenset({"tools/list", "tools/call", "resources/list", "resources/read"})
+_SERVED = frozenset({"tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"})
 
 
 def _has_envelope(params: Fields) -> bool:

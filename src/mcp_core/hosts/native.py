@@ -21,6 +21,7 @@ from mcp_core.call import Question
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
+from mcp_core.hosts.lane import read_documentation
 from mcp_core.hosts.wire import CALLER_KEY, DOCS_SCHEME, Context
 from mcp_core.settings import Settings
 
@@ -37,11 +38,18 @@ def build_server(app: App) -> Server[App]:
         title=app.title,
         instructions=app.instructions,
         lifespan=handlers.lifespan,
-        cache_hints={"tools/list": hint, "resources/list": hint, "resources/read": hint, "server/discover": hint},
+        cache_hints={
+            "tools/list": hint,
+            "resources/list": hint,
+            "resources/templates/list": hint,
+            "resources/read": hint,
+            "server/discover": hint,
+        },
         get_tool_input_schema=app.input_schema,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
     )
     # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
@@ -90,11 +98,16 @@ class _Handlers:
     ) -> types.ListResourcesResult:
         return self._documents
 
+    async def list_templates(
+        self, ctx: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        try:
-            text = self._app.documentation(params.uri.removeprefix(DOCS_SCHEME))
-        except UnknownTool as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
+        text = read_documentation(self._app, params.uri)
+        if text is None:
+            words = f"Unknown resource: {params.uri}"
+            raise MCPError(code=types.INVALID_PARAMS, message=words, data={"uri": params.uri})
         content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
