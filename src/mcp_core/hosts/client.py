@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_core.app import ListedTool
 from mcp_core.call import Answer, Ask
-from mcp_core.hosts.wire import CONFIRM, DOCS_SCHEME
+from mcp_core.hosts.lane import CONFIRM, DOCS_SCHEME
 
 
 class Unreachable(Exception):

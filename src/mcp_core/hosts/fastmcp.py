@@ -22,6 +22,7 @@ from mcp_core.app import App, ListedTool
 from mcp_core.auth import user
 from mcp_core.call import Caller, Question, Request
 from mcp_core.hosts import wire
+from mcp_core.hosts.lane import DOCS_SCHEME, documentation_of
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -78,9 +79,9 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
 def _documentation(app: App, tool: ListedTool) -> TextResource:
     """The full text of a tool, whatever its description shows."""
     return TextResource(
-        uri=AnyUrl(f"{wire.DOCS_SCHEME}{tool.name}"),
+        uri=AnyUrl(f"{DOCS_SCHEME}{tool.name}"),
         name=f"{tool.name} documentation",
-        description=wire.documentation_of(tool.name),
+        description=documentation_of(tool.name),
         mime_type="text/markdown",
         text=app.documentation(tool.name),
     )

@@ -21,11 +21,9 @@ from mcp_core.call import Question
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
-from mcp_core.hosts.lane import read_documentation
-from mcp_core.hosts.wire import CALLER_KEY, DOCS_SCHEME, Context
+from mcp_core.hosts.lane import DOCS_SCHEME, LIST_TTL_MS, documentation_of, read_documentation
+from mcp_core.hosts.wire import CALLER_KEY, Context
 from mcp_core.settings import Settings
-
-LIST_TTL_MS = 300_000
 
 
 def build_server(app: App) -> Server[App]:
@@ -127,7 +125,7 @@ def _document(tool: ListedTool) -> types.Resource:
     return types.Resource(
         uri=f"{DOCS_SCHEME}{tool.name}",
         name=f"{tool.name} documentation",
-        description=wire.documentation_of(tool.name),
+        description=documentation_of(tool.name),
         mime_type="text/markdown",
     )
 

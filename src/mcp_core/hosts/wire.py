@@ -12,21 +12,10 @@ from pydantic import ValidationError
 from mcp_core.app import App
 from mcp_core.call import Ask, Caller, Question, Reply, Request
 from mcp_core.errors import ConsentRequired
+from mcp_core.hosts.lane import CONFIRM, CONFIRM_SCHEMA
 
-CONFIRM = "confirm"
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
-
-DOCS_SCHEME = "toolcharter://tools/"
-"""Resources of this scheme are the full documentation of a tool."""
-
-CONFIRM_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        CONFIRM: {"type": "boolean", "title": "Yes, go ahead", "description": "Whether the action may be carried out."}
-    },
-    "required": [CONFIRM],
-}
 
 _TELLING = {
     b"mcp-session-id": "session",
@@ -36,11 +25,6 @@ _TELLING = {
 }
 
 Context = ServerRequestContext[Any, Any]
-
-
-def documentation_of(tool: str) -> str:
-    """What a documentation resource says about itself."""
-    return f"The full documentation of {tool}: description, schema, usage, examples."
 
 
 def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:
