@@ -381,9 +381,7 @@ async def compare(seed: int, tokens: StaticTokens) -> Counter[str]:
             passed_on.clear()
             ours, theirs = await lane.answer(asked), await sdk.answer(asked)
             if asked.method == "DELETE" and ours.status == 200:
-                await asyncio.gather(
-                    lane.open(), sdk.open()
-                )  # the session of the one is gone, that of the other is not
+                await asyncio.gather(lane.open(), sdk.open())  # a session is gone; the rest needs another
             counted["answered by the lane"] += not passed_on
             counted["a result from the lane"] += not passed_on and ours.status == 200 and ours.code is None
             counted["refused"] += ours.status >= 400
