@@ -2,9 +2,8 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -13,6 +12,7 @@ from mcp_core.bound import PerCall
 from mcp_core.call import Answer, Caller, Question, Request
 from mcp_core.describe import Detail, describe, full
 from mcp_core.errors import UnknownTool
+from mcp_core.listed import ListedTool
 from mcp_core.naming import Naming
 from mcp_core.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.registry import ToolRegistry
@@ -24,20 +24,9 @@ from mcp_core.state import MemoryState, State
 from mcp_core.telemetry import Telemetry
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class ListedTool:
-    """A tool as `tools/list` shows it."""
-
-    name: str
-    title: str
-    description: str
-    input_schema: Mapping[str, Any]
-    annotations: Mapping[str, bool]
-    meta: Mapping[str, Any]
 
 
 class App:
@@ -62,6 +51,7 @@ class App:
         descriptions: Detail = "compact",
         structured: bool = False,
         lifespan: Lifespan | None = None,
+        rehearse: Callable[["App"], Awaitable[None]] | None = None,
         settings: Settings | None = None,
         state: State | None = None,
         telemetry: Telemetry | None = None,
@@ -73,6 +63,8 @@ class App:
         naming = naming or Naming()
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
         self.registry.register_all(tools)
+        self.rehearse = rehearse
+        """Puts in place what the examples speak of, in an app that is open for nothing else."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured)
         self.telemetry = telemetry or Telemetry(name)
@@ -95,6 +87,10 @@ class App:
     def provide_each(self, of: type[Any], open: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
         """Give each call its own, opened before the handler and closed after it: a transaction, a session."""
         self._resources[of] = PerCall(open)
+
+    def provided(self, of: type[T]) -> T:
+        """What handlers are given as `Need[of]`."""
+        return self._resources[of]
 
     def tool(self, name: str | None = None, description: str | None = None, **declaration: Any) -> Callable[[F], F]:
         """Register a function here. Without a full declaration it is served, but not vouched for."""

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from mcp_core.errors import DeclarationError
+from mcp_core.errors import CannotStart, DeclarationError
 
 COMMANDS: Mapping[str, str] = {
     "serve": "serve installed servers over HTTP, on one port",
@@ -27,11 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = importlib.import_module(f"mcp_core.commands.{given[0]}")
     parser = argparse.ArgumentParser(prog=f"toolcharter {given[0]}", description=command.__doc__)
     command.add_arguments(parser)
+    given, started = _apart(given)
     try:
-        raise SystemExit(command.run(parser.parse_args(given[1:])))
+        options = parser.parse_args(given[1:])
+        options.command = started
+        raise SystemExit(command.run(options))
     except DeclarationError as error:
         _give_up(f"The server cannot start, its tools are declared wrongly:\n{error}")
-    except command.CannotRun as error:
+    except (command.CannotRun, CannotStart) as error:
         _give_up(str(error))
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
@@ -39,6 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The program that reads our output has had enough. Python would complain about it once more at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(os.EX_OK) from None
+
+
+def _apart(given: list[str]) -> tuple[list[str], list[str]]:
+    """The command's own arguments, and those after `--`: a server to be started."""
+    if "--" not in given:
+        return given, []
+    cut = given.index("--")
+    return given[:cut], given[cut + 1 :]
 
 
 def _give_up(reason: str) -> None:

@@ -12,6 +12,7 @@
     UnknownTool               no tool of that name: a protocol error, not a result
     BrokenResult              a handler's answer breaks its tool's promise: raised inside the pipeline only
     DeclarationError          a tool is declared wrongly: raised at import or registration
+    CannotStart               something a server needs is missing: the command ends with these words
 
 The pipeline alone turns a `ToolError` into a result. Whatever else a handler raises becomes a
 `SystemError` with an id; the log has the stack, the answer does not.
@@ -130,3 +131,7 @@ class DeclarationError(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
+
+
+class CannotStart(Exception):
+    """A server lacks something it needs; the message says what, and what to do."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.errors import DeclarationError
+from mcp_core.errors import CannotStart, DeclarationError
 from mcp_core.settings import Settings, add_options, from_options
 
 Build = Callable[[Settings], App]
@@ -45,7 +45,10 @@ def run(build: Build, arguments: Sequence[str] | None = None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if sys.stdin.isatty():
             sys.stderr.write(greeting(app, parser.prog) + "\n")
-        asyncio.run(_load("lane_stdio" if settings.lane == "fast" else "native").serve_stdio(app))
+        try:
+            asyncio.run(_load("lane_stdio" if settings.lane == "fast" else "native").serve_stdio(app))
+        except CannotStart as error:
+            raise SystemExit(f"{parser.prog} cannot start. {error}") from None
 
 
 def _load(host: str) -> Any:

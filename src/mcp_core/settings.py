@@ -37,6 +37,10 @@ class Settings(BaseSettings):
     lane: Literal["fast", "sdk"] = Field(
         default="fast", description="Answer ordinary requests directly (fast), or let the MCP SDK answer all (sdk)."
     )
+    db: str | None = Field(
+        default=None,
+        description="Database: sqlite:///file.db or postgresql://... Default: a file in the platform's data folder.",
+    )
     redis: str | None = Field(
         default=None, description="Redis URL for cache, limits and confirmations shared by several processes."
     )

@@ -95,6 +95,8 @@ class Declaration:
     question: str | None = None
     deadline: float | None = None
     hints: MakeHints | None = None
+    refusals: Mapping[str, str] | None = None
+    """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
 
     @property
     def is_empty(self) -> bool:
@@ -298,6 +300,10 @@ def _deprecation(value: Any) -> bool:
     return isinstance(value, Deprecation) and _words((value.since, value.replacement, value.removal_date))
 
 
+def _sentences(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_text, cast(Mapping[Any, Any], value).values()))
+
+
 _FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "permissions": (_words, REQUIRED["permissions"]),
     "tags": (_words, "a list of tags, none of them empty"),
@@ -312,6 +318,7 @@ _FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "question": (_text, "a question to the user"),
     "deadline": (_number, "a number of seconds above 0"),
     "hints": (callable, "a function from arguments and value to AgentHints"),
+    "refusals": (_sentences, "a sentence for each 'argument' or 'argument.kind of error'"),
 }
 
 
@@ -425,7 +432,10 @@ def _agreement(spec: ToolSpec) -> Faults:
         return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
     if spec.consent is not None and schema.CONSENT_FIELD not in spec.input_schema.get("required", ()):
         return [("consent", f"{schema.CONSENT_FIELD} has a default, which nobody has to state; remove it")]
-    if unknown := sorted(_placeholders(declared.question or "") - set(spec.input_schema["properties"])):
+    known = set(spec.input_schema["properties"])
+    if strange := sorted({name for name in declared.refusals or () if name.partition(".")[0] not in known}):
+        return [("refusals", f"speaks of {', '.join(strange)}, which is no argument; begin with an argument's name")]
+    if unknown := sorted(_placeholders(declared.question or "") - known):
         return [("question", f"speaks of {', '.join(unknown)}, which is no argument; use argument names in braces")]
     if declared.confirm is not None and declared.confirm not in get_args(Confirm):
         return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -36,7 +37,17 @@ def is_address(target: str) -> bool:
 
 
 def load(target: str, settings: Settings) -> App:
-    """Build the server that a name, `file.py[:object]` or `module:object` stands for."""
+    """Build the server of ours that a name, `file.py[:object]` or `module:object` stands for."""
+    app = load_any(target, settings)
+    if not isinstance(app, App):
+        raise NoSuchTarget(
+            f"{target!r} gives a {type(app).__name__}; a server is an App, or a function that builds one."
+        )
+    return app
+
+
+def load_any(target: str, settings: Settings) -> Any:
+    """The same, but it may be a server of an MCP library too."""
     named = known()
     if target in named:
         made = named[target].load()
@@ -48,12 +59,13 @@ def load(target: str, settings: Settings) -> App:
         names = ", ".join(named) or "none"
         forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
         raise NoSuchTarget(f"No server {target!r}. Installed: {names}. {forms}")
-    app = made if isinstance(made, App) else cast(Callable[[Settings], Any], made)(settings)
-    if not isinstance(app, App):
-        raise NoSuchTarget(
-            f"{target!r} gives a {type(app).__name__}; a server is an App, or a function that builds one."
-        )
-    return app
+    if not inspect.isfunction(made):
+        return made
+    try:
+        inspect.signature(made).bind(settings)
+    except TypeError:
+        raise NoSuchTarget(f"{target!r} is a function, but none that builds a server from its settings.") from None
+    return cast(Callable[[Settings], Any], made)(settings)
 
 
 def load_all(names: Sequence[str], settings: Settings) -> list[App]:

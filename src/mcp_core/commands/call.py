@@ -27,6 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Call and print the answer."""
+    if options.command and options.server is not None:
+        # The server stands after `--`, so the first word is the tool already.
+        options.arguments = [options.tool, *options.arguments]
+        options.server, options.tool = None, options.server
     return asyncio.run(_run(options))
 
 

@@ -7,13 +7,20 @@ import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from mcp_core import mcp_log, targets
-from mcp_core.app import App, ListedTool
+from mcp_core.app import App
 from mcp_core.call import Answer, Request
 from mcp_core.errors import UnknownTool
-from mcp_core.settings import add_options, from_options
+from mcp_core.listed import ListedTool, read_tools
+from mcp_core.settings import Settings, add_options, from_options
+
+SERVER = (
+    "an installed server, file.py, module:object, an http address, a .json file with a tools/list answer, "
+    "or a command that serves over stdio: -- COMMAND ..."
+)
 
 
 class CannotRun(Exception):
@@ -37,10 +44,8 @@ class Connection(Protocol):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What both commands take."""
-    parser.add_argument(
-        "server", metavar="SERVER", help="an installed server, file.py, module:object, or an http address"
-    )
+    """What all commands take that ask a server."""
+    parser.add_argument("server", nargs="?", metavar="SERVER", help=SERVER)
     parser.add_argument("--token", help="bearer token for a server at an address [TOOLCHARTER_TOKEN]")
     add_options(parser)
 
@@ -52,22 +57,65 @@ async def connect(options: argparse.Namespace) -> AsyncGenerator[Connection]:
     # The answer says what was refused; the log is for what the answer cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
-    if targets.is_address(options.server):
-        # The MCP client is loaded only for servers that run elsewhere.
-        client = import_module("mcp_core.hosts.client")
-        opened: AbstractAsyncContextManager[Connection] = client.connect(options.server, options.token, ask_terminal)
-        try:
-            async with opened as connection:
-                yield connection
-        except client.Unreachable as error:
-            raise CannotRun(str(error)) from None
-        return
     try:
-        app = targets.load(options.server, settings)
+        async with _open(options.server, options, settings) as connection:
+            yield connection
     except targets.NoSuchTarget as error:
         raise CannotRun(str(error)) from None
-    async with app:
-        yield _Local(app)
+
+
+@asynccontextmanager
+async def _open(server: str | None, options: argparse.Namespace, settings: Settings) -> AsyncGenerator[Connection]:
+    if server is not None and server.endswith(".json"):
+        yield _from_file(Path(server))
+        return
+    foreign: AbstractAsyncContextManager[Connection]
+    if options.command:
+        foreign = _client().start(options.command, ask_terminal)
+    elif server is None:
+        raise CannotRun(f"Which server? Give {SERVER}.")
+    elif targets.is_address(server):
+        foreign = _client().connect(server, options.token, ask_terminal)
+    else:
+        loaded = targets.load_any(server, settings)
+        if isinstance(loaded, App):
+            async with loaded:
+                yield _Local(loaded)
+            return
+        foreign = _client().open_object(loaded, server, ask_terminal)
+    try:
+        async with foreign as connection:
+            yield connection
+    except _client().Unreachable as error:
+        raise CannotRun(str(error)) from None
+
+
+def _client() -> Any:
+    """The MCP client, loaded only for servers that are not ours or run elsewhere."""
+    return import_module("mcp_core.hosts.client")
+
+
+def _from_file(file: Path) -> "_Written":
+    try:
+        return _Written(read_tools(json.loads(file.read_text(encoding="utf-8"))))
+    except (OSError, ValueError) as error:
+        raise CannotRun(f"{file}: {error}") from None
+
+
+class _Written:
+    """The tools/list answer of a server, kept in a file."""
+
+    def __init__(self, tools: list[ListedTool]) -> None:
+        self._tools = tools
+
+    async def list_tools(self) -> list[ListedTool]:
+        return self._tools
+
+    async def documentation(self, tool: ListedTool) -> str:
+        return tool.description
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:  # noqa: ARG002
+        raise CannotRun("A file cannot be called; give a server that runs.")
 
 
 class _Local:

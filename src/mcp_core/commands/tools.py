@@ -4,15 +4,14 @@ import argparse
 import asyncio
 import os
 import sys
-from dataclasses import asdict
 
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from mcp_core.app import ListedTool
 from mcp_core.commands import connection
 from mcp_core.commands.connection import CannotRun
+from mcp_core.listed import ListedTool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List or show."""
+    if options.command:
+        # The server stands after `--`, so a word before it is the tool.
+        options.server, options.tool = None, options.server
     return asyncio.run(_run(options))
 
 
@@ -41,7 +43,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 def _show_all(tools: list[ListedTool]) -> None:
     if not sys.stdout.isatty():
-        connection.print_json([asdict(tool) for tool in tools])
+        connection.print_json({"tools": [tool.to_wire() for tool in tools]})
         return
     table = Table("tool", "arguments", "what it does", box=None, padding=(0, 2, 0, 0))
     for tool in tools:
@@ -60,4 +62,4 @@ def _show_one(tool: ListedTool, documentation: str) -> None:
     if sys.stdout.isatty():
         Console().print(Markdown(f"# {tool.name}\n\n{documentation}"))
     else:
-        connection.print_json(asdict(tool) | {"documentation": documentation})
+        connection.print_json(tool.to_wire() | {"documentation": documentation})

@@ -1,20 +1,22 @@
 """A client for servers that run elsewhere, for the commands and the tests."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
 import httpx2
 import mcp_types as types
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server import Server
+from mcp.server.mcpserver import MCPServer
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 
-from mcp_core.app import ListedTool
 from mcp_core.call import Answer, Ask
 from mcp_core.hosts.lane import CONFIRM, DOCS_SCHEME
+from mcp_core.listed import ListedTool
 
 
 class Unreachable(Exception):
@@ -26,16 +28,42 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["Remo
     """A connection to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
+    async with _reached(url), http, _client(streamable_http_client(url, http_client=http), ask) as client:
+        yield RemoteServer(client)
 
+
+@asynccontextmanager
+async def start(command: Sequence[str], ask: Ask) -> AsyncGenerator["RemoteServer"]:
+    """A connection to a server that is started for it, over stdio. It gets our environment, as from a terminal."""
+    parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    async with _reached(" ".join(command)), _client(parameters, ask) as client:
+        yield RemoteServer(client)
+
+
+@asynccontextmanager
+async def open_object(server: Any, name: str, ask: Ask) -> AsyncGenerator["RemoteServer"]:
+    """A connection to a server of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
+    low_level = getattr(server, "_mcp_server", server)
+    if not isinstance(low_level, Server | MCPServer):
+        raise Unreachable(f"{name!r} is a {type(server).__name__}, and no MCP server")
+    async with _reached(name), _client(low_level, ask) as client:
+        yield RemoteServer(client)
+
+
+def _client(server: Any, ask: Ask) -> Client:
     async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         agreed = await ask(params.message)
         return types.ElicitResult(action="accept" if agreed else "decline", content={CONFIRM: True} if agreed else None)
 
+    return Client(server, elicitation_callback=elicit)
+
+
+@asynccontextmanager
+async def _reached(where: str) -> AsyncGenerator[None]:
     try:
-        async with http, Client(streamable_http_client(url, http_client=http), elicitation_callback=elicit) as client:
-            yield RemoteServer(client)
+        yield
     except* (httpx2.HTTPError, MCPError, OSError) as group:
-        raise Unreachable(f"{url}: {_reason(group)}") from None
+        raise Unreachable(f"{where}: {_reason(group)}") from None
 
 
 def _reason(error: BaseException) -> str:
@@ -49,7 +77,7 @@ def _reason(error: BaseException) -> str:
 
 
 class RemoteServer:
-    """A server at an address."""
+    """A server that is spoken to in MCP."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -60,7 +88,7 @@ class RemoteServer:
         cursor: str | None = None
         while True:
             page = await self._client.list_tools(cursor=cursor)
-            found += [_listed(tool) for tool in page.tools]
+            found += [ListedTool.from_wire(tool.model_dump(by_alias=True, exclude_none=True)) for tool in page.tools]
             cursor = page.next_cursor
             if cursor is None:
                 return found
@@ -79,15 +107,3 @@ class RemoteServer:
         result = await self._client.call_tool(tool, dict(arguments))
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
         return Answer("\n".join(texts), bool(result.is_error), result.structured_content)
-
-
-def _listed(tool: types.Tool) -> ListedTool:
-    annotations = tool.annotations.model_dump(by_alias=True, exclude_none=True) if tool.annotations else {}
-    return ListedTool(
-        name=tool.name,
-        title=tool.title or tool.name,
-        description=tool.description or "",
-        input_schema=tool.input_schema,
-        annotations=annotations,
-        meta=tool.meta or {},
-    )

@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import socket
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from mcp_core.app import App
+from mcp_core.errors import CannotStart
 from mcp_core.hosts.lane_http import HttpLane
 from mcp_core.page import render_page, terminal_text
 from mcp_core.settings import Settings
@@ -32,29 +33,46 @@ class Site:
     Calls go straight to their app: a router would cost each of them as much as the call itself.
     """
 
-    def __init__(self, apps: Sequence[App], base_url: str) -> None:
+    def __init__(self, apps: Sequence[App], base_url: str, greet: Callable[[], object] | None = None) -> None:
+        """`greet` is called when all apps are open."""
         fronts = {app.name: _front(app) for app in apps}
         self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
         if len(apps) == 1:
             self._fronts["/mcp"] = ("", fronts[apps[0].name])
-        self.pages = _pages(apps, base_url, list(fronts.values()))
+        self._opening = list(fronts.values())
+        self._greet = greet
+        self._failure: str | None = None
+        self.pages = _pages(apps, base_url, self._lifespan)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
+        if scope["type"] == "lifespan":
+            return await self.pages(scope, receive, lambda message: send(self._in_words(message)))
         if front is None or scope["type"] != "http":
             return await self.pages(scope, receive, send)
         scope["root_path"] = root
         return await front(scope, receive, send)
 
-
-def _pages(apps: Sequence[App], base_url: str, fronts: Sequence[Any]) -> Starlette:
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
+    async def _lifespan(self, _: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
-            for front in fronts:
-                await stack.enter_async_context(front.lifespan())
+            try:
+                for front in self._opening:
+                    await stack.enter_async_context(front.lifespan())
+            except CannotStart as error:
+                self._failure = str(error)
+                raise
+            if self._greet is not None:
+                self._greet()
             yield
 
+    def _in_words(self, message: Any) -> Any:
+        """What is missing, instead of the stack that led there."""
+        failed = self._failure is not None and message["type"] == "lifespan.startup.failed"
+        return {**message, "message": self._failure} if failed else message
+
+
+def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], Any]) -> Starlette:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "servers": {app.name: app.version for app in apps}})
 
@@ -82,9 +100,12 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
     host, port = listener.getsockname()[:2]
     shown = settings.host if settings.host not in _EVERYWHERE else host
     base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
-    sys.stderr.write(terminal_text(apps, base_url) + "\n")
-    sys.stderr.flush()
-    config = uvicorn.Config(Site(apps, base_url), timeout_graceful_shutdown=5, **uvicorn_options())
+
+    def greet() -> None:
+        sys.stderr.write(terminal_text(apps, base_url) + "\n")
+        sys.stderr.flush()
+
+    config = uvicorn.Config(Site(apps, base_url, greet), timeout_graceful_shutdown=5, **uvicorn_options())
     uvicorn.Server(config).run(sockets=[listener])
 
 

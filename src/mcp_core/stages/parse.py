@@ -12,6 +12,8 @@ from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 from mcp_core.spec import ToolSpec
 
+_NUL = rb"\u0000"
+"""As JSON writes it. No file name, no header and not every database can hold it."""
 _MOST_ERRORS = 8
 _LONGEST_QUOTE = 60
 
@@ -25,10 +27,13 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
         text = to_json(dict(sorted(arguments.items())))
         if b"NaN" in text or b"Infinity" in text:
             from_json(text, allow_inf_nan=False)
+        if _NUL in text and _NUL in text.replace(b"\\\\", b""):
+            raise ValueError("NUL")
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         raise InvalidArguments(
-            "The arguments are not valid JSON: text with half a character (a lone surrogate), a number that is "
-            "none (NaN or infinite), or nesting that is too deep. Send plain UTF-8 text, numbers and flatter values."
+            "The arguments are not valid JSON: text with half a character (a lone surrogate) or a NUL character, a "
+            "number that is none (NaN or infinite), or nesting that is too deep. Send plain UTF-8 text, numbers and "
+            "flatter values."
         ) from error
     try:
         return tool.validator.validate_json(text, strict=True), text.decode()
@@ -38,11 +43,20 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
 
 def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
     details = error.errors(include_url=False, include_context=False)
+    fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
+    if sentence := _own_words(spec, details):
+        return InvalidArguments(sentence, fields=tuple(fields))
     lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
-    fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
     return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
+
+
+def _own_words(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:
+    """The sentence that the tool's contract has for this very case."""
+    own = spec.declaration.refusals or {}
+    places = [(str(detail["loc"][0]), detail["type"]) for detail in details if own and detail["loc"]]
+    return next((words for name, kind in places if (words := own.get(f"{name}.{kind}") or own.get(name))), None)
 
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:

@@ -25,8 +25,8 @@ def run(capsys, *words):
 def test_tools_in_a_pipe_are_json(capsys):
     code, out, _ = run(capsys, "tools", "demo")
     assert code == 0
-    expected = [tool.name for tool in targets.load("demo", Settings()).list_tools()]
-    assert [tool["name"] for tool in json.loads(out)] == expected
+    expected = [tool.to_wire() for tool in targets.load("demo", Settings()).list_tools()]
+    assert json.loads(out) == {"tools": expected}
 
 
 def test_one_tool_is_shown_with_its_full_documentation(capsys):
@@ -99,7 +99,7 @@ def address():
 
 def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
     code, out, _ = run(capsys, "tools", address)
-    assert (code, json.loads(out)[0]["name"]) == (0, "add")
+    assert (code, json.loads(out)["tools"][0]["name"]) == (0, "add")
     code, out, _ = run(capsys, "call", address, "add", "a=2", "b=3")
     assert (code, json.loads(out)["data"]) == (0, 5)
     code, out, _ = run(capsys, "call", address, "get_note", "note_id=note_99")

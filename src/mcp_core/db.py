@@ -1,0 +1,223 @@
+"""A server's database: SQLite in a file by default, PostgreSQL by its URL.
+
+A unit of work is a plain function from a connection to a value, so that one text of SQL serves both:
+
+    await database.write(insert_task, owner, title)    # insert_task(connection, owner, title)
+
+`write` is one transaction: all of it happens, or nothing. `read` cannot change anything. Loading SQLAlchemy takes a
+third of a second, so servers import this module only when they open their store.
+"""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from platformdirs import user_data_path
+from sqlalchemy import Connection, DateTime, Dialect, Engine, TypeDecorator, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from mcp_core.errors import CannotStart, Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Work = Callable[Concatenate[Connection, P], T]
+
+READERS = 4
+"""Threads that read SQLite side by side; writes take turns in one."""
+CONNECTIONS = 16
+"""Connections to PostgreSQL, at most."""
+PATIENCE = 30
+"""Seconds that a writer waits for another process to finish with SQLite, and a call for a connection."""
+
+FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
+_SSL_MODES: Mapping[str, Any] = {"disable": False}
+
+
+class Database(Protocol):
+    """Where a server keeps what must last."""
+
+    @property
+    def where(self) -> str:
+        """Its address, without the password."""
+        ...
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Look something up. Each statement sees the newest state."""
+        ...
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Change something, in one transaction."""
+        ...
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment in UTC, which SQLite would give back without its zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+def address(text: str | None, server: str) -> URL:
+    """The database that a person means. Without a URL: a file of the server's own in the platform's data folder."""
+    if text is None:
+        return URL.create("sqlite", database=str(user_data_path("toolcharter") / f"{server}.db"))
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise CannotStart(f"{text!r} is no database URL; write {FORMS}.") from None
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        return URL.create("sqlite", database=_file(url.database))
+    if kind in ("postgresql", "postgres"):
+        return _asyncpg(url)
+    raise CannotStart(f"There is no driver for {kind!r} here; write {FORMS}.")
+
+
+def _file(name: str | None) -> str:
+    return ":memory:" if name in (None, "", ":memory:") else str(Path(name).expanduser())
+
+
+def _asyncpg(url: URL) -> URL:
+    """The URL as asyncpg wants it. Other drivers, and libpq itself, name the encryption `sslmode`."""
+    query = dict(url.query)
+    mode = query.pop("sslmode", None)
+    if mode is not None:
+        query["ssl"] = mode
+    return url.set(drivername="postgresql+asyncpg", query=query)
+
+
+@asynccontextmanager
+async def open_database(url: URL) -> AsyncGenerator[Database]:
+    """Open a database, and close it at the end."""
+    database = _Sqlite(url) if url.get_backend_name() == "sqlite" else _Postgres(url)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+class _Sqlite:
+    """A file, read by a few threads and written by one.
+
+    There is nothing to wait for but the file, so a whole unit of work costs one change of thread.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.where = url.render_as_string()
+        in_memory = url.database == ":memory:"
+        if not in_memory and url.database:
+            _make_folder(Path(url.database))
+        pool = StaticPool if in_memory else QueuePool
+        self._writes = _engine(url, pool, begin="BEGIN IMMEDIATE")
+        self._reads = self._writes if in_memory else _engine(url, pool, begin=None)
+        self._writer = ThreadPoolExecutor(1, "sqlite-writer")
+        self._readers = self._writer if in_memory else ThreadPoolExecutor(READERS, "sqlite-reader")
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(self._readers, self._reads, work, *args, **kwargs)
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(self._writer, self._writes, work, *args, **kwargs)
+
+    async def _run(
+        self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(threads, partial(self._unit, engine, work, *args, **kwargs))
+
+    def _unit(self, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with engine.begin() as connection:
+                return work(connection, *args, **kwargs)
+        except OperationalError as error:
+            raise Unavailable("The database cannot be used at the moment. Try again shortly.") from error
+
+    async def close(self) -> None:
+        for threads in (self._readers, self._writer):
+            await asyncio.to_thread(threads.shutdown)
+        self._reads.dispose()
+        self._writes.dispose()
+
+
+def _make_folder(file: Path) -> None:
+    """What people write down is their own business: the folder is opened to nobody else."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Made here, so that the file is ours alone before anything is in it.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise CannotStart(f"{file} cannot be used as a database: {error.strerror}. Choose another with --db.") from None
+
+
+def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
+    engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": PATIENCE})
+
+    def connected(connection: sqlite3.Connection, _: Any) -> None:
+        # The driver would begin transactions by itself, too late and without the right to write.
+        connection.isolation_level = None
+        # A power cut may take the last moment with it; a crash or a kill takes nothing.
+        pragmas = ["journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"]
+        for pragma in [*pragmas, *([] if begin else ["query_only=ON"])]:
+            connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(engine, "connect", connected)
+    if begin is not None:
+
+        def begun(connection: Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+        event.listen(engine, "begin", begun)
+    return engine
+
+
+class _Postgres:
+    """A server elsewhere."""
+
+    def __init__(self, url: URL) -> None:
+        self.where = url.render_as_string(hide_password=True)
+        try:
+            self._writes: AsyncEngine = create_async_engine(
+                url, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=PATIENCE, pool_reset_on_return=None
+            )
+        except ModuleNotFoundError as error:
+            raise CannotStart(f"PostgreSQL needs {error.name}: pip install 'toolcharter[postgres]'.") from None
+        self._reads = self._writes.execution_options(isolation_level="AUTOCOMMIT", postgresql_readonly=True)
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        async with _reached(), self._reads.connect() as connection:
+            return await connection.run_sync(work, *args, **kwargs)
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        async with _reached(), self._writes.begin() as connection:
+            return await connection.run_sync(work, *args, **kwargs)
+
+    async def close(self) -> None:
+        await self._writes.dispose()
+
+
+@asynccontextmanager
+async def _reached() -> AsyncGenerator[None]:
+    try:
+        yield
+    except (OSError, TimeoutError, OperationalError, InterfaceError) as error:
+        raise Unavailable("The database cannot be reached at the moment. Try again shortly.") from error
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        raise Unavailable("The connection to the database was lost. Try again shortly.") from error

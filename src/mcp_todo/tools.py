@@ -1,0 +1,273 @@
+"""The five tools. contracts/mcp-todo.json holds what an agent sees of them, word for word."""
+
+from typing import Annotated, Literal, TypedDict
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+from pydantic.json_schema import SkipJsonSchema
+
+from mcp_core import Example, InvalidArguments, Need, NotFound, ToolContext, tool
+from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, Tasks
+
+DENIED = "Task not found or access denied"
+EMPTY_TITLE = "Task title cannot be empty"
+BAD_STATUS = "Invalid status filter. Valid values: all, pending, completed"
+NOTHING_TO_UPDATE = "Nothing to update: give a title, a description or both"
+
+REHEARSED = Task("Buy milk", "Two bottles", id=UUID("6f1de3a0-5c1b-4a55-9d0c-0e6a3f1f7c11"))
+"""The task that the examples speak of; `rehearse` in app.py puts it in place."""
+_ID = str(REHEARSED.id)
+
+UserName = Annotated[
+    str,
+    Field(min_length=1, max_length=LONGEST_NAME, description="The unique identifier of the user who owns the task"),
+]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TITLE)]
+Description = Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION)]
+
+
+class Changed(TypedDict):
+    """What a change answers."""
+
+    task_id: str
+    status: Literal["created", "updated", "deleted", "completed", "pending"]
+    title: str
+
+
+class Listed(TypedDict):
+    """A task in a list."""
+
+    id: str
+    title: str
+    description: str | None
+    is_completed: bool
+    created_at: str
+
+
+@tool(
+    description=(
+        "Create a new todo task for a user. Use this when the user wants to add, create, or remember something as a "
+        "task. Returns the created task's ID, status, and title."
+    ),
+    category="mutation",
+    response_time="fast",
+    permissions=["tasks:write"],
+    cacheable=False,
+    idempotent=False,
+    tags=["tasks"],
+    refusals={"title.string_too_short": EMPTY_TITLE, "title.missing": EMPTY_TITLE},
+    examples=[
+        Example(
+            "Remember an errand",
+            {"user_id": "ana", "title": "Call the dentist", "description": "Ask for a morning"},
+            {"task_id": "<uuid>", "status": "created", "title": "Call the dentist"},
+        )
+    ],
+)
+async def add_task(
+    user_id: UserName,
+    title: Annotated[Title, Field(description="The title of the task, 1 to 255 characters")],
+    description: Annotated[
+        Description | SkipJsonSchema[None],
+        Field(description="Further details of the task, up to 10,000 characters"),
+    ] = None,
+    *,
+    tasks: Need[Tasks],
+    context: ToolContext,
+) -> Changed:
+    """Create a new todo task for a user."""
+    owner = _owner(user_id, context)
+    task = Task(title, description)
+    await tasks.add(owner, task)
+    return _changed(task, "created")
+
+
+@tool(
+    description=(
+        "Retrieve all tasks for a user, optionally filtered by completion status. Use this when the user wants to see, "
+        "show, or review their tasks. Returns an array of task objects."
+    ),
+    category="query",
+    response_time="fast",
+    permissions=["tasks:read"],
+    cacheable=False,
+    idempotent=True,
+    tags=["tasks"],
+    refusals={"status": BAD_STATUS},
+    examples=[
+        Example(
+            "What is still to do",
+            {"user_id": "ana", "status": "pending"},
+            [
+                {
+                    "id": _ID,
+                    "title": "Buy milk",
+                    "description": "Two bottles",
+                    "is_completed": False,
+                    "created_at": "<time>",
+                }
+            ],
+        )
+    ],
+)
+async def list_tasks(
+    user_id: UserName,
+    status: Annotated[
+        Status,
+        Field(description="Filter by status: 'all' (default), 'pending' (incomplete only), or 'completed' (done only)"),
+    ] = "all",
+    *,
+    tasks: Need[Tasks],
+    context: ToolContext,
+) -> list[Listed]:
+    """Retrieve all tasks for a user."""
+    return [_listed(task) for task in await tasks.of(_owner(user_id, context), status)]
+
+
+@tool(
+    description=(
+        "Toggle the completion status of a task. If pending, becomes completed; if completed, reverts to pending. Use "
+        "this when the user says they finished, completed, or are done with a task."
+    ),
+    category="mutation",
+    response_time="fast",
+    permissions=["tasks:write"],
+    cacheable=False,
+    idempotent=False,
+    tags=["tasks"],
+    examples=[
+        Example(
+            "The milk is bought",
+            {"user_id": "ana", "task_id": _ID},
+            {"task_id": _ID, "status": "completed", "title": "Buy milk"},
+        )
+    ],
+)
+async def complete_task(
+    user_id: UserName,
+    task_id: Annotated[str, Field(description="The unique identifier of the task to complete")],
+    *,
+    tasks: Need[Tasks],
+    context: ToolContext,
+) -> Changed:
+    """Toggle the completion status of a task."""
+    task = _found(await tasks.toggle(*_whose(user_id, task_id, context)))
+    return _changed(task, task.status)
+
+
+@tool(
+    description=(
+        "Permanently remove a task from the user's list. Use this when the user wants to delete, remove, or cancel a "
+        "task. This action cannot be undone."
+    ),
+    category="mutation",
+    response_time="fast",
+    permissions=["tasks:write"],
+    cacheable=False,
+    idempotent=True,
+    destructive=True,
+    tags=["tasks"],
+    examples=[
+        Example(
+            "The milk is no longer needed",
+            {"user_id": "ana", "task_id": _ID},
+            {"task_id": _ID, "status": "deleted", "title": "Buy milk"},
+        )
+    ],
+)
+async def delete_task(
+    user_id: UserName,
+    task_id: Annotated[str, Field(description="The unique identifier of the task to delete")],
+    *,
+    tasks: Need[Tasks],
+    context: ToolContext,
+) -> Changed:
+    """Permanently remove a task from the user's list."""
+    return _changed(_found(await tasks.remove(*_whose(user_id, task_id, context))), "deleted")
+
+
+@tool(
+    description=(
+        "Modify the title and/or description of an existing task. Use this when the user wants to change, rename, "
+        "edit, or update a task's details. Only provided fields are updated."
+    ),
+    category="mutation",
+    response_time="fast",
+    permissions=["tasks:write"],
+    cacheable=False,
+    idempotent=True,
+    tags=["tasks"],
+    refusals={"title.string_too_short": EMPTY_TITLE},
+    examples=[
+        Example(
+            "Another title, the same description",
+            {"user_id": "ana", "task_id": _ID, "title": "Buy oat milk"},
+            {"task_id": _ID, "status": "updated", "title": "Buy oat milk"},
+        )
+    ],
+)
+async def update_task(
+    user_id: UserName,
+    task_id: Annotated[str, Field(description="The unique identifier of the task to update")],
+    title: Annotated[
+        Title | SkipJsonSchema[None],
+        Field(description="The new title of the task, 1 to 255 characters; left out, it stays"),
+    ] = None,
+    description: Annotated[
+        Description | SkipJsonSchema[None],
+        Field(description="The new details of the task, up to 10,000 characters; left out, they stay"),
+    ] = None,
+    *,
+    tasks: Need[Tasks],
+    context: ToolContext,
+) -> Changed:
+    """Modify the title and/or description of an existing task."""
+    owner, known = _whose(user_id, task_id, context)
+    if title is None and description is None:
+        raise InvalidArguments(NOTHING_TO_UPDATE, fields=("title", "description"))
+    return _changed(_found(await tasks.change(owner, known, title, description)), "updated")
+
+
+TOOLS = (add_task, list_tasks, complete_task, delete_task, update_task)
+
+_NOBODY = UUID(int=0)
+
+
+def _owner(user_id: str, context: ToolContext) -> str:
+    """The user whose tasks are meant. A caller with a name can only mean themselves."""
+    if context.user_id not in (None, user_id):
+        raise NotFound(DENIED)
+    return user_id
+
+
+def _whose(user_id: str, task_id: str, context: ToolContext) -> tuple[str, UUID]:
+    """Whose task is meant, and which. What a caller may not see is looked up all the same, and never found.
+
+    So the answer takes as long for a task of someone else as for one that does not exist.
+    """
+    if context.user_id not in (None, user_id):
+        return context.user_id or "", _NOBODY
+    try:
+        return user_id, UUID(task_id)
+    except ValueError:
+        return user_id, _NOBODY
+
+
+def _found(task: Task | None) -> Task:
+    if task is None:
+        raise NotFound(DENIED)
+    return task
+
+
+def _changed(task: Task, status: Literal["created", "updated", "deleted", "completed", "pending"]) -> Changed:
+    return {"task_id": str(task.id), "status": status, "title": task.title}
+
+
+def _listed(task: Task) -> Listed:
+    return {
+        "id": str(task.id),
+        "title": task.title,
+        "description": task.description,
+        "is_completed": task.is_completed,
+        "created_at": task.created_at.isoformat(),
+    }
