@@ -35,8 +35,8 @@ def test_a_finished_app_is_taken_as_it_is(tmp_path):
         (
             "nobody",
             (
-                "No server 'nobody'. Installed: demo, todo. Give the name of an installed server, file.py, module:object, "
-                "or an http:// address."
+                "No server 'nobody'. Installed: demo, todo. Give the name of an installed server, file.py, "
+                "module:object, or an http:// address."
             ),
         ),
         ("missing.py", "There is no file missing.py."),

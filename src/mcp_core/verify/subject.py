@@ -1,0 +1,171 @@
+"""What rules look at: a server's tools, with what many rules want to know about them worked out once."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from mcp_core.listed import ListedTool
+from mcp_core.naming import Naming
+from mcp_core.spec import ToolSpec
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
+CHARACTERS_IN_A_TOKEN = 4
+"""Of English and JSON alike, roughly; models differ by a fifth either way."""
+DEEPEST = 32
+
+Schema = Mapping[str, Any]
+
+
+class Parameter(NamedTuple):
+    """One argument of a tool, or a member of an object inside one."""
+
+    name: str
+    path: str
+    """Where its schema stands, such as `inputSchema.properties.query`."""
+    schema: Schema
+    required: bool
+    depth: int
+    """0 for an argument, 1 for a member of an argument, and so on."""
+
+    @property
+    def description(self) -> str:
+        text = self.schema.get("description")
+        return text.strip() if isinstance(text, str) else ""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The JSON types it may have; null left out."""
+        return tuple(kind for kind in types_of(self.schema) if kind != "null")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A listed tool, read closely."""
+
+    listed: ListedTool
+    spec: ToolSpec | None = None
+    """What its author declared, where the server is one of ours and in this process."""
+
+    @property
+    def name(self) -> str:
+        return self.listed.name
+
+    @property
+    def schema(self) -> Schema:
+        return self.listed.input_schema
+
+    @cached_property
+    def description(self) -> str:
+        return self.listed.description.strip()
+
+    @cached_property
+    def name_words(self) -> tuple[str, ...]:
+        """`getUser_byID2` is get, user, by, id, 2."""
+        return tuple(word.lower() for word in _WORD.findall(self.name))
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of the description."""
+        return tuple(part.strip() for part in _SENTENCE.split(self.description) if part.strip())
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of the description, in lower case."""
+        return tuple(re.findall(r"[a-z0-9']+", self.description.lower()))
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All arguments, and the members of objects inside them, in order."""
+        return tuple(_parameters(self.schema, "inputSchema", 0, self.schema))
+
+    @cached_property
+    def arguments(self) -> tuple[Parameter, ...]:
+        """The arguments alone."""
+        return tuple(parameter for parameter in self.parameters if parameter.depth == 0)
+
+    @cached_property
+    def wire(self) -> str:
+        """The tool as it is sent to an agent, in compact JSON."""
+        return json.dumps(self.listed.to_wire(), ensure_ascii=False, separators=(",", ":"), default=str)
+
+    @property
+    def tokens(self) -> int:
+        """What the tool costs an agent in every request, about."""
+        return -(-len(self.wire) // CHARACTERS_IN_A_TOKEN)
+
+    def hint(self, name: str) -> bool | None:
+        """An annotation such as `readOnlyHint`; None where it is not given."""
+        value = self.listed.annotations.get(name)
+        return value if isinstance(value, bool) else None
+
+
+@dataclass(frozen=True)
+class Server:
+    """All tools of a server."""
+
+    tools: Sequence[Tool]
+    name: str = ""
+    naming: Naming | None = None
+    """The policy it declares, where it is one of ours."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Tool]:
+        return {tool.name: tool for tool in self.tools}
+
+
+def types_of(schema: Schema) -> tuple[str, ...]:
+    """The types a schema names, in `type` or in the branches of a choice."""
+    named = schema.get("type")
+    if isinstance(named, str):
+        return (named,)
+    if isinstance(named, list):
+        return tuple(str(kind) for kind in cast(list[Any], named))
+    found: list[str] = []
+    for word in ("anyOf", "oneOf"):
+        branches = schema.get(word)
+        if isinstance(branches, list):
+            for branch in cast(list[Any], branches):
+                found += types_of(cast(Schema, branch)) if isinstance(branch, dict) else ()
+    return tuple(dict.fromkeys(found))
+
+
+def resolve(schema: Schema, root: Schema) -> Schema:
+    """A schema with its local `$ref` followed; one that leads nowhere, or in a circle, stays as it is."""
+    seen: set[str] = set()
+    while isinstance(ref := schema.get("$ref"), str) and ref.startswith("#/") and ref not in seen:
+        seen.add(ref)
+        target: Any = root
+        for part in ref[2:].split("/"):
+            key = part.replace("~1", "/").replace("~0", "~")
+            target = cast(Schema, target).get(key) if isinstance(target, dict) else None
+        if not isinstance(target, dict):
+            return schema
+        schema = {**cast(Schema, target), **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
+
+
+def _parameters(schema: Schema, path: str, depth: int, root: Schema) -> Iterator[Parameter]:
+    if depth > DEEPEST:
+        return
+    properties = schema.get("properties")
+    needed = schema.get("required")
+    required = set(cast(list[Any], needed)) if isinstance(needed, list) else set[Any]()
+    if isinstance(properties, dict):
+        for name, given in cast(dict[str, Any], properties).items():
+            inner: Schema = resolve(cast(Schema, given), root) if isinstance(given, dict) else {}
+            place = f"{path}.properties.{name}"
+            yield Parameter(name, place, inner, name in required, depth)
+            yield from _parameters(inner, place, depth + 1, root)
+    items = schema.get("items")
+    if isinstance(items, dict) and depth:
+        yield from _parameters(resolve(cast(Schema, items), root), f"{path}.items", depth, root)
+    for word in ("anyOf", "oneOf", "allOf"):
+        branches = schema.get(word)
+        if isinstance(branches, list):
+            for number, branch in enumerate(cast(list[Any], branches)):
+                if isinstance(branch, dict):
+                    yield from _parameters(resolve(cast(Schema, branch), root), f"{path}.{word}.{number}", depth, root)
