@@ -8,12 +8,13 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls, todo
 from bench.contenders import CONTENDERS, ROOT, TOOLS
 from bench.http_calls import Load
 from bench.measure import Cell, Sample
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+TODO_PAGE = ROOT / "docs" / "benchmarks-todo.md"
 KINDS = (memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND, stages.KIND, cold_start.KIND)
 
 
@@ -26,9 +27,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--only",
         action="append",
         default=[],
-        choices=[*KINDS, *CONTENDERS],
+        choices=[*KINDS, todo.KIND, *CONTENDERS],
         metavar="NAME",
-        help=f"a measurement ({', '.join(KINDS)}) or a contender ({', '.join(CONTENDERS)}); may be given several times",
+        help=(
+            f"a measurement ({', '.join((*KINDS, todo.KIND))}) or a contender ({', '.join(CONTENDERS)}); "
+            "may be given several times"
+        ),
     )
     parser.add_argument("--rounds", type=int, help="rounds of each measurement")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
@@ -87,8 +91,23 @@ def rounds_of(samples: dict[Cell, list[Sample]]) -> str:
     return str(taken[0]) if len(taken) == 1 else f"{taken[0]} to {taken[-1]}"
 
 
+def measure_todo(options: argparse.Namespace) -> None:
+    """The page of the todo server."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        rounds, calls = options.rounds or (2 if options.quick else 5), 150 if options.quick else 400
+        taken = todo.measure(rounds, calls, Path(name), tell=telling("todo"), quick=options.quick)
+    text = todo.page(taken, 'make bench ARGS="--only todo --write"', report.machine())
+    print(text)
+    if options.write:
+        TODO_PAGE.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     options = parse()
+    if not options.load and (not options.only or todo.KIND in options.only):
+        measure_todo(options)
+        if options.only == [todo.KIND]:
+            return
     if options.load:
         saved = json.loads(options.load.read_text(encoding="utf-8"))
         about, made_by = saved["about"], saved["command"]

@@ -24,15 +24,15 @@ def measure(
     peers: Sequence[str], rounds: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era) for era in ERAS for peer in peers]
-    for peer in peers:
-        start(peer, ERAS[0], folder)  # the first start of all compiles the modules
-    return interleave(cells, rounds, lambda cell, _: start(cell.peer, cell.era, folder), tell)
+    commands = {peer: CONTENDERS[peer].command for peer in peers}
+    for command in commands.values():
+        start(command, ERAS[0], folder)  # the first start of all compiles the modules
+    return interleave(cells, rounds, lambda cell, _: start(commands[cell.peer], cell.era, folder), tell)
 
 
-def start(peer: str, era: str, folder: Path) -> Sample:
+def start(command: Sequence[str], era: str, folder: Path, tool: str = "add") -> Sample:
     """One start, up to the tool list: in the old era after the handshake, in the new one at once."""
-    pipe = subprocess.PIPE
-    command, env = CONTENDERS[peer].command, environment(folder)
+    pipe, env = subprocess.PIPE, environment(folder)
     started = time.perf_counter()
     process = subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=env, cwd=ROOT
@@ -50,8 +50,8 @@ def start(peer: str, era: str, folder: Path) -> Sample:
         guard.cancel()
         end(process)
     names = [tool["name"] for tool in answer["result"]["tools"]]
-    if "add" not in names:
-        raise ValueError(f"{peer} lists {names}, not add")
+    if tool not in names:
+        raise ValueError(f"{command} lists {names}, not {tool}")
     return {"wall_ms": passed * 1000, "cpu_ms": used * 1000, "rss_mb": resident / 1e6}
 
 

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from bench import messages
@@ -111,25 +112,37 @@ async def sample(
 ) -> dict[str, Any]:
     """Call `add` for so many seconds, or so many times; no two calls are alike."""
     session = None if era == messages.MODERN else await open_session(port)
-    waiting = deque((n, messages.post(port, call(era, n), era, session)) for n in range(first, first + calls))
+    requests = [(n, messages.post(port, call(era, n), era, session)) for n in range(first, first + calls)]
+    answers, figures = await drive(port, pid, requests, in_flight, seconds)
+    check(answers)
+    if session is not None:
+        await close_session(port, session)
+    return figures
+
+
+Answers = list[tuple[int, bytes]]
+
+
+async def drive(
+    port: int, pid: int, requests: Sequence[tuple[int, bytes]], in_flight: int, seconds: float
+) -> tuple[Answers, dict[str, Any]]:
+    """Send requests over so many connections, until they or the seconds are used up."""
+    waiting, answers = deque(requests), Answers()
     wires = [await connect(port) for _ in range(in_flight)]
-    answers: list[tuple[int, bytes]] = []
     busy, started = cpu_seconds(pid), time.perf_counter()
     end = started + seconds
 
-    async def drive(wire: Wire) -> None:
+    async def converse(wire: Wire) -> None:
         while waiting and time.perf_counter() < end:
             number, request = waiting.popleft()
             answers.append((number, await wire.ask(request)))
 
-    await asyncio.gather(*(drive(wire) for wire in wires))
+    await asyncio.gather(*(converse(wire) for wire in wires))
     passed, busy = time.perf_counter() - started, cpu_seconds(pid) - busy
-    check(answers)
     for wire in wires:
         wire.close()
-    if session is not None:
-        await close_session(port, session)
-    return {"calls_per_s": len(answers) / passed, "cpu_us": busy / len(answers) * 1e6, "calls": len(answers)}
+    figures = {"calls_per_s": len(answers) / passed, "cpu_us": busy / len(answers) * 1e6, "calls": len(answers)}
+    return answers, figures
 
 
 def call(era: str, number: int) -> dict[str, Any]:

