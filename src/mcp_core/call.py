@@ -58,6 +58,8 @@ class Request(NamedTuple):
     ask: Ask | None = None
     can_return_questions: bool = False
     """Whether the client takes a question as an answer and calls again with the reply."""
+    must_declare: bool = False
+    """Whether the protocol has an error of its own for a client that must be able to ask, and does not say it can."""
     reply: Reply | None = None
 
 

@@ -6,6 +6,8 @@
     ├── Conflict              ConflictError      a domain rule forbids   business
     ├── PermissionDenied      PermissionError    the caller may not      business
     ├── ConsentRequired       ConsentError       the person has not said yes  business
+    │   ├── ForgedReply       ConsentError       a protocol error, not a result   business
+    │   └── CannotAsk         ConsentError       a protocol error, not a result   business
     ├── RateLimited           RateLimitError     too many calls          business
     ├── DeadlineExceeded      DeadlineError      took too long           system
     └── Unavailable           UnavailableError   something we need is away    system
@@ -86,6 +88,14 @@ class ConsentRequired(ToolError):
 
     error_type = "ConsentError"
     default_instruction = instructions.REQUIRE_CONSENT
+
+
+class ForgedReply(ConsentRequired):
+    """A reply came under a seal that this server did not make. Recorded as a refusal, and reported by the host."""
+
+
+class CannotAsk(ConsentRequired):
+    """The person must be asked, and the client has not declared that it can. As above."""
 
 
 class RateLimited(ToolError):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from mcp_core.bound import BoundTool, Resources, bind
 from mcp_core.call import Answer, Body, Call, Permit, Question, Request
+from mcp_core.errors import CannotAsk, ForgedReply
 from mcp_core.mcp_log import mark_call, unmark_call
 from mcp_core.registry import ToolRegistry
 from mcp_core.render import Format, render
@@ -71,7 +72,7 @@ class Pipeline:
         }
 
     async def run(self, request: Request) -> Answer | Question:
-        """Answer one call. Raises only UnknownTool, which is the host's to report."""
+        """Answer one call. Raises only what is the host's to report: UnknownTool, ForgedReply and CannotAsk."""
         started = time.perf_counter()
         tool = self._tools.get(request.tool) or self._tools[self._unknown(request.tool)]
         trail = Trail()
@@ -81,6 +82,8 @@ class Pipeline:
             try:
                 begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, trail)
+                if isinstance(trail.error, ForgedReply | CannotAsk):
+                    raise trail.error
                 if isinstance(body, Question):
                     return body
                 answer = render(

@@ -35,12 +35,17 @@ def make(key: bytes, binding: str, expires: float) -> str:
     return f"{payload.decode()}.{_sign(key, payload)}"
 
 
+def is_genuine(key: bytes, text: str) -> bool:
+    """Whether this server has made the seal, whatever for."""
+    payload, _, signature = text.encode("utf-8", "replace").partition(b".")
+    return hmac.compare_digest(_sign(key, payload).encode(), signature)
+
+
 def open_seal(key: bytes, binding: str, text: str, now: float) -> Seal | str:
     """The seal, or why it does not count."""
-    payload, _, signature = text.encode("utf-8", "replace").partition(b".")
-    if not hmac.compare_digest(_sign(key, payload).encode(), signature):
+    if not is_genuine(key, text):
         return "not made by this server"
-    claims = cast(dict[str, Any], json.loads(base64.urlsafe_b64decode(payload)))
+    claims = cast(dict[str, Any], json.loads(base64.urlsafe_b64decode(text.partition(".")[0])))
     if not hmac.compare_digest(str(claims["b"]), binding):
         return "made for another caller, tool or arguments"
     if claims["e"] <= now:

@@ -15,7 +15,10 @@ from tests.behaviour.combinations import NEW, NO, YES, Combination, Connect, Per
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 REPLY = {"confirm": YES}
-NOT_VALID = ("is not valid: it was changed, has expired, was used before", "Invalid or expired requestState")
+FORGED = types.ErrorData(
+    code=-32602, message="Invalid or expired requestState", data={"reason": "invalid_request_state"}
+)
+NOT_VALID = ("is not valid: it has expired, was used before, or is about another call", FORGED.message)
 
 Refusal = Callable[..., Awaitable[str]]
 
@@ -68,12 +71,19 @@ async def test_a_question_that_is_asked_if_possible_is_left_out_where_nobody_can
 
 
 @pytest.mark.requirement("CON-3")
-async def test_a_required_confirmation_refuses_a_client_that_cannot_ask(connect: Connect):
+async def test_a_required_confirmation_refuses_a_client_that_cannot_ask(connect: Connect, combination: Combination):
+    words = "'wipe' runs only after the user has confirmed it, and this client cannot ask them. "
+    words += "Use a client that supports elicitation."
     async with connect(can_ask=False) as client:
-        error = await error_of(client, "wipe", key="unasked", explicit_action="WIPE")
+        if combination.era == NEW:
+            with pytest.raises(MCPError) as raised:
+                await client.call_tool("wipe", {"key": "unasked", "explicit_action": "WIPE"})
+            needed = {"requiredCapabilities": {"elicitation": {"form": {}}}}
+            assert raised.value.error == types.ErrorData(code=-32021, message=words, data=needed)
+        else:
+            error = await error_of(client, "wipe", key="unasked", explicit_action="WIPE")
+            assert error == {"type": "ConsentError", "kind": "business", "message": words}
         assert await data_of(client, "count", key="unasked") == 0
-    assert error["type"] == "ConsentError"
-    assert "this client cannot ask them" in error["message"]
 
 
 @pytest.mark.requirement("CON-3")
@@ -108,7 +118,7 @@ async def replied(client: Client, state: str | None, name: str, *, reply=REPLY, 
 
 @pytest.fixture
 def refusal(combination: Combination) -> Refusal:
-    """Why a call that brings a reply along is refused."""
+    """Why a call that brings along a reply under a genuine seal is refused."""
 
     async def refused(client: Client, state: str, name: str, **given: Any) -> str:
         try:
@@ -117,6 +127,7 @@ def refusal(combination: Combination) -> Refusal:
             # FastMCP puts a seal of its own around ours, and refuses what does not fit it before our tool is asked.
             if combination.host != "fastmcp":
                 raise
+            assert error.error == FORGED
             return error.error.message
         assert answer["data"] is None
         assert answer["error"]["type"] == "ConsentError"
@@ -165,12 +176,13 @@ FORGERIES = {
 @over(era=(NEW,))
 @pytest.mark.requirement("CON-3")
 @pytest.mark.parametrize("forgery", FORGERIES)
-async def test_a_forged_state_is_refused_and_nothing_happens(connect: Connect, refusal: Refusal, forgery: str):
+async def test_a_forged_state_is_a_protocol_error_and_nothing_happens(connect: Connect, forgery: str):
     async with connect() as client:
         state = FORGERIES[forgery](await asked(client, "wipe", key="forged", explicit_action="WIPE"))
-        why = await refusal(client, state, "wipe", key="forged", explicit_action="WIPE")
+        with pytest.raises(MCPError) as raised:
+            await replied(client, state, "wipe", key="forged", explicit_action="WIPE")
         assert await data_of(client, "count", key="forged") == 0
-    assert any(words in why for words in NOT_VALID)
+    assert raised.value.error == FORGED
 
 
 @over(era=(NEW,))
@@ -220,10 +232,12 @@ async def test_a_yes_without_a_state_is_asked_again(connect: Connect):
 
 @over(era=(NEW,))
 @pytest.mark.requirement("CON-3")
-async def test_a_client_that_cannot_ask_cannot_bring_a_reply_either(connect: Connect, refusal: Refusal):
+async def test_a_client_that_cannot_ask_cannot_bring_a_reply_either(connect: Connect):
     async with connect(can_ask=False) as client:
-        assert await refusal(client, "made.up", "wipe", key="no asker", explicit_action="WIPE")
+        with pytest.raises(MCPError) as raised:
+            await replied(client, "made.up", "wipe", key="no asker", explicit_action="WIPE")
         assert await data_of(client, "count", key="no asker") == 0
+    assert raised.value.error == FORGED
 
 
 @over(era=(NEW,), transport=("http",))

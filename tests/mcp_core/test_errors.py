@@ -18,7 +18,7 @@ from mcp_core.errors import (
     UnknownTool,
 )
 
-ROW = re.compile(r"^ *[├└]── (\w+) +(\w+) .*?(\w+)$", re.MULTILINE)
+ROW = re.compile(r"^[ │]*[├└]── (\w+) +(\w+) .*?(\w+)$", re.MULTILINE)
 
 
 def test_the_tree_in_the_docstring_is_the_tree_of_the_classes():

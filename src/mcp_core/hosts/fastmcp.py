@@ -45,7 +45,7 @@ class GovernedTool(Tool):
         if not app.is_open:
             # Without `lifespan=governed(app)` nobody has opened it. It stays open for the rest of the process.
             await app.__aenter__()
-        answer = await app.run(_request(app, self._final_name, arguments))
+        answer = await wire.run(app, _request(app, self._final_name, arguments))
         if isinstance(answer, Question):
             return InputRequiredToolResult(wire.input_required(answer))
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]

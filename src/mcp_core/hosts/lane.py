@@ -17,7 +17,7 @@ from mcp_core import json_text
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Ask, Caller, Question, Reply, Request
 from mcp_core.context import ReportProgress
-from mcp_core.errors import UnknownTool
+from mcp_core.errors import CannotAsk, ForgedReply, UnknownTool
 from mcp_core.hosts import lane_shapes
 from mcp_core.hosts.lane_shapes import fits
 
@@ -34,6 +34,7 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 
 _PREFIX = "io.modelcontextprotocol/"
@@ -120,6 +121,16 @@ def agreed(answer: Any) -> bool:
     fields = cast(Fields, answer) if isinstance(answer, dict) else {}
     content = fields.get("content")
     return fields.get("action") == "accept" and isinstance(content, dict) and content.get(CONFIRM) is True  # pyright: ignore[reportUnknownMemberType]
+
+
+def protocol_error(error: UnknownTool | ForgedReply | CannotAsk) -> RpcError:
+    """What a call is answered with that the pipeline leaves to its host."""
+    if isinstance(error, UnknownTool):
+        return RpcError(INVALID_PARAMS, str(error), {"nearest": list(error.nearest)})
+    if isinstance(error, ForgedReply):
+        # The words of the SDK. A client may look at the reason; an agent can do nothing about it.
+        return RpcError(INVALID_PARAMS, "Invalid or expired requestState", {"reason": "invalid_request_state"})
+    return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {"form": {}}}})
 
 
 def envelope(params: Fields) -> Fields:
@@ -213,14 +224,15 @@ class Lane:
             progress=peer.progress,
             ask=peer.ask if can_elicit and not peer.modern else None,
             can_return_questions=can_elicit and peer.modern,
+            must_declare=peer.modern,
             reply=_reply(params) if asks and peer.modern else None,
         )
         if self._ready is not None and not self._ready.done():
             await asyncio.shield(self._ready)
         try:
             answer = await self.app.run(request)
-        except UnknownTool as error:
-            raise RpcError(INVALID_PARAMS, str(error), {"nearest": list(error.nearest)}) from None
+        except (UnknownTool, ForgedReply, CannotAsk) as error:
+            raise protocol_error(error) from None
         if isinstance(answer, Question):
             return self._question(answer)
         failed = "true" if answer.is_error else "false"

@@ -26,6 +26,7 @@ from mcp_core.hosts.lane import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
     MODERN,
     PARSE_ERROR,
     VERSION_KEY,
@@ -55,7 +56,7 @@ _WANTED = frozenset(
 )
 _TELLING = {"traceparent": "traceparent", "tracestate": "tracestate", "x-correlation-id": "correlationId"}
 _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
-_STATUS = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404}
+_STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
 _SESSION_PREFIX = "lane-"
 _MOST_SESSIONS = 4096

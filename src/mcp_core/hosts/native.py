@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Question
-from mcp_core.errors import UnknownTool
 from mcp_core.hosts import wire
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
 from mcp_core.hosts.lane import DOCS_SCHEME, LIST_TTL_MS, documentation_of, read_documentation
@@ -75,10 +74,7 @@ class _Handlers:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app
         caller = ctx.request.scope[CALLER_KEY] if ctx.request is not None else app.local_caller
-        try:
-            answer = await app.run(wire.request_of(app, ctx, params.name, params.arguments, caller))
-        except UnknownTool as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(error), data={"nearest": error.nearest}) from None
+        answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, caller))
         if isinstance(answer, Question):
             return wire.input_required(answer)
         # A mapping, not a model: the SDK would build the model only to take it apart again.

@@ -10,9 +10,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_core.app import App
-from mcp_core.call import Ask, Caller, Question, Reply, Request
-from mcp_core.errors import ConsentRequired
-from mcp_core.hosts.lane import CONFIRM, CONFIRM_SCHEMA
+from mcp_core.call import Answer, Ask, Caller, Question, Reply, Request
+from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, UnknownTool
+from mcp_core.hosts.lane import CONFIRM, CONFIRM_SCHEMA, protocol_error
 
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
@@ -46,8 +46,18 @@ def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] |
         progress=session.report_progress,
         ask=_asker(ctx) if can_elicit and not modern else None,
         can_return_questions=can_elicit and modern,
+        must_declare=modern,
         reply=_reply(ctx) if spec_asks and modern else None,
     )
+
+
+async def run(app: App, request: Request) -> Answer | Question:
+    """Answer a call. Raises MCPError for what is no result, but an error of the protocol."""
+    try:
+        return await app.run(request)
+    except (UnknownTool, ForgedReply, CannotAsk) as refusal:
+        error = protocol_error(refusal)
+        raise MCPError(code=error.code, message=error.message, data=error.data) from None
 
 
 def _can_elicit(ctx: Context) -> bool:

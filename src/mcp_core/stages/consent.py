@@ -11,8 +11,8 @@ import time
 from pydantic import BaseModel
 
 from mcp_core import json_text, seal
-from mcp_core.call import Call, Question
-from mcp_core.errors import ConsentRequired, Unavailable
+from mcp_core.call import Call, Question, Reply
+from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, Unavailable
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state import State, StateUnavailable
 
@@ -26,6 +26,8 @@ _LONGEST_QUESTION = 1000
 async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
     """Nothing where the person has agreed, a question that must be answered first, or a refusal."""
     request = call.request
+    if request.reply is not None:
+        await _check_seal(call, request.reply, state)
     if request.ask is not None:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -38,11 +40,22 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
     if request.can_return_questions:
         return await _by_seal(call, arguments, arguments_json, state)
     if call.spec.declaration.confirm == "required":
-        raise ConsentRequired(
+        refusal = CannotAsk if request.must_declare else ConsentRequired
+        raise refusal(
             f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."
         )
     return None
+
+
+async def _check_seal(call: Call, reply: Reply, state: State) -> None:
+    """A seal that this server did not make is no matter for the agent: it is tampered with, or meant for another."""
+    try:
+        key = await state.seal_key()
+    except StateUnavailable as error:
+        raise _cannot_check() from error
+    if not seal.is_genuine(key, reply.state):
+        raise ForgedReply(f"The confirmation for {call.spec.name!r} was not made by this server. Nothing was done.")
 
 
 async def _by_seal(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
@@ -62,7 +75,7 @@ async def _by_seal(call: Call, arguments: BaseModel, arguments_json: str, state:
         if not reply.accepted:
             raise _refused(call)
     except StateUnavailable as error:
-        raise Unavailable("The confirmation cannot be checked right now. Nothing was done.") from error
+        raise _cannot_check() from error
     return None
 
 
@@ -83,6 +96,10 @@ def _refused(call: Call) -> ConsentRequired:
 
 def _not_valid(call: Call) -> ConsentRequired:
     return ConsentRequired(
-        f"The confirmation for {call.spec.name!r} is not valid: it was changed, has expired, was used before, or is "
-        "about another call. Nothing was done. Call the tool again without it to be asked anew."
+        f"The confirmation for {call.spec.name!r} is not valid: it has expired, was used before, or is about another "
+        "call. Nothing was done. Call the tool again without it to be asked anew."
     )
+
+
+def _cannot_check() -> Unavailable:
+    return Unavailable("The confirmation cannot be checked right now. Nothing was done.")

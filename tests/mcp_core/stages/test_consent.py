@@ -1,5 +1,6 @@
 import asyncio
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -7,6 +8,7 @@ from pydantic import Field
 
 from mcp_core import Answer, App, Caller, Question, Request, Settings
 from mcp_core.call import Reply
+from mcp_core.errors import CannotAsk, ForgedReply
 from mcp_core.stages import consent
 from tests.mcp_core.declared import Number, Text, mutation
 
@@ -14,8 +16,8 @@ ANN = Caller("user:ann", grants=frozenset({"*"}))
 DELETE = {"note": "note_1", "explicit_action": "DELETE"}
 NOT_VALID = {
     "success": False,
-    "error": "The confirmation for 'delete' is not valid: it was changed, has expired, was used before, or is "
-    "about another call. Nothing was done. Call the tool again without it to be asked anew.",
+    "error": "The confirmation for 'delete' is not valid: it has expired, was used before, or is about another "
+    "call. Nothing was done. Call the tool again without it to be asked anew.",
     "error_type": "ConsentError",
     "instruction": "Require explicit user consent before proceeding.",
 }
@@ -119,12 +121,29 @@ async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_u
 
 @pytest.mark.requirement("CON-3")
 @pytest.mark.parametrize("forged", ["", ".", "yes", "e30.e30", "\ud800", "{}", "A" * 100_000])
-async def test_a_forged_confirmation_is_refused(forged: str, log):
+async def test_a_forged_confirmation_is_left_to_the_host_and_recorded_once(forged: str, tmp_path: Path, log):
     deleted: list[str] = []
-    async with build(deleted) as app:
-        assert await told(app, REQUEST._replace(reply=Reply(forged, accepted=True))) == NOT_VALID
+    audit = tmp_path / "audit.jsonl"
+    async with build(deleted, Settings(audit_file=audit)) as app:
+        with pytest.raises(ForgedReply):
+            await app.run(REQUEST._replace(reply=Reply(forged, accepted=True)))
     assert deleted == []
-    assert ("WARNING", "Confirmation of delete refused: not made by this server") in log.messages
+    assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
+    words = "The confirmation for 'delete' was not made by this server. Nothing was done."
+    assert log.messages == [("TRACE", "Tool called: delete"), ("WARNING", f"Tool delete refused: {words}")]
+    (entry,) = map(json.loads, audit.read_text().splitlines())
+    assert (entry["outcome"], entry["errorType"], entry["error"]) == ("business", "ConsentError", words)
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_forged_confirmation_is_forged_whether_or_not_the_client_could_ask():
+    deleted: list[str] = []
+    forged = REQUEST._replace(reply=Reply("yes", accepted=True), can_return_questions=False)
+    async with build(deleted) as app:
+        for must_declare in (True, False):
+            with pytest.raises(ForgedReply):
+                await app.run(forged._replace(must_declare=must_declare))
+    assert deleted == []
 
 
 @pytest.mark.requirement("CON-3")
@@ -132,7 +151,8 @@ async def test_a_confirmation_of_another_server_is_refused():
     deleted: list[str] = []
     async with build(deleted) as app, build(deleted) as other:
         reply = Reply(await ask(other, REQUEST), accepted=True)
-        assert await told(app, REQUEST._replace(reply=reply)) == NOT_VALID
+        with pytest.raises(ForgedReply):
+            await app.run(REQUEST._replace(reply=reply))
     assert deleted == []
 
 
@@ -236,6 +256,17 @@ async def test_a_client_that_cannot_ask_is_refused_where_a_confirmation_is_requi
         answer = await told(app, Request("delete", DELETE, ANN))
     assert deleted == done
     assert answer == DONE if done else answer["error_type"] == "ConsentError"
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_client_that_should_have_declared_that_it_can_ask_is_left_to_the_host_and_recorded_once(log):
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        with pytest.raises(CannotAsk, match="'delete' runs only after the user has confirmed it"):
+            await app.run(Request("delete", DELETE, ANN, must_declare=True))
+    assert deleted == []
+    assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
+    assert [level for level, _ in log.messages] == ["TRACE", "WARNING"]
 
 
 async def test_the_persons_question_shows_what_will_be_done_defaults_included_and_no_secret():
