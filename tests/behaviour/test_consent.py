@@ -127,7 +127,6 @@ def refusal(combination: Combination) -> Refusal:
             # FastMCP puts a seal of its own around ours, and refuses what does not fit it before our tool is asked.
             if combination.host != "fastmcp":
                 raise
-            assert error.error == FORGED
             return error.error.message
         assert answer["data"] is None
         assert answer["error"]["type"] == "ConsentError"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from asyncio.subprocess import PIPE
@@ -11,13 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
+from mcp_core import Settings
+from mcp_core.hosts import lane_stdio
+from mcp_core.hosts.lane import Lane
+from mcp_core.hosts.lane_stdio import StdioConnection
 from tests.behaviour.combinations import ENVIRONMENT, SCRIPT
+from tests.behaviour.served import build
 
 COMMAND = [sys.executable, SCRIPT, "native", "stdio", "--log-level", "CRITICAL"]
 PATIENCE = 30
 LONGEST = 64 * 1024 * 1024
 MEGABYTE = 1024 * 1024
+OPENING = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+YES = {"action": "accept", "content": {"confirm": True}}
 
 
 def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
@@ -26,6 +35,10 @@ def request(number: Any, method: str, **params: Any) -> dict[str, Any]:
 
 def call(number: Any, tool: str, /, **arguments: Any) -> dict[str, Any]:
     return request(number, "tools/call", name=tool, arguments=arguments)
+
+
+def cancelled(number: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
 
 
 def data(answer: dict[str, Any]) -> Any:
@@ -61,16 +74,16 @@ class Pipe:
             number += 1
 
     async def greet(self, capabilities: dict[str, Any] | None = None) -> None:
-        client = {"name": "raw", "version": "1"}
-        opening = {"protocolVersion": "2025-11-25", "capabilities": capabilities or {}, "clientInfo": client}
-        await self.ask(request(0, "initialize", **opening))
+        await self.ask(request(0, "initialize", **OPENING | {"capabilities": capabilities or {}}))
         await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
 
 @asynccontextmanager
-async def served(stdin: Any = PIPE, limit: int = LONGEST) -> AsyncIterator[Pipe]:
+async def served(
+    stdin: Any = PIPE, limit: int = LONGEST, stdout: Any = PIPE, log_level: str = "CRITICAL"
+) -> AsyncIterator[Pipe]:
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, stdin=stdin, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT, limit=limit
+        *COMMAND[:-1], log_level, stdin=stdin, stdout=stdout, stderr=PIPE, env=ENVIRONMENT, limit=limit
     )
     try:
         async with asyncio.timeout(PATIENCE):
@@ -117,6 +130,59 @@ async def test_more_calls_than_may_be_under_way_wait_for_their_turn():
         silent.cancel()
 
 
+async def test_a_call_that_waits_and_one_that_runs_can_be_cancelled_behind_a_thousand_others():
+    async with served() as pipe:
+        await pipe.greet()
+        await pipe.send(*(call(n, "wait_long", key="k") for n in range(1, 1001)))
+        await pipe.send(call("waits", "wait_long", key="waits"), call("next", "count", key="waits started"))
+        await pipe.send(cancelled("waits"), cancelled(7))
+        # The place of the one that ran goes to the next that waits, which is not the one that was cancelled.
+        answer = await pipe.read()
+        assert (answer["id"], data(answer)) == ("next", 0)
+        assert data(await pipe.ask(call("stopped", "count", key="k stopped"))) == 1
+
+
+async def test_a_person_s_answer_is_heard_behind_a_thousand_calls():
+    async with served() as pipe:
+        await pipe.greet({"elicitation": {}})
+        question = await pipe.ask(call("asks", "wipe", key="k", explicit_action="WIPE"))
+        await pipe.send(*(call(n, "wait_long", key="k") for n in range(1, 1101)))
+        answer = await pipe.ask({"jsonrpc": "2.0", "id": question["id"], "result": YES})
+    assert (answer["id"], data(answer)) == ("asks", "wiped")
+
+
+@pytest.mark.parametrize(("most", "size"), [("MOST_WAITING", 2), ("MOST_WAITING_BYTES", 250)])
+async def test_only_so_many_calls_wait_and_then_the_next_line_does(
+    monkeypatch: pytest.MonkeyPatch, most: str, size: int
+):
+    monkeypatch.setattr(lane_stdio, "MOST_CALLS", 1)
+    monkeypatch.setattr(lane_stdio, most, size)
+    written: list[bytes] = []
+
+    async def drain() -> None:
+        pass
+
+    async with build(Settings()) as app:
+        connection = StdioConnection(Lane(app), written.append, drain)
+        lines = [call(n, "wait_long", key="k") for n in range(1, 5)] + [cancelled(4)]
+
+        async def read() -> None:
+            for line in (request(0, "initialize", **OPENING), *lines):
+                await connection.receive(json.dumps(line).encode())
+
+        reading = asyncio.ensure_future(read())
+        done, _ = await asyncio.wait({reading}, timeout=0)
+        assert not done
+        assert [waiting.id for waiting in connection._waiting] == [2, 3, 4]
+        (running,) = connection._running
+        running.cancel()
+        async with asyncio.timeout(5):
+            await reading
+        assert [waiting.id for waiting in connection._waiting] == [3]
+        await connection.close()
+    assert [json.loads(line)["id"] for line in written] == [0]
+
+
 async def test_a_client_that_does_not_read_holds_the_server_back_and_not_its_memory():
     async with served(limit=64 * 1024) as pipe:  # beyond twice that, this client stops reading
         await pipe.greet()
@@ -156,14 +222,39 @@ async def test_what_was_asked_before_the_end_of_the_input_is_answered():
     assert {json.loads(line)["id"] for line in lines} == set(range(1, 51))
 
 
-async def test_a_client_that_closes_its_side_of_the_output_ends_the_server():
-    async with served() as pipe:
+async def test_all_is_answered_though_the_client_reads_only_after_the_end_of_its_input():
+    async with served(limit=64 * 1024) as pipe:
         await pipe.greet()
+        pipe.write(*(request(n, "tools/list") for n in range(1, 51)))
+        pipe.process.stdin.close()
+        lines = (await pipe.process.stdout.read()).splitlines()
+    assert {json.loads(line)["id"] for line in lines} == set(range(1, 51))
+
+
+@pytest.mark.parametrize("says", [[], [call(2, "add", a=1, b=1)]], ids=["silent", "asking"])
+async def test_a_client_that_closes_its_side_of_the_output_ends_the_server_and_what_it_runs(says: list[Any]):
+    async with served(log_level="TRACE") as pipe:
+        await pipe.greet()
+        await pipe.send(call(1, "wait_long", key="k"))
+        await pipe.until("count", 1, "k started")
         pipe.process._transport.get_pipe_transport(1).close()
-        pipe.write(call(1, "add", a=1, b=1))
+        pipe.write(*says)
+        # Its input is still open.
         async with asyncio.timeout(5):
             assert await pipe.process.wait() == 0
-        assert b"Traceback" not in await pipe.process.stderr.read()
+        log = await pipe.process.stderr.read()
+    assert b"Tool wait_long ended: cancelled" in log
+    assert b"Traceback" not in log
+
+
+async def test_an_output_that_takes_no_more_ends_the_server():
+    full = os.open("/dev/full", os.O_WRONLY)
+    async with served(stdout=full) as pipe:
+        os.close(full)
+        await pipe.send(request(0, "initialize", **OPENING))
+        async with asyncio.timeout(5):
+            assert await pipe.process.wait() == 0
+        assert await pipe.process.stderr.read() == b""
 
 
 async def test_sigterm_ends_the_server_though_a_call_is_under_way():
@@ -181,7 +272,7 @@ async def test_a_cancelled_call_is_stopped_and_not_answered():
         await pipe.greet()
         await pipe.send(call(7, "wait_long", key="k"))
         await pipe.until("count", 1, "k started")
-        await pipe.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}})
+        await pipe.send(cancelled(7))
         await pipe.until("count", 1, "k stopped")
         assert (await pipe.ask(request(8, "ping")))["id"] == 8
 
@@ -230,10 +321,8 @@ async def test_what_a_handler_prints_does_not_reach_the_pipe():
 
 
 async def test_a_plain_file_is_served_and_its_long_line_refused(tmp_path: Path):
-    client = {"name": "raw", "version": "1"}
-    opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
     long = call(1, "create_note", title="x", body="y" * 9 * MEGABYTE)
-    lines = [request(0, "initialize", **opening), long, call(2, "add", a=1, b=1)]
+    lines = [request(0, "initialize", **OPENING), long, call(2, "add", a=1, b=1)]
     file = tmp_path / "input"
     file.write_text("\n".join(json.dumps(line) for line in lines))
     with file.open("rb") as source:
@@ -258,9 +347,7 @@ async def test_the_sdk_is_not_loaded_for_ordinary_requests():
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", CONFESSING, *COMMAND[1:], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT
     )
-    client = {"name": "raw", "version": "1"}
-    opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-    asked = [request(0, "initialize", **opening), request(1, "tools/list"), call(2, "add", a=1, b=1), request(3, "no")]
+    asked = [request(0, "initialize", **OPENING), request(1, "tools/list"), call(2, "add", a=1, b=1), request(3, "no")]
     text = "".join(json.dumps(message) + "\n" for message in asked)
     async with asyncio.timeout(PATIENCE):
         output, errors = await process.communicate(text.encode())

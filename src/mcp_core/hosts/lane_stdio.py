@@ -5,9 +5,10 @@ import itertools
 import json
 import os
 import stat
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from mcp_core import json_text
 from mcp_core.app import App
@@ -46,13 +47,26 @@ logger = get_logger(__name__)
 
 LONGEST_LINE = 4 * 1024 * 1024
 MOST_CALLS = 1000
-"""How many calls may be under way on one pipe; the next line is read when one of them has ended."""
+"""How many calls may be under way on one pipe. Others wait; what is about a call, as its end, is heard meanwhile."""
+MOST_WAITING = 1000
+MOST_WAITING_BYTES = LONGEST_LINE
+"""How many calls, and how much of them, may wait. With more than that, the next line is read when one has begun."""
 
 LAST_SECONDS = 1.0
 """How long calls may go on after the input has ended. Clients end the process by force after about two."""
 
 Write = Callable[[bytes], object]
 Drain = Callable[[], Awaitable[None]]
+
+
+class _Request(NamedTuple):
+    """A request that is to be answered, with what is known about its sender."""
+
+    method: str
+    params: Fields
+    id: str | int
+    peer: Peer
+    size: int
 
 
 class StdioConnection:
@@ -66,9 +80,12 @@ class StdioConnection:
         self._greeted = False
         """Whether the client has said that it is initialized; some say no more than that."""
         self._calls: dict[str | int, asyncio.Task[None]] = {}
+        self._running: set[asyncio.Task[None]] = set()
+        self._waiting: deque[_Request] = deque()
+        self._room = asyncio.Event()
+        """Set when one of those that waited no longer does."""
         self._asked: dict[str, asyncio.Future[Any]] = {}
         self._numbers = itertools.count(1)
-        self._room = asyncio.Semaphore(MOST_CALLS)
 
     async def receive(self, line: bytes) -> None:
         """Take one message. Requests are answered as they finish, in tasks of their own."""
@@ -90,27 +107,39 @@ class StdioConnection:
         elif not isinstance(params, dict | None):
             self._send_error(_usable(request_id), invalid_params())
         else:
-            await self._room.acquire()
-            self._start(method, cast(Fields, params or {}), cast(str | int, request_id))
+            await self._take_request(method, cast(Fields, params or {}), cast(str | int, request_id), len(line))
 
-    def _start(self, method: str, params: Fields, request_id: str | int) -> None:
+    async def _take_request(self, method: str, params: Fields, request_id: str | int, size: int) -> None:
         # The era and the handshake are settled before the next line is read.
         try:
             peer = self._peer(method, params, request_id)
         except RpcError as error:
             self._send_error(request_id, error)
-            peer = None
-        if peer is None:
-            self._room.release()
             return
-        task = asyncio.ensure_future(self._answer(method, params, request_id, peer))
-        self._calls[request_id] = task
-        task.add_done_callback(lambda done: self._ended(request_id, done))
+        if peer is None:
+            return
+        request = _Request(method, params, request_id, peer, size)
+        if len(self._running) < MOST_CALLS:
+            self._start(request)
+            return
+        self._waiting.append(request)
+        while len(self._waiting) > MOST_WAITING or sum(each.size for each in self._waiting) > MOST_WAITING_BYTES:
+            self._room.clear()
+            await self._room.wait()
+
+    def _start(self, request: _Request) -> None:
+        task = asyncio.ensure_future(self._answer(*request[:4]))
+        self._calls[request.id] = task
+        self._running.add(task)
+        task.add_done_callback(lambda done: self._ended(request.id, done))
 
     def _ended(self, request_id: str | int, done: asyncio.Task[None]) -> None:
-        self._room.release()
+        self._running.discard(done)
         if self._calls.get(request_id) is done:
             del self._calls[request_id]
+        if self._waiting:
+            self._start(self._waiting.popleft())
+            self._room.set()
 
     async def _answer(self, method: str, params: Fields, request_id: str | int, peer: Peer) -> None:
         try:
@@ -200,12 +229,17 @@ class StdioConnection:
 
     def _take_notification(self, method: str, params: Fields) -> None:
         if method == "notifications/cancelled":
-            request_id = _usable(params.get("requestId"))
-            call = self._calls.get(request_id) if request_id is not None else None
-            if call is not None:
-                call.cancel()
+            self._cancel(_usable(params.get("requestId")))
         elif method == "notifications/initialized" and fits(params, NOTIFICATION):
             self._greeted = True
+
+    def _cancel(self, request_id: str | int | None) -> None:
+        call = self._calls.get(request_id) if request_id is not None else None
+        if call is not None:
+            call.cancel()
+        elif any(request.id == request_id for request in self._waiting):
+            self._waiting = deque(request for request in self._waiting if request.id != request_id)
+            self._room.set()
 
     def _progress(self, params: Fields) -> ReportProgress | None:
         token = progress_token(params)
@@ -227,12 +261,15 @@ class StdioConnection:
 
     async def finish(self) -> None:
         """Give the calls that are under way a moment: a client may send all it has and close its side."""
-        if self._calls:
-            await asyncio.wait(list(self._calls.values()), timeout=LAST_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_SECONDS):
+                while self._running:
+                    await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """End the calls that are still under way."""
-        calls = list(self._calls.values())
+        self._waiting.clear()
+        calls = list(self._running)
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
@@ -264,18 +301,32 @@ def _usable(request_id: Any) -> str | int | None:
 
 
 async def serve_stdio(app: App) -> None:
-    """Serve over stdin and stdout until the input ends."""
+    """Serve over stdin and stdout until the input ends, or nobody reads the output any more."""
     source, sink = _claim_pipes()
     lines, output = await _reader(source), await _writer(sink)
     async with kept_open(app) as ready:
         connection = StdioConnection(Lane(app, ready), output.write, output.drain)
-        with suppress(ConnectionError):  # nobody reads any more: there is nothing left to serve
-            async for line in lines:
-                await connection.receive(line)
-                await output.drain()
-            await connection.finish()
+        serving = asyncio.ensure_future(_serve(connection, lines, output))
+        unread = asyncio.ensure_future(output.wait_closed())
+        try:
+            await asyncio.wait({serving, unread}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            serving.cancel()
+            unread.cancel()
+            await asyncio.gather(serving, unread, return_exceptions=True)
+            await connection.close()
+        if not serving.cancelled():
+            serving.result()
+
+
+async def _serve(connection: StdioConnection, lines: AsyncIterator[bytes], output: "_Output") -> None:
+    with suppress(ConnectionError):  # nobody reads any more: there is nothing left to serve
+        async for line in lines:
+            await connection.receive(line)
             await output.drain()
-        await connection.close()
+        await connection.finish()
+        output.close()
+        await output.wait_closed()  # which it is when the client has read all
 
 
 def _claim_pipes() -> tuple[int, int]:
@@ -297,6 +348,8 @@ def _is_pipe(descriptor: int) -> bool:
 class _Output(Protocol):
     def write(self, data: bytes) -> object: ...
     async def drain(self) -> None: ...
+    def close(self) -> None: ...
+    async def wait_closed(self) -> None: ...
 
 
 class _PlainOutput:
@@ -304,13 +357,24 @@ class _PlainOutput:
 
     def __init__(self, sink: int) -> None:
         self._sink = sink
+        self._closed = asyncio.Event()
 
     def write(self, data: bytes) -> None:
-        while data:
-            data = data[os.write(self._sink, data) :]
+        try:
+            while data:
+                data = data[os.write(self._sink, data) :]
+        except OSError as error:
+            logger.error("The output takes no more: %s", error)
+            self.close()
 
     async def drain(self) -> None:
         pass
+
+    def close(self) -> None:
+        self._closed.set()
+
+    async def wait_closed(self) -> None:
+        await self._closed.wait()
 
 
 async def _writer(sink: int) -> _Output:
