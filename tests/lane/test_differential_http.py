@@ -174,7 +174,7 @@ def spoil_headers(rng: Random, asked: Asked) -> None:
         "mcp-session-id": SESSIONS,
         "mcp-protocol-version": VERSIONS,
         "mcp-method": ["tools/list", "tools/call", "TOOLS/CALL", "", "ping"],
-        "mcp-name": ["add", "ADD", "", "=?base64?YWRk?=", "=?base64?YWRk", "=?base64?!?="],
+        "mcp-name": ["add", " add\t ", "add\u00a0", "ADD", "", "=?base64?YWRk?=", "=?base64?YWRk", "=?base64?!?="],
         "authorization": TOKENS,
         "mcp-param-a": ["1"],
         "content-length": ["5000000", "x", "-1", "0"],

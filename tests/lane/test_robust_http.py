@@ -12,13 +12,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mcp_core import App
 from mcp_core.hosts.lane import CAPABILITIES_KEY, VERSION_KEY
+from mcp_core.hosts.lane_http import HttpLane
 from tests.behaviour.combinations import ENVIRONMENT, NEW, OLD, SCRIPT, HttpServer, start_http
 from tests.lane.test_robust_stdio import CONFESSING
 
 PATIENCE = 30
 MEGABYTE = 1024 * 1024
 LIMIT = 4 * MEGABYTE
+PING = b": ping\r\n\r\n"
 META = {VERSION_KEY: NEW, CAPABILITIES_KEY: {}}
 
 
@@ -192,6 +195,63 @@ async def test_a_client_that_goes_away_stops_its_call(server: HttpServer):
         await wire.send(text)
         await reached("gone started")
     await reached("gone stopped")
+
+
+@pytest.mark.parametrize("era", [NEW, OLD])
+async def test_a_silent_call_pings_its_client_until_it_answers(era: str):
+    """The call ends when the client has seen two pings, so there is nothing to wait for but them."""
+    seen: list[bytes] = []
+    pinged = asyncio.Event()
+    app = App("silent", version="1.0.0")
+
+    async def wait() -> str:
+        """Wait for two pings."""
+        await pinged.wait()
+        return "done"
+
+    app.tool(response_time="slow")(wait)
+
+    async def answered(lane: HttpLane, message: dict[str, Any], headers: dict[str, Any]) -> dict[bytes, bytes]:
+        given = {"Host": "localhost", "Content-Type": "application/json", "Accept": "*/*"} | headers
+        raw = [(name.lower().encode(), value.encode()) for name, value in given.items()]
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": raw, "client": ("127.0.0.1", 5)}
+        waiting = [{"type": "http.request", "body": json.dumps(message).encode()}]
+        started: dict[bytes, bytes] = {}
+
+        async def receive() -> Any:
+            return waiting.pop() if waiting else await asyncio.Event().wait()
+
+        async def send(event: Any) -> None:
+            started.update(event.get("headers", ()))
+            seen.append(event.get("body", b""))
+            if seen.count(PING) == 2:
+                pinged.set()
+
+        await lane(scope, receive, send)
+        return started
+
+    lane = HttpLane(app, ping_seconds=0.001)
+    async with asyncio.timeout(PATIENCE), lane.lifespan():
+        message, headers = call("wait")
+        if era == OLD:
+            opened = await answered(lane, opening(), {})
+            message = request("tools/call", name="wait", arguments={})
+            headers = {"Mcp-Session-Id": opened[b"mcp-session-id"].decode(), "MCP-Protocol-Version": OLD}
+            seen.clear()
+        started = await answered(lane, message, headers)
+    assert started[b"content-type"] == b"text/event-stream"
+    assert started[b"x-accel-buffering"] == b"no"
+    start, *pings, last = seen
+    assert start == b""
+    assert set(pings) == {PING}
+    assert last.startswith(b"event: message\r\ndata: {")
+    assert b"done" in last
+
+
+async def test_space_around_a_header_is_no_part_of_it(server: HttpServer):
+    message, headers = call("add", a=1, b=2)
+    async with connected(server) as wire:
+        assert (await wire.ask(message, headers | {"Mcp-Name": "  add \t"})).data == 3
 
 
 # ---- the older protocol ----------------------------------------------------------------------------------

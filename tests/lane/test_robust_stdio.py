@@ -222,13 +222,25 @@ async def test_what_was_asked_before_the_end_of_the_input_is_answered():
     assert {json.loads(line)["id"] for line in lines} == set(range(1, 51))
 
 
-async def test_all_is_answered_though_the_client_reads_only_after_the_end_of_its_input():
-    async with served(limit=64 * 1024) as pipe:
-        await pipe.greet()
-        pipe.write(*(request(n, "tools/list") for n in range(1, 51)))
-        pipe.process.stdin.close()
-        lines = (await pipe.process.stdout.read()).splitlines()
-    assert {json.loads(line)["id"] for line in lines} == set(range(1, 51))
+async def test_the_server_does_not_end_before_the_client_has_read_all():
+    source, sink = os.pipe()
+    output = await lane_stdio._writer(sink)
+    output.write(b"x" * 100_000)  # more than a pipe holds, and not so much that the server would hold back
+
+    async def no_lines() -> AsyncIterator[bytes]:
+        return
+        yield b""
+
+    connection = StdioConnection(Lane(build(Settings())), output.write, output.drain)
+    serving = asyncio.ensure_future(lane_stdio._serve(connection, no_lines(), output))
+    done, _ = await asyncio.wait({serving}, timeout=0)
+    assert not done
+    seen = 0
+    while part := await asyncio.to_thread(os.read, source, MEGABYTE):
+        seen += len(part)
+    await serving
+    os.close(source)
+    assert seen == 100_000
 
 
 @pytest.mark.parametrize("says", [[], [call(2, "add", a=1, b=1)]], ids=["silent", "asking"])

@@ -44,6 +44,8 @@ from mcp_core.hosts.lane import (
 )
 
 LARGEST_BODY = 4 * 1024 * 1024
+PING_SECONDS = 15.0
+"""How long a call may be silent before its client is shown that it still runs. Proxies cut what is silent for long."""
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -58,6 +60,11 @@ _TELLING = {"traceparent": "traceparent", "tracestate": "tracestate", "x-correla
 _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 _STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
+_STREAM = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),  # else a proxy may keep the news to itself
+]
 _SESSION_PREFIX = "lane-"
 _MOST_SESSIONS = 4096
 _BOTH = "application/json, text/event-stream"
@@ -84,8 +91,8 @@ class Session(NamedTuple):
 class HttpLane:
     """An ASGI application that serves an app at `/mcp`. Whoever mounts it enters its `lifespan` first."""
 
-    def __init__(self, app: App) -> None:
-        self._app, self._lane = app, Lane(app)
+    def __init__(self, app: App, ping_seconds: float = PING_SECONDS) -> None:
+        self._app, self._lane, self._ping_seconds = app, Lane(app), ping_seconds
         self._hosts = frozenset(allowed_hosts(app.settings))
         self._origins = frozenset(allowed_origins(app.settings))
         listed = app.list_tools()
@@ -277,7 +284,10 @@ class HttpLane:
     async def _watched(
         self, message: Fields, peer: Peer, token: str | int | None, receive: Receive, send: Send
     ) -> None:
-        """A call that may take a while: it ends when the client goes, and turns into a stream if there is news."""
+        """A call that may take a while. It ends when the client goes.
+
+        It turns into a stream if there is news, or if there is none for long.
+        """
         stream = _Stream(send)
 
         async def report(done: float, total: float | None, words: str | None) -> None:
@@ -287,7 +297,9 @@ class HttpLane:
         call = asyncio.ensure_future(self._outcome(message, peer._replace(progress=report)))
         gone = asyncio.ensure_future(_disconnect(receive))
         try:
-            await asyncio.wait({call, gone}, return_when=asyncio.FIRST_COMPLETED)
+            both = {call, gone}
+            while not (await asyncio.wait(both, timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED))[0]:
+                await stream.ping()
             if call.done():
                 status, body = call.result()
                 await (stream.send(body, last=True) if stream.started else _respond(send, status, body, _JSON))
@@ -304,15 +316,17 @@ class _Stream:
         self._send, self.started = send, False
 
     async def send(self, data: bytes, *, last: bool = False) -> None:
+        await self._write(b"event: message\r\ndata: " + data + b"\r\n\r\n", more=not last)
+
+    async def ping(self) -> None:
+        """A comment, which clients ignore."""
+        await self._write(b": ping\r\n\r\n", more=True)
+
+    async def _write(self, data: bytes, *, more: bool) -> None:
         if not self.started:
             self.started = True
-            headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-cache, no-transform")]
-            await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-        await self._send({"type": "http.response.body", "body": _event(data), "more_body": not last})
-
-
-def _event(data: bytes) -> bytes:
-    return b"event: message\r\ndata: " + data + b"\r\n\r\n"
+            await self._send({"type": "http.response.start", "status": 200, "headers": _STREAM})
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
 
 def _envelope(request_id: str | int | None, rest: str) -> bytes:

@@ -153,6 +153,8 @@ class HttpFront:
         if caller is None:
             return await refuse(send)
         scope[CALLER_KEY] = caller
+        # Space around a header's value is no part of it (RFC 9110, 5.5), but some gets here, and the SDK compares it.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if caller.user_id is not None:
             # The SDK ties a session to the user who opened it; nobody else's token gets into it.
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
