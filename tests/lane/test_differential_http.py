@@ -333,28 +333,28 @@ def in_our_session(asked: Asked) -> bool:
 
 DIFFERENCES = {
     "an older client is answered with JSON instead of a stream of one event": Difference(
-        "MCP 2025-11-25, Transports, Sending Messages to the Server, 5: the server MUST return text/event-stream or "
-        "application/json, and the client MUST support both.",
+        "MCP 2025-11-25, Transports, Sending Messages to the Server, 5: the server MUST either return "
+        "text/event-stream or application/json, and the client MUST support both these cases.",
         lambda _, lane, sdk: (
             (lane.kind, sdk.kind) == ("application/json", "text/event-stream")
             and lane._replace(kind="") == sdk._replace(kind="")
         ),
     ),
     "a session of the lane has no stream of its own": Difference(
-        "MCP 2025-11-25, Transports, Listening for Messages from the Server, 3: the server MUST return "
-        "text/event-stream or else 405.",
+        "MCP 2025-11-25, Transports, Listening for Messages from the Server, 3: the server MUST either return "
+        "text/event-stream, or else 405.",
         lambda asked, lane, _: asked.method == "GET" and in_our_session(asked) and lane.status == 405,
     ),
     "a method that is not served is not found, whatever its parameters": Difference(
-        "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. The SDK looks at the parameters of "
-        "all methods of the schema first, also of those that nobody serves.",
+        "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. No text says which of two errors "
+        "comes first. The SDK looks at the parameters of all methods of the schema, also of those nobody serves.",
         lambda asked, lane, sdk: (
             in_our_session(asked) and (lane.code, sdk.code) == (-32601, -32602) and lane.status == sdk.status == 200
         ),
     ),
     "what has a method is a request, though it has an error too": Difference(
-        "JSON-RPC 2.0, 4: a request has a method and an id. The SDK takes it for a response in the older protocol, "
-        "and for a request in the newer.",
+        "JSON-RPC 2.0, 4 and 5: a request has a method, a response has none; of a message with both no text speaks. "
+        "The SDK takes it for a response in the older protocol, and for a request in the newer.",
         lambda asked, lane, sdk: (
             in_our_session(asked)
             and {"method", "error"} <= asked.message.keys()
@@ -362,8 +362,8 @@ DIFFERENCES = {
         ),
     ),
     "a port is a number": Difference(
-        "RFC 9110, 7.2 and 4.2.3, and RFC 6454, 4: an Origin or a Host ends in one port. The SDK takes whatever "
-        "follows the first colon.",
+        "RFC 9110, 7.2, and RFC 6454, 7.1: a Host and an Origin end in one port at most, which is digits by RFC 3986, "
+        "3.2.3. The SDK takes whatever follows the first colon.",
         lambda asked, lane, _: (
             in_our_session(asked)
             and lane.status in (403, 421)

@@ -169,27 +169,29 @@ def is_utf8(text: bytes) -> bool:
 
 DIFFERENCES = {
     "a line that is no message is answered": Difference(
-        "JSON-RPC 2.0, 5 and 5.1: -32700 for what is no JSON, -32600 for what is no request, with the id null where it "
-        "cannot be told. The SDK says nothing, and the client waits.",
+        "JSON-RPC 2.0, 5 and 5.1: -32700 for what is no JSON, -32600 for what is no request, and the id MUST be null "
+        "where it could not be detected. The SDK says nothing, and the client waits.",
         lambda _, lane, sdk: sdk == [] and codes(lane) in ([-32700], [-32600]) and lane[0]["id"] is None,
     ),
     "a request that is malformed beside its id is answered under its id": Difference(
-        "JSON-RPC 2.0, 5: the id of an error is the request's, where it can be told. The SDK says nothing.",
+        "JSON-RPC 2.0, 5: the id MUST be that of the request, where it could be detected. The SDK says nothing.",
         lambda said, lane, sdk: (
             sdk == [] and codes(lane) in ([-32600], [-32602]) and lane[0]["id"] == said.message.get("id", "none")
         ),
     ),
     "a line that is not UTF-8 is no message": Difference(
-        "MCP 2026-07-28, Transports: messages MUST be UTF-8 encoded. The SDK puts a replacement character there.",
+        "MCP, Transports, in both eras: JSON-RPC messages MUST be UTF-8 encoded. What is said to others is not "
+        "written. The SDK puts a replacement character there.",
         lambda said, lane, _: not is_utf8(said.text) and codes(lane) == [-32700],
     ),
     "a method that is not served is not found, whatever its parameters": Difference(
-        "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. The SDK looks at the parameters of "
-        "all methods of the schema first, also of those that nobody serves.",
+        "JSON-RPC 2.0, 5.1: -32601, the method does not exist / is not available. No text says which of two errors "
+        "comes first. The SDK looks at the parameters of all methods of the schema, also of those nobody serves.",
         lambda _, lane, sdk: (codes(lane), codes(sdk)) == ([-32601], [-32602]),
     ),
     "what has a method is a request, though it has an error too": Difference(
-        "JSON-RPC 2.0, 4: a request has a method and an id. The SDK takes it for a response, and says nothing.",
+        "JSON-RPC 2.0, 4 and 5: a request has a method, a response has none; of a message with both no text speaks. "
+        "The SDK takes it for a response, and says nothing.",
         lambda said, lane, sdk: sdk == [] and {"method", "error"} <= said.message.keys() and len(lane) == 1,
     ),
 }

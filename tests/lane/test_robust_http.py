@@ -311,6 +311,15 @@ async def test_a_session_that_was_let_go_is_over_and_another_of_the_same_client_
         assert [(await wire.ask(ping, session)).status for session in (first, second)] == [404, 200]
 
 
+async def test_a_client_that_says_later_that_it_can_be_asked_gets_another_session(server: HttpServer):
+    async with connected(server) as wire:
+        session = await session_of(wire)
+        assert (await wire.ask(opening(), session)).status == 200
+        assert (await wire.ask(opening(elicitation={}), session)).status == 404
+        assert (await wire.ask(request("ping"), session)).status == 404
+        assert not (await session_of(wire, elicitation={}))["Mcp-Session-Id"].startswith("lane-")
+
+
 async def test_what_a_session_does_not_know_is_not_found_and_the_session_lives_on(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)

@@ -5,16 +5,11 @@ wrong or rare goes on to the SDK as it came, so that it is judged there. The SDK
 """
 
 import asyncio
-import base64
-import hashlib
-import hmac
 import importlib
 import json
-import secrets
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.call import Caller
@@ -42,6 +37,7 @@ from mcp_core.hosts.lane import (
     progress_token,
     shows_forms,
 )
+from mcp_core.hosts.lane_sessions import Sessions
 
 LARGEST_BODY = 4 * 1024 * 1024
 PING_SECONDS = 15.0
@@ -65,8 +61,6 @@ _STREAM = [
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),  # else a proxy may keep the news to itself
 ]
-_SESSION_PREFIX = "lane-"
-_MOST_SESSIONS = 4096
 _BOTH = "application/json, text/event-stream"
 _SOME_JSON = frozenset({"application/json", "application/*"})
 _SOME_EVENTS = frozenset({"text/event-stream", "text/*"})
@@ -80,14 +74,6 @@ class Settled(Exception):
         self.status, self.body, self.headers = status, body, headers
 
 
-class Session(NamedTuple):
-    """What a client said about itself in the handshake. It is carried by the client, sealed, in its session id."""
-
-    agent_id: str
-    agent_version: str
-    nonce: str
-
-
 class HttpLane:
     """An ASGI application that serves an app at `/mcp`. Whoever mounts it enters its `lifespan` first."""
 
@@ -99,9 +85,7 @@ class HttpLane:
         self._mirrored = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
         self._quick = {app.registry.final_name(spec) for spec in app.registry.get_all() if spec.response_time == "fast"}
         self._underneath = _Underneath(app)
-        # Sessions seen here lately, and those that were ended here. An id that is in neither proves itself.
-        self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._sessions = Sessions(app)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
@@ -189,41 +173,37 @@ class HttpLane:
     # --- the older protocol: a handshake, and a session that the client carries ------------------------
 
     async def _initialize(self, message: Fields, params: Fields, caller: Caller, send: Send) -> None:
-        if self._lane.asks and shows_forms(params.get("capabilities")):
-            # A person who can be asked during a call needs a stream in both directions.
+        if self._wants_questions(params):
             raise Unusual("a session")
         try:
             text, client = self._lane.initialize(params)
         except RpcError as error:
             raise Unusual("handshake") from error
-        session = await self._seal(Session(*about_client(client["clientInfo"]), secrets.token_urlsafe(12)), caller)
+        session = await self._sessions.begin(*about_client(client["clientInfo"]), caller)
         header = (b"mcp-session-id", session.encode())
         await _respond(send, 200, _envelope(message["id"], f'"result":{text}'), _JSON, header)
 
-    async def _seal(self, session: Session, caller: Caller) -> str:
-        payload = base64.urlsafe_b64encode(json.dumps(session).encode()).decode().rstrip("=")
-        return f"{_SESSION_PREFIX}{payload}.{await self._signature(payload, caller)}"
+    def _initialize_again(self, params: Fields, peer: Peer) -> str:
+        if self._wants_questions(params):
+            # No session of the lane can ask: this one is over, and the client begins another, underneath.
+            self._sessions.end(peer.session_id or "")
+            raise Settled(404, _error(INVALID_REQUEST, "Session not found"), _JSON)
+        return self._lane.initialize(params)[0]
+
+    def _wants_questions(self, params: Fields) -> bool:
+        """Whether a client is to be asked, which needs a stream in both directions."""
+        return self._lane.asks and shows_forms(params.get("capabilities"))
 
     async def _session_peer(self, headers: Headers, caller: Caller) -> Peer | None:
         """Who calls in a session that this server sealed for this caller."""
         given = headers.get("mcp-session-id", "")
-        if not given.startswith(_SESSION_PREFIX) or given in self._ended:
-            return None
-        session = self._known.get((given, caller.key))
+        session = await self._sessions.find(given, caller)
         if session is None:
-            payload, _, signature = given.removeprefix(_SESSION_PREFIX).partition(".")
-            if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
-                return None
-            session = Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
-            _keep(self._known, (given, caller.key), session)
+            return None
         return Peer(
             caller, modern=False, agent_id=session.agent_id, agent_version=session.agent_version,
             session_id=given, headers=_telling(headers),
         )  # fmt: skip
-
-    async def _signature(self, payload: str, caller: Caller) -> str:
-        key = await self._app.seal_key()
-        return hmac.digest(key, f"session\0{caller.key}\0{payload}".encode(), hashlib.sha256).hex()
 
     def _in_session(self, method: str, headers: Headers, body: bytes | None) -> Fields:
         """The request that comes with a session of ours.
@@ -235,7 +215,7 @@ class HttpLane:
         if elsewhere := self._elsewhere(headers):
             raise Settled(*elsewhere)
         if method == "DELETE":
-            _keep(self._ended, headers["mcp-session-id"], None)
+            self._sessions.end(headers["mcp-session-id"])
             raise Settled(200, b"", _JSON)
         if body is None:  # nor is there a stream of its own
             raise Settled(405, _error(INVALID_REQUEST, "Method Not Allowed"), _JSON, (b"allow", b"POST, DELETE"))
@@ -269,7 +249,7 @@ class HttpLane:
         method, params = _request(message)
         try:
             if method == "initialize" and not peer.modern:
-                result, _ = self._lane.initialize(params)
+                result = self._initialize_again(params, peer)
             else:
                 result = await self._lane.answer(method, params, peer)
         except Unusual:
@@ -340,13 +320,6 @@ async def _respond(send: Send, status: int, body: bytes, *headers: Header) -> No
     await send({"type": "http.response.body", "body": body})
 
 
-def _keep(entries: "OrderedDict[Any, Any]", key: Any, value: Any) -> None:
-    """Remember an entry, and forget the oldest where there are too many."""
-    entries[key] = value
-    if len(entries) > _MOST_SESSIONS:
-        entries.popitem(last=False)
-
-
 def _error(code: int, words: str) -> bytes:
     return _envelope(None, f'"error":{RpcError(code, words).to_text()}')
 
@@ -364,7 +337,7 @@ def _headers_of(scope: Scope) -> tuple[Headers, bool]:
             if text in headers:
                 odd = True
             else:
-                headers[text] = value.decode("latin-1")
+                headers[text] = value.strip(b" \t").decode("latin-1")  # RFC 9110, 5.5
         elif name.startswith(b"mcp-param-"):
             odd = True
     return headers, odd
