@@ -1,6 +1,8 @@
 """Step 9: the handler runs, for as long as its response time allows."""
 
 import asyncio
+from collections.abc import Callable, Generator
+from types import coroutine
 from typing import Any, cast
 
 from mcp_core.bound import BoundTool
@@ -15,19 +17,24 @@ class HandlerQuit(Exception):
 async def invoke(permit: Permit, tool: BoundTool) -> Any:
     """Whatever the handler returns. A handler past its deadline is cancelled.
 
-    This is `asyncio.timeout` without its moving parts, at half its price.
+    This is `asyncio.timeout` without its moving parts, and without a timer for a handler that never waits.
     """
     task = cast(asyncio.Task[Any], asyncio.current_task())
-    cancelling, expired = task.cancelling(), False
+    loop, cancelling, expired, timer = task.get_loop(), task.cancelling(), False, None
+    started = loop.time()
 
     def expire() -> None:
         nonlocal expired
         expired = True
         task.cancel()
 
-    timer = task.get_loop().call_later(tool.deadline, expire)
+    def start_timer() -> None:
+        nonlocal timer
+        timer = loop.call_at(started + tool.deadline, expire)
+
     try:
-        return await tool.invoke(permit.arguments, permit.call.context)
+        running = tool.invoke(permit.arguments, permit.call.context).__await__()
+        return await _noticing_a_wait(running, start_timer)
     except asyncio.CancelledError as error:
         if expired and task.cancelling() <= cancelling + 1:
             words = f"{tool.spec.name!r} took longer than {tool.deadline:g} seconds and was stopped."
@@ -40,6 +47,24 @@ async def invoke(permit: Permit, tool: BoundTool) -> Any:
     except BaseException as error:
         raise HandlerQuit(f"the handler tried to end the server: {error!r}") from error
     finally:
-        timer.cancel()
+        if timer is not None:
+            timer.cancel()
         if expired:
             task.uncancel()
+
+
+@coroutine
+def _noticing_a_wait(running: Generator[Any, Any, Any], waits: Callable[[], None]) -> Generator[Any, Any, Any]:
+    """Await `running` to its end; say so when it first waits for something. Until then nothing could stop it."""
+    try:
+        future = running.send(None)
+        waits()
+        while True:  # as `yield from` does, which cannot begin after the first step
+            try:
+                sent = yield future
+            except BaseException as error:  # noqa: BLE001 - a cancellation, mostly: it is the handler's
+                future = running.throw(error)
+            else:
+                future = running.send(sent)
+    except StopIteration as done:
+        return done.value
