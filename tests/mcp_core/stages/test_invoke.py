@@ -211,3 +211,51 @@ async def test_a_handler_that_ignores_its_deadline_leaves_no_cancellation_behind
         answer = await app.call("stubborn")
         assert json.loads(answer.text) == {"success": True, "value": 7}
         assert asyncio.current_task().cancelling() == 0
+
+
+async def test_only_a_handler_that_waits_gets_a_timer_and_its_time_runs_from_the_start(monkeypatch: pytest.MonkeyPatch):
+    loop = asyncio.get_running_loop()
+    clock, timers = [100.0], []
+
+    @query(deadline=30)
+    async def busy() -> int:
+        clock[0] += 20
+        return 1
+
+    @query(deadline=30)
+    async def busy_then_waits() -> int:
+        clock[0] += 20
+        await asyncio.sleep(0)
+        return 2
+
+    def call_at(when: float, *_: object) -> asyncio.TimerHandle:
+        timers.append(when)
+        return asyncio.TimerHandle(when, print, (), loop)
+
+    async with App("test", version="1.0.0", tools=[busy, busy_then_waits]) as app:
+        monkeypatch.setattr(loop, "time", lambda: clock[0])
+        monkeypatch.setattr(loop, "call_at", call_at)
+        answers = [(await app.call(tool)).text for tool in ("busy", "busy_then_waits")]
+        monkeypatch.undo()
+    assert [json.loads(text)["value"] for text in answers] == [1, 2]
+    assert timers == [120.0 + 30]
+
+
+async def test_a_handler_waits_as_often_as_it_likes_and_deals_with_what_its_waits_raise():
+    async def refuse() -> None:
+        await asyncio.sleep(0)
+        raise LookupError("not there")
+
+    @query()
+    async def patient() -> list[str]:
+        seen = [await asyncio.to_thread(str, number) for number in range(3)]
+        try:
+            await asyncio.create_task(refuse())
+        except LookupError as error:
+            seen.append(str(error))
+        await asyncio.sleep(0)
+        return seen
+
+    async with App("test", version="1.0.0", tools=[patient]) as app:
+        answer = await app.call("patient")
+    assert json.loads(answer.text) == {"success": True, "value": ["0", "1", "2", "not there"]}
