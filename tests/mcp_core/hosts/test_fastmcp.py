@@ -1,6 +1,7 @@
 """Governed tools on a FastMCP server that has a life of its own."""
 
 import asyncio
+import gc
 import json
 import logging
 from collections.abc import AsyncIterator
@@ -44,6 +45,18 @@ async def test_plain_tools_live_beside_governed_ones():
     assert sorted(names) == sorted([*(tool.name for tool in added), "double"])
     assert plain.structured_content == {"result": 8}
     assert answer_of(ours)["data"] == 8
+
+
+async def test_once_open_the_garbage_collector_leaves_the_tools_alone():
+    app = notebook()
+    server = FastMCP("calm", lifespan=governed(app))
+    added = add_tools(server, app)
+    gc.unfreeze()
+    async with Client(server._mcp_server):
+        watched = {id(thing) for thing in gc.get_objects()}
+        assert gc.get_freeze_count() > 0
+    gc.unfreeze()
+    assert {id(tool) for tool in added}.isdisjoint(watched)
 
 
 async def test_a_mounted_server_keeps_its_promises_under_its_namespace():
