@@ -49,7 +49,8 @@ ten microseconds would cost:
 
 - `record` writes a line to the audit file for each call, with one system call. Collecting lines for a moment would
   save most of it, and lose them when the process is killed.
-- `invoke` sets a timer for each call. One clock for all calls would do without, and make deadlines coarser.
+- `observe`, `record` and `render` write ids, times and caller out for each call, into the audit line and into the
+  answer. Leaving them out of one of the two would save a few, and make an answer harder to find again.
 - `parse` reads the arguments from JSON, so that a handler can never change the request. Reading them where they are
   would be faster, and give that up.
 """
