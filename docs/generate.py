@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from mcp_core import Settings, targets, telemetry
+from mcp_core import App, Settings, targets, telemetry
 from mcp_core.cli import COMMANDS, main
 from mcp_core.describe import full
 from mcp_core.settings import variable
@@ -43,7 +43,34 @@ def tools_page(name: str) -> str:
         facts.append(f"tags {', '.join(spec.tags)}")
         body = re.sub(r"^## ", "### ", full(spec), flags=re.MULTILINE)
         lines += ["", f"## {spec.name}", "", f"{'; '.join(facts).capitalize()}.", "", body]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *library_lines(app)]) + "\n"
+
+
+def library_lines(app: App) -> list[str]:
+    """The prompts and resources of a server, where it has any."""
+    lines: list[str] = []
+    for prompt in app.library.prompts:
+        needed = f"Permissions {', '.join(prompt.permissions)}." if prompt.permissions else "No permission needed."
+        lines += ["", f"## Prompt {prompt.name}", "", needed, "", prompt.description]
+        if prompt.arguments:
+            lines += ["", "| argument | required | what it is |", "|---|---|---|"]
+            lines += [
+                f"| {a.name} | {'yes' if a.required else 'no'} | {a.description or ''} |" for a in prompt.arguments
+            ]
+    for source in app.library.sources:
+        needed = f"Permissions {', '.join(source.permissions)}." if source.permissions else "No permission needed."
+        lines += [
+            "",
+            f"## Resources {source.prefix}",
+            "",
+            needed,
+            "",
+            "| address | name | what it is |",
+            "|---|---|---|",
+        ]
+        lines += [f"| `{r.uri}` | {r.name} | {r.description or ''} |" for r in source.fixed]
+        lines += [f"| `{t.uri_template}` | {t.name} | {t.description or ''} |" for t in source.templates]
+    return lines
 
 
 def settings_page() -> str:

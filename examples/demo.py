@@ -13,6 +13,7 @@ from pydantic import Field
 from mcp_core import (
     App,
     BrandedId,
+    Content,
     Deprecation,
     Evidence,
     Example,
@@ -20,6 +21,10 @@ from mcp_core import (
     NotFound,
     Pagination,
     RateLimit,
+    Resource,
+    ResourcePage,
+    ResourceSource,
+    ResourceTemplate,
     Result,
     Settings,
     SuggestedAction,
@@ -27,6 +32,8 @@ from mcp_core import (
     ToolContext,
     hints,
     instructions,
+    page_of,
+    prompt,
     tool,
 )
 from mcp_core.run import run
@@ -287,6 +294,48 @@ def _write() -> SuggestedAction:
     return SuggestedAction(action="create_note", priority="low", description="Write a first note.")
 
 
+# A prompt: a person fills in its arguments, and the agent gets what it returns.
+@prompt(permissions=["notes:read"])
+async def review_notes(notebook: Need[Notebook], words: str = "", tone: str = "plain") -> Result[str]:
+    """Go through the notes and say what to do next.
+
+    Args:
+        words: Only notes that contain this text; all of them where it is left out.
+        tone: How to write, such as plain or cheerful.
+    """
+    found = [n for n in notebook.notes.values() if words.lower() in f"{n.title} {n.body}".lower()]
+    if not found:
+        raise NotFound(f"There is no note with {words!r}. Leave the words out to review all notes.")
+    lines = "\n".join(f"- {note.title}: {note.body}" for note in found)
+    return Result.ok(
+        f"Review these notes in a {tone} tone:\n{lines}", instruction=instructions.validate_with_user("what comes next")
+    )
+
+
+# Resources that change while the server runs: the notes themselves.
+NOTE_SCHEME = "note://"
+
+
+async def list_note_resources(notebook: Need[Notebook], cursor: str | None = None) -> ResourcePage:
+    """A page of all notes."""
+    notes = notebook.notes.values()
+    return page_of([Resource(NOTE_SCHEME + note.id, note.title, mime_type="text/markdown") for note in notes], cursor)
+
+
+async def read_note_resource(uri: str, notebook: Need[Notebook]) -> Content | None:
+    """A note as Markdown; None where there is no such note."""
+    note = notebook.notes.get(uri.removeprefix(NOTE_SCHEME))
+    return Content(f"# {note.title}\n\n{note.body}\n", "text/markdown") if note else None
+
+
+NOTES = ResourceSource(
+    NOTE_SCHEME,
+    read=read_note_resource,
+    list=list_note_resources,
+    templates=[ResourceTemplate("note://{note_id}", "A note", "One note as Markdown.", "text/markdown")],
+    permissions=["notes:read"],
+)
+
 TOOLS = [add, list_notes, get_note, create_note, delete_note, digest_notes, find_notes]
 
 
@@ -298,6 +347,8 @@ def build(settings: Settings) -> App:
         title="Notebook",
         instructions="A notebook. Call list_notes first to see what is there.",
         tools=TOOLS,
+        prompts=[review_notes],
+        resources=[NOTES],
         format="hints",
         settings=settings,
     )

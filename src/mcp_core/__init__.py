@@ -22,7 +22,9 @@ from mcp_core.errors import (
 from mcp_core.hints import AgentHints, Evidence, SuggestedAction
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger
 from mcp_core.naming import Naming
+from mcp_core.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt
 from mcp_core.registry import ToolRegistry
+from mcp_core.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 from mcp_core.result import Result
 from mcp_core.settings import Settings
 from mcp_core.spec import Deprecation, Example, RateLimit, ToolSpec, tool
@@ -49,24 +51,34 @@ __all__ = [
     "CommonMetadata",
     "Conflict",
     "ConsentRequired",
+    "Content",
     "DateRange",
     "DeadlineExceeded",
     "DeclarationError",
     "Deprecation",
+    "Embedded",
     "Evidence",
     "Example",
     "ExtMcpToolDecorator",
+    "Image",
     "InvalidArguments",
+    "Message",
     "Naming",
     "Need",
     "NotFound",
     "Pagination",
     "PerCall",
     "PermissionDenied",
+    "Prompt",
+    "PromptArgument",
     "Question",
     "RateLimit",
     "RateLimited",
     "Request",
+    "Resource",
+    "ResourcePage",
+    "ResourceSource",
+    "ResourceTemplate",
     "Result",
     "Settings",
     "Sorting",
@@ -88,5 +100,7 @@ __all__ = [
     "hints",
     "instructions",
     "log_tool_usage",
+    "page_of",
+    "prompt",
     "tool",
 ]

@@ -12,11 +12,14 @@ from mcp_core.bound import PerCall
 from mcp_core.call import Answer, Caller, Question, Request
 from mcp_core.describe import Detail, describe, full
 from mcp_core.errors import UnknownTool
+from mcp_core.library import Library
 from mcp_core.listed import ListedTool
 from mcp_core.naming import Naming
 from mcp_core.pipeline import DEADLINES, Pipeline, Policy
+from mcp_core.prompts import prompt, prompt_of
 from mcp_core.registry import ToolRegistry
 from mcp_core.render import META, Format
+from mcp_core.resources import ResourceSource
 from mcp_core.settings import Settings
 from mcp_core.spec import Declaration, ToolSpec, declaration_of, spec_of
 from mcp_core.stages.record import AuditTrail
@@ -44,6 +47,8 @@ class App:
         *,
         version: str,
         tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType] = (),
+        prompts: Iterable[Callable[..., Any]] = (),
+        resources: Iterable[ResourceSource] = (),
         naming: Naming | None = None,
         format: Format = "result",
         title: str | None = None,
@@ -65,6 +70,11 @@ class App:
         self.registry.register_all(tools)
         self.rehearse = rehearse
         """Puts in place what the examples speak of, in an app that is open for nothing else."""
+        self.library = Library(self.registry)
+        for function in prompts:
+            self.library.add_prompt(prompt_of(function))
+        for source in resources:
+            self.library.add_source(source)
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured)
         self.telemetry = telemetry or Telemetry(name)
@@ -106,6 +116,16 @@ class App:
 
         return register
 
+    def prompt(self, **declaration: Any) -> Callable[[F], F]:
+        """Register a function as a prompt here; the keywords are those of `prompt`."""
+
+        def register(function: F) -> F:
+            declared = prompt(**declaration)(function) if declaration else function
+            self.library.add_prompt(prompt_of(declared))
+            return function
+
+        return register
+
     async def __aenter__(self) -> "App":
         """Open what the tools need. May be entered several times; the last to leave closes it."""
         async with self._door:
@@ -141,6 +161,7 @@ class App:
         audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
         if audit is not None:
             stack.callback(audit.close)
+        self.library.open(self._resources, self.policy.deadlines)
         self._pipeline = Pipeline(
             self.registry,
             self.policy,

@@ -51,8 +51,18 @@ class BoundTool:
     read_only: bool
 
 
-def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mapping[ResponseTime, float]) -> BoundTool:
-    """Make a tool ready to run. A need that nothing provides is refused here, not during a call."""
+def bind(
+    spec: ToolSpec,
+    final_name: str,
+    resources: Resources,
+    deadlines: Mapping[ResponseTime, float],
+    *,
+    promises: bool = True,
+) -> BoundTool:
+    """Make a tool ready to run. A need that nothing provides is refused here, not during a call.
+
+    Without `promises`, what checks the returned value is not made: it is not for free.
+    """
     if spec.signature.host_context is not None:
         fix = "take a ToolContext instead"
         raise DeclarationError([f"{spec.name}: {spec.signature.host_context} is an MCP library's context; {fix}"])
@@ -64,7 +74,7 @@ def bind(spec: ToolSpec, final_name: str, resources: Resources, deadlines: Mappi
         final_name=final_name,
         invoke=_invoker(spec, resources),
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
-        returns=_return_validator(spec.signature.returns),
+        returns=_return_validator(spec.signature.returns) if promises else None,
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),

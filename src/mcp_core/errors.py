@@ -12,6 +12,7 @@
     ├── DeadlineExceeded      DeadlineError      took too long           system
     └── Unavailable           UnavailableError   something we need is away    system
     UnknownTool               no tool of that name: a protocol error, not a result
+    Refused                   a prompt or a resource that is not given: a protocol error as well
     BrokenResult              a handler's answer breaks its tool's promise: raised inside the pipeline only
     DeclarationError          a tool is declared wrongly: raised at import or registration
     CannotStart               something a server needs is missing: the command ends with these words
@@ -20,7 +21,7 @@ The pipeline alone turns a `ToolError` into a result. Whatever else a handler ra
 `SystemError` with an id; the log has the stack, the answer does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from mcp_core import instructions
@@ -129,6 +130,15 @@ class UnknownTool(Exception):
         hint = f" Did you mean {' or '.join(repr(n) for n in nearest)}?" if nearest else " tools/list shows all."
         super().__init__(f"Unknown tool: {name[:128]!r}.{hint}")
         self.nearest = tuple(nearest)
+
+
+class Refused(Exception):
+    """A prompt or a resource that is not given; the words and the data may leave the server."""
+
+    def __init__(self, error: str, kind: ErrorKind, data: Mapping[str, Any]) -> None:
+        super().__init__(error)
+        self.kind: ErrorKind = kind
+        self.data = dict(data)
 
 
 class BrokenResult(Exception):

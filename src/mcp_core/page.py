@@ -8,6 +8,8 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from mcp_core.app import App, ListedTool
+from mcp_core.prompts import Prompt
+from mcp_core.resources import ResourceSource
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8881;--accent:#2563eb}
@@ -41,6 +43,8 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
         tools = app.list_tools()
         lines.append(f"  {app.title} {app.version}   {address(app, base_url)}")
         lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in tools]
+        lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
+        lines += [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
     first = apps[0]
     lines += [
         "",
@@ -97,7 +101,31 @@ def _server(app: App, base_url: str) -> str:
     commands = f"claude mcp add --transport http {name} {url}\ntoolcharter call {url} {html.escape(_sample_call(app))}"
     return (
         f'<h2 id="{name}">{html.escape(app.title)} <small>{html.escape(app.version)}</small></h2>'
-        f"{about}<pre>{url}</pre><pre>{commands}</pre>{tools}"
+        f"{about}<pre>{url}</pre><pre>{commands}</pre>{tools}{''.join(map(_prompt, app.library.prompts))}"
+        f"{''.join(map(_source, app.library.sources))}"
+    )
+
+
+def _prompt(prompt: Prompt) -> str:
+    arguments = "".join(
+        f"<li><code>{html.escape(a.name)}</code>{'' if a.required else ' (optional)'} "
+        f"{html.escape(a.description or '')}</li>"
+        for a in prompt.arguments
+    )
+    return (
+        f'<details><summary><code>{html.escape(prompt.name)}</code><span class="tag">prompt</span> '
+        f"{html.escape(prompt.spec.doc.summary)}</summary>"
+        f"{MarkdownIt('js-default').render(prompt.description)}<ul>{arguments}</ul></details>"
+    )
+
+
+def _source(source: ResourceSource) -> str:
+    known = [(r.uri, r.description or r.name) for r in source.fixed]
+    known += [(t.uri_template, t.description or t.name) for t in source.templates]
+    listed = "".join(f"<li><code>{html.escape(uri)}</code> {html.escape(words)}</li>" for uri, words in known)
+    return (
+        f'<details><summary><code>{html.escape(source.prefix)}</code><span class="tag">resources</span></summary>'
+        f"<ul>{listed}</ul></details>"
     )
 
 

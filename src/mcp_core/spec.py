@@ -332,14 +332,20 @@ def _forms(declared: Declaration) -> Faults:
     return faults
 
 
+def permission_faults(permissions: Any) -> list[str]:
+    """What is wrong with a list of permissions."""
+    if not _words(permissions):
+        return [f"{permissions!r} will not do; give {REQUIRED['permissions']}"]
+    wrong = [name for name in permissions if not _PERMISSION.fullmatch(name)]
+    return [f"{name!r} is not 'resource:action'; write for example 'cards:read'" for name in wrong]
+
+
 def _identity(spec: ToolSpec) -> Faults:
     faults: Faults = []
     if (length := len(spec.description.strip())) < SHORTEST_DESCRIPTION:
         fix = "say in the docstring what it does, when to use it and what it returns"
         faults.append(("description", f"has {length} of {SHORTEST_DESCRIPTION} characters; {fix}"))
-    for name in spec.permissions:
-        if not _PERMISSION.fullmatch(name):
-            faults.append(("permissions", f"{name!r} is not 'resource:action'; write for example 'cards:read'"))
+    faults += [("permissions", fault) for fault in permission_faults(spec.permissions)]
     if not _SEMVER.fullmatch(spec.declaration.version):
         faults.append(("version", f"{spec.declaration.version!r} is not a semantic version; write for example '1.2.3'"))
     return faults

@@ -14,7 +14,24 @@ from pydantic import Field
 from toolcharter_examples import demo
 from toolcharter_examples.demo import Note, Notebook
 
-from mcp_core import App, Example, Need, RateLimit, Settings, ToolContext, mcp_log, run, tool
+from mcp_core import (
+    App,
+    Embedded,
+    Example,
+    Image,
+    Message,
+    Need,
+    RateLimit,
+    Resource,
+    ResourcePage,
+    ResourceSource,
+    Settings,
+    ToolContext,
+    mcp_log,
+    page_of,
+    run,
+    tool,
+)
 
 logger = mcp_log.get_logger("served")
 
@@ -118,6 +135,47 @@ async def start_over(notebook: Need[Notebook]) -> str:
     return "ok"
 
 
+async def greet(name: str, ledger: Need[Ledger], greeting: str = "Hello") -> list[Message]:
+    """Greet somebody.
+
+    Args:
+        name: Whom.
+    """
+    ledger[f"greeted {name}"] += 1
+    picture = Embedded("odd://picture", b"\x89PNG", "image/png")
+    return [Message(f"{greeting}, {name}!"), Message("Hello.", "assistant"), Message(picture), Message(Image(b"\x89"))]
+
+
+async def fall(password: str) -> str:
+    """Crash with a secret."""
+    raise RuntimeError(f"SELECT {password} FROM users; /etc/shadow")
+
+
+async def read_odd(uri: str, context: ToolContext) -> str | bytes | None:
+    """Read what is odd."""
+    if uri == "odd://crash":
+        raise RuntimeError("SELECT password FROM users; /etc/shadow")
+    return {"odd://picture": b"\x89PNG", "odd://agent": context.agent_id}.get(uri)
+
+
+async def read_secret(uri: str, ledger: Need[Ledger]) -> str:
+    """Read what only some may read, and keep book of it."""
+    ledger[uri] += 1
+    return "a secret"
+
+
+def list_pages(cursor: str | None = None) -> ResourcePage:
+    """Many resources, two to a page. Not async: it runs in a thread."""
+    return page_of([Resource(f"page://{number}", f"Page {number}") for number in range(5)], cursor, size=2)
+
+
+SOURCES = [
+    ResourceSource("odd://", read=read_odd, fixed=[Resource("odd://picture", "A picture", mime_type="image/png")]),
+    ResourceSource("page://", read=read_odd, list=list_pages),
+    ResourceSource("secret://", read=read_secret, list=lambda: [Resource("secret://1", "1")], permissions=["it:read"]),
+]
+
+
 def build(settings: Settings) -> App:
     app = demo.build(settings)
     app.provide(Ledger, Ledger())
@@ -127,6 +185,10 @@ def build(settings: Settings) -> App:
     app.tool(consent="WIPE", confirm="required")(wipe)
     app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)
     app.registry.register(start_over)
+    app.prompt()(greet)
+    app.prompt(permissions=["it:read"])(fall)
+    for source in SOURCES:
+        app.library.add_source(source)
     return app
 
 

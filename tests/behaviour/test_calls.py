@@ -40,7 +40,7 @@ async def test_an_answer_is_one_block_of_text_and_no_structured_copy(connect: Co
 WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "wrong type": ("add", {"a": "2", "b": 3}, "a: input should be a valid integer"),
     "missing": ("add", {"a": 2}, "b: is required, but missing"),
-    "extra": ("add", {"a": 2, "b": 3, "c": 4}, "c: is not an argument of this tool; it takes a, b"),
+    "extra": ("add", {"a": 2, "b": 3, "c": 4}, "c: is not an argument here; it takes a, b"),
     "out of range": ("list_notes", {"limit": 0}, "limit: input should be greater than or equal to 1"),
     "wrong id": ("get_note", {"note_id": "card_1"}, "note_id: "),
     "wrong literal": ("delete_note", {"note_id": "note_1", "explicit_action": "YES"}, "explicit_action: "),

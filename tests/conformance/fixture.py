@@ -1,4 +1,4 @@
-"""The tools that the conformance suite calls, as far as an App can offer them.
+"""What the conformance suite calls, gets and reads, as far as an App can offer it.
 
 python tests/conformance/fixture.py [the options of every server]
 
@@ -7,18 +7,38 @@ ones. `asking` has some: there, a client of the older protocol that can show a f
 """
 
 import asyncio
+import base64
+import json
+import re
 import sys
 from argparse import ArgumentParser
 from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core import App, InvalidArguments, Settings, ToolContext, mcp_log
+from mcp_core import (
+    App,
+    Content,
+    Embedded,
+    Image,
+    InvalidArguments,
+    Message,
+    Resource,
+    ResourceSource,
+    ResourceTemplate,
+    Settings,
+    ToolContext,
+    mcp_log,
+)
 from mcp_core.hosts.http import serve_http
 from mcp_core.settings import add_options, from_options
 
 logger = mcp_log.get_logger("conformance")
 
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+JSON = "application/json"
 STEP = 0.05
 """Seconds between two reports of progress, as the suite wants them."""
 
@@ -81,6 +101,49 @@ async def test_input_required_result_tampered_state() -> str:
     return "state-ok"
 
 
+async def test_simple_prompt() -> str:
+    """A prompt without arguments."""
+    return "This is a simple prompt for testing."
+
+
+async def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
+    """A prompt with arguments."""
+    return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+async def test_prompt_with_embedded_resource(resourceUri: str) -> list[Message]:  # noqa: N803 - the suite's name
+    """A prompt with a resource."""
+    resource = Embedded(resourceUri, "Embedded resource content for testing.")
+    return [Message(resource), Message("Please process the embedded resource above.")]
+
+
+async def test_prompt_with_image() -> list[Message]:
+    """A prompt with an image."""
+    return [Message(Image(PNG)), Message("Please analyze the image above.")]
+
+
+async def read(uri: str) -> Content | None:
+    """What the suite reads."""
+    if uri == "test://static-text":
+        return Content("This is the content of the static text resource.", "text/plain")
+    if uri == "test://static-binary":
+        return Content(PNG, "image/png")
+    found = re.fullmatch(r"test://template/([^/]+)/data", uri)
+    if found is None:
+        return None
+    return Content(json.dumps({"id": found[1], "templateTest": True, "data": f"Data for ID: {found[1]}"}), JSON)
+
+
+RESOURCES = ResourceSource(
+    "test://",
+    read=read,
+    fixed=[
+        Resource("test://static-text", "static_text", "A text.", "text/plain"),
+        Resource("test://static-binary", "static_binary", "An image.", "image/png"),
+    ],
+    templates=[ResourceTemplate("test://template/{id}/data", "template", "A text made of its address.", JSON)],
+)
+PROMPTS = (test_simple_prompt, test_prompt_with_arguments, test_prompt_with_embedded_resource, test_prompt_with_image)
 PLAIN = (test_simple_text, test_error_handling, test_tool_with_progress, test_logging_tool, mirrored)
 ASKING = (
     test_streaming_elicitation,
@@ -91,7 +154,14 @@ ASKING = (
 
 
 def build(name: str, settings: Settings) -> App:
-    app = App(name, version="1.0.0", title="Conformance fixture", settings=settings)
+    app = App(
+        name,
+        version="1.0.0",
+        title="Conformance fixture",
+        prompts=PROMPTS,
+        resources=[RESOURCES],
+        settings=settings,
+    )
     for function in PLAIN:
         app.tool()(function)
     if name == "asking":

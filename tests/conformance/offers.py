@@ -3,15 +3,14 @@
 Take a line out when an App learns it; the suite then has to pass.
 """
 
-NO_PROMPTS = "prompts"
+NO_ASKING_PROMPTS = "prompts that ask the person: only tools do"
 NO_MEDIA = "images, sounds and resources in an answer: an answer is one block of text (ADR 5)"
 NO_LOG = "log messages to the client; 2026-07-28 deprecates them"
 NO_COMPLETION = "completion"
 NO_SAMPLING = "sampling; 2026-07-28 deprecates it"
 NO_ROOTS = "roots; 2026-07-28 deprecates them"
 NO_FORMS = "forms: an App asks yes or no, once"
-NO_RESOURCES = "resources other than the documentation of tools"
-NO_SUBSCRIPTIONS = "subscriptions: nothing changes while a server runs"
+NO_SUBSCRIPTIONS = "subscriptions: what changes is marked as not to be kept"
 NO_RAW_SCHEMA = "schemas written by hand: they are made from Python types"
 NO_RESUMPTION = "streams that can be resumed"
 NO_TASKS = "the tasks extension"
@@ -27,16 +26,8 @@ SCENARIOS = {
     "tools-call-sampling": NO_SAMPLING,
     "elicitation-sep1034-defaults": NO_FORMS,
     "elicitation-sep1330-enums": NO_FORMS,
-    "resources-read-text": NO_RESOURCES,
-    "resources-read-binary": NO_RESOURCES,
-    "resources-templates-read": NO_RESOURCES,
     "resources-subscribe": NO_SUBSCRIPTIONS,
     "resources-unsubscribe": NO_SUBSCRIPTIONS,
-    "prompts-list": NO_PROMPTS,
-    "prompts-get-simple": NO_PROMPTS,
-    "prompts-get-with-args": NO_PROMPTS,
-    "prompts-get-embedded-resource": NO_PROMPTS,
-    "prompts-get-with-image": NO_PROMPTS,
     "input-required-result-basic-elicitation": NO_FORMS,
     "input-required-result-ignore-extra-params": NO_FORMS,
     "input-required-result-multi-round": NO_FORMS,
@@ -44,7 +35,7 @@ SCENARIOS = {
     "input-required-result-capability-check": NO_SAMPLING,
     "input-required-result-basic-list-roots": NO_ROOTS,
     "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
-    "input-required-result-non-tool-request": NO_PROMPTS,
+    "input-required-result-non-tool-request": NO_ASKING_PROMPTS,
     "json-schema-2020-12": NO_RAW_SCHEMA,
     "server-sse-polling": NO_RESUMPTION,
     "tasks-lifecycle": NO_TASKS,
@@ -60,8 +51,6 @@ SCENARIOS = {
 }
 
 CHECKS = {
-    "sep-2549-prompts-list-caching-hints": NO_PROMPTS,
-    "sep-2549-resources-templates-list-caching-hints": "templates of resources",
     "sep-2575-server-rejects-undeclared-capability": NO_SAMPLING,
     "sep-2575-missing-capability-http-400": NO_SAMPLING,
 }

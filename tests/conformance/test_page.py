@@ -29,13 +29,13 @@ def test_what_fails_there_too_or_is_only_advice_is_none():
 
 
 def test_what_no_app_has_is_not_offered_even_where_the_suite_is_content():
-    assert cell("plain", "prompts-list", GOOD) == "not offered"
-    assert cell("asking", "prompts-list", BAD) == "not offered"
-    assert failures(tables("prompts-list", BAD, GOOD)) == []
+    assert cell("plain", "completion-complete", GOOD) == "not offered"
+    assert cell("asking", "completion-complete", BAD) == "not offered"
+    assert failures(tables("completion-complete", BAD, GOOD)) == []
 
 
 def test_a_check_that_is_not_offered_does_not_hide_another_that_fails():
-    mixed = scenario(sep_2549_prompts_list_caching_hints="FAILURE", other="FAILURE", fine="SUCCESS")
+    mixed = scenario(sep_2575_missing_capability_http_400="FAILURE", other="FAILURE", fine="SUCCESS")
     assert cell("plain", "caching", mixed) == "**failed** (1 of 2), 1 not offered"
 
 

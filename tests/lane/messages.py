@@ -2,12 +2,13 @@
 
 import json
 import re
+from copy import deepcopy
 from random import Random
 from typing import Any
 
 from toolcharter_examples import demo
 
-from mcp_core import App, Settings
+from mcp_core import App, Resource, ResourcePage, ResourceSource, Settings, page_of
 from mcp_core.state import MemoryState
 
 NEW = "2026-07-28"
@@ -62,11 +63,25 @@ CALLS: dict[str, list[Any]] = {
     "": [{}],
 }
 TOOLS = [handler.__name__ for handler in demo.TOOLS]
-SERVED = ["tools/call"] * 8 + ["tools/list", "resources/list", "resources/read", "server/discover", "ping"]
+PROMPTS: list[Any] = [
+    {"name": "review_notes"},
+    {"name": "review_notes", "arguments": {}},
+    {"name": "review_notes", "arguments": {"words": "welcome", "tone": "\u00e9\u4e2d\U0001f600"}},
+    {"name": "review_notes", "arguments": {"words": "xyzzy"}},
+    {"name": "review_notes", "arguments": {"word": "x"}},
+    {"name": "review_notes", "arguments": {"words": 5}},
+    {"name": "review_notes", "arguments": {"words": None}},
+    {"name": "review_notes", "arguments": None},
+    {"name": "crash", "arguments": {"password": "x"}},
+    {"name": "crash"},
+    {"name": "review"},
+    {"name": ""},
+    {},
+]
+READ = ["resources/list", "resources/read", "resources/read", "resources/templates/list"]
+SERVED = ["tools/call"] * 8 + ["prompts/list", "prompts/get", "prompts/get", *READ]
+SERVED += ["tools/list", "server/discover", "ping"]
 UNSERVED = [
-    "prompts/list",
-    "prompts/get",
-    "resources/templates/list",
     "completion/complete",
     "logging/setLevel",
     "subscriptions/listen",
@@ -90,7 +105,18 @@ NOTIFICATIONS = [
     "notifications/nope",
     "tools/call",
 ]
-URIS = ["toolcharter://tools/add", "toolcharter://tools/nope", "add", "", "file:///etc/passwd"]
+URIS = [
+    "toolcharter://tools/add",
+    "toolcharter://tools/nope",
+    "note://note_1",
+    "note://note_999",
+    "note://",
+    "odd://crash",
+    "odd://bytes",
+    "add",
+    "",
+    "file:///etc/passwd",
+]
 ODD: list[Any] = [None, 5, 1.5, True, "text", [], [1], {}, {"a": 1}]
 IDS: list[Any] = [
     0,
@@ -170,30 +196,54 @@ REPLIES: list[Any] = [
 ASKING = {"elicitation": {"form": {}}}
 
 
+async def crash(password: str) -> str:
+    """Fail as no prompt should."""
+    raise RuntimeError(password)
+
+
+async def read_odd(uri: str) -> bytes:
+    """Read bytes, or fail as nothing that is read should."""
+    return {"odd://bytes": b"\x89"}[uri]
+
+
+def list_odd(cursor: str | None = None) -> ResourcePage:
+    """Two pages."""
+    return page_of([Resource("odd://crash", "Crash"), Resource("odd://bytes", "Bytes")], cursor, size=1)
+
+
 def built() -> App:
     """A demo whose time stands still, so that neither side's cache or limit runs out before the other's."""
     app = demo.build(Settings(log_level="CRITICAL"))
+    app.prompt()(crash)
+    app.library.add_source(ResourceSource("odd://", read=read_odd, list=list_odd))
     app._state = MemoryState(lambda: 1000.0)
     return app
 
 
+def pick(rng: Random, values: list[Any]) -> Any:
+    """One of several values, and nobody else's: messages are spoilt later, and what they share would be spoilt too."""
+    return deepcopy(rng.choice(values))
+
+
 def request(rng: Random, era: str) -> Message:
     """A good request, or one that is good but for the method or the arguments."""
-    method = rng.choice(UNSERVED) if rng.random() < 0.08 else rng.choice(SERVED)
+    method = pick(rng, UNSERVED) if rng.random() < 0.08 else pick(rng, SERVED)
     params: Message = {}
     if method == "tools/call":
         # Few notes are made: the sixty-first within the minute would be refused.
-        name = rng.choice([tool for tool in CALLS if tool != "create_note" or rng.random() < 0.3])
-        params = {"name": name, "arguments": rng.choice(CALLS[name])}
+        name = pick(rng, [tool for tool in CALLS if tool != "create_note" or rng.random() < 0.3])
+        params = {"name": name, "arguments": pick(rng, CALLS[name])}
         if rng.random() < 0.1:
             del params["arguments"]
+    elif method == "prompts/get":
+        params = dict(pick(rng, PROMPTS))
     elif method == "resources/read":
-        params = {"uri": rng.choice(URIS)}
-    elif method.endswith("/list") and rng.random() < 0.2:
-        params = {"cursor": rng.choice(["x", "", None, 5, {}])}
+        params = {"uri": pick(rng, URIS)}
+    elif method.endswith("/list") and rng.random() < 0.4:
+        params = {"cursor": pick(rng, ["x", "", None, 5, {}, "1.1", "1.x", "0.5"])}
     message: Message = {"jsonrpc": "2.0", "id": rng.randrange(1, 1_000_000), "method": method}
     if era == NEW:
-        params["_meta"] = {VERSION: NEW, CAPABILITIES: rng.choice(SKILLS[:8]) if rng.random() < 0.5 else {}}
+        params["_meta"] = {VERSION: NEW, CAPABILITIES: pick(rng, SKILLS[:8]) if rng.random() < 0.5 else {}}
         if rng.random() < 0.7:
             params["_meta"][CLIENT] = {"name": "generated", "version": "1"}
     if params or rng.random() < 0.5:
@@ -203,14 +253,14 @@ def request(rng: Random, era: str) -> Message:
 
 def handshake(rng: Random) -> Message:
     params: Message = {
-        "protocolVersion": rng.choice([*OLD, NEW, "1999-01-01", "", *ODD]),
-        "capabilities": rng.choice(SKILLS),
-        "clientInfo": rng.choice(PEOPLE),
+        "protocolVersion": pick(rng, [*OLD, NEW, "1999-01-01", "", *ODD]),
+        "capabilities": pick(rng, SKILLS),
+        "clientInfo": pick(rng, PEOPLE),
     }
     if rng.random() < 0.6:
-        params = {"protocolVersion": rng.choice(OLD), "capabilities": rng.choice(SKILLS[:4]), "clientInfo": PEOPLE[0]}
+        params = {"protocolVersion": pick(rng, OLD), "capabilities": pick(rng, SKILLS[:4]), "clientInfo": PEOPLE[0]}
     if rng.random() < 0.1:
-        del params[rng.choice(list(params))]
+        del params[pick(rng, list(params))]
     return {"jsonrpc": "2.0", "id": rng.randrange(1, 1000), "method": "initialize", "params": params}
 
 
@@ -218,26 +268,26 @@ def spoil_message(rng: Random, message: Message) -> None:
     """Make one thing about the message itself unusual."""
     change = rng.randrange(9)
     if change == 0:
-        message["id"] = rng.choice(IDS)
+        message["id"] = pick(rng, IDS)
     elif change == 1:
         message.pop("id", None)
-        message["method"] = rng.choice(NOTIFICATIONS)
+        message["method"] = pick(rng, NOTIFICATIONS)
     elif change == 2:
-        message["jsonrpc"] = rng.choice(["1.0", 2.0, None, "2.0 ", []])
+        message["jsonrpc"] = pick(rng, ["1.0", 2.0, None, "2.0 ", []])
     elif change == 3:
-        message.pop(rng.choice(["jsonrpc", "id", "method", "params"]), None)
+        message.pop(pick(rng, ["jsonrpc", "id", "method", "params"]), None)
     elif change == 4:
-        message["method"] = rng.choice(ODD)
+        message["method"] = pick(rng, ODD)
     elif change == 5:
-        message["params"] = rng.choice(ODD)
+        message["params"] = pick(rng, ODD)
     elif change == 6:
-        message |= rng.choice([{"result": {}}, {"error": {"code": 1, "message": "x"}}, {"extra": 1}, {"result": 5}])
+        message |= pick(rng, [{"result": {}}, {"error": {"code": 1, "message": "x"}}, {"extra": 1}, {"result": 5}])
     elif change == 7:
         message.pop("method", None)
         message.pop("params", None)
-        message |= rng.choice([{"result": {}}, {"result": 5}, {"error": {"code": 1, "message": "x"}}, {"error": {}}])
+        message |= pick(rng, [{"result": {}}, {"result": 5}, {"error": {"code": 1, "message": "x"}}, {"error": {}}])
     else:
-        message["id"] = rng.choice(IDS[:9])
+        message["id"] = pick(rng, IDS[:9])
 
 
 def spoil_params(rng: Random, message: Message) -> None:
@@ -245,13 +295,13 @@ def spoil_params(rng: Random, message: Message) -> None:
     params = message.setdefault("params", {})
     if not isinstance(params, dict):
         return
-    key = rng.choice([*params, "name", "arguments", "uri", "cursor", "task", "requestState", "inputResponses", "other"])
+    key = pick(rng, [*params, "name", "arguments", "uri", "cursor", "task", "requestState", "inputResponses", "other"])
     if rng.random() < 0.3:
         params.pop(key, None)
     elif key == "inputResponses":
-        params |= {key: rng.choice(REPLIES), "requestState": rng.choice([STATE, STATE, STATE, "forged", 5])}
+        params |= {key: pick(rng, REPLIES), "requestState": pick(rng, [STATE, STATE, STATE, "forged", 5])}
     elif key != "_meta":
-        params[key] = rng.choice([*ODD, {"ttl": 5}, {"ttl": {}}])
+        params[key] = pick(rng, [*ODD, {"ttl": 5}, {"ttl": {}}])
 
 
 def spoil_meta(rng: Random, message: Message) -> None:
@@ -260,30 +310,32 @@ def spoil_meta(rng: Random, message: Message) -> None:
     if not isinstance(params, dict):
         return
     if rng.random() < 0.15:
-        params["_meta"] = rng.choice(ODD)
+        params["_meta"] = pick(rng, ODD)
         return
     meta = params.setdefault("_meta", {})
     if not isinstance(meta, dict):
         return
-    key = rng.choice([VERSION, CAPABILITIES, CLIENT, "progressToken", PREFIX + "logLevel", "traceparent", "x"])
+    key = pick(rng, [VERSION, CAPABILITIES, CLIENT, "progressToken", PREFIX + "logLevel", "traceparent", "x"])
     if rng.random() < 0.3:
         meta.pop(key, None)
     else:
-        meta[key] = rng.choice(
+        meta[key] = pick(
+            rng,
             {
                 VERSION: [*OLD, "2030-01-01", "", *ODD],
                 CAPABILITIES: SKILLS,
                 CLIENT: PEOPLE,
                 "progressToken": [1, "t", 10**30, 1.5, 2.0, True, {}, [], None],
                 PREFIX + "logLevel": ["debug", "loud", 5, None],
-            }.get(key, ODD)
+            }.get(key, ODD),
         )
 
 
 def spoil_text(rng: Random, text: bytes) -> bytes:
     """Make one thing about the text unusual."""
     at = rng.randrange(len(text))
-    return rng.choice(
+    return pick(
+        rng,
         [
             text[:at],
             text[:at] + b"\xff" + text[at:],
@@ -309,7 +361,7 @@ def spoil_text(rng: Random, text: bytes) -> bytes:
             text.replace(b"{", b'{"nan":NaN,', 1),
             text.replace(b"{", b'{"half":"\\ud800",', 1),
             text.replace(b'"arguments":', b'"arguments":{"deep":' + b"[" * 90 + b"]" * 90 + b'},"other":', 1),
-        ]
+        ],
     )
 
 

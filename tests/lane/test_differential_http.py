@@ -423,7 +423,9 @@ def ordinary(era: str) -> list[Asked]:
     calls = [(name, given) for name in messages.TOOLS for given in messages.CALLS[name]]
     asked = [("tools/call", {"name": name, "arguments": given}) for name, given in calls]
     asked += [("tools/list", {}), ("resources/list", {}), ("resources/read", {"uri": "toolcharter://tools/add"})]
-    asked += [("server/discover", {})] if era == NEW else [("ping", {}), ("prompts/list", {}), ("nope", {})]
+    asked += [("resources/read", {"uri": "note://note_1"}), ("resources/list", {"cursor": "1.1"})]
+    asked += [("resources/templates/list", {}), ("prompts/list", {}), ("prompts/get", {"name": "review_notes"})]
+    asked += [("server/discover", {})] if era == NEW else [("ping", {}), ("completion/complete", {}), ("nope", {})]
     made = []
     for number, (method, params) in enumerate(asked):
         one = Asked(headers=usual_headers())

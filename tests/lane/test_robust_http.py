@@ -323,7 +323,7 @@ async def test_a_client_that_says_later_that_it_can_be_asked_gets_another_sessio
 async def test_what_a_session_does_not_know_is_not_found_and_the_session_lives_on(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
-        unknown = await wire.ask(request("prompts/list"), session)
+        unknown = await wire.ask(request("completion/complete"), session)
         assert (unknown.status, unknown.message["error"]["code"]) == (200, -32601)
         assert (await wire.ask(request("ping"), session)).message["result"] == {}
 
@@ -373,7 +373,7 @@ async def test_the_sdk_is_not_loaded_for_ordinary_requests():
                 session = await session_of(wire)
                 listed = await wire.ask(request("tools/list"), session)
                 assert "add" in [tool["name"] for tool in listed.message["result"]["tools"]]
-                assert (await wire.ask(request("prompts/list"), session)).status == 200
+                assert (await wire.ask(request("completion/complete"), session)).status == 200
             process.send_signal(signal.SIGINT)
             rest = await process.stderr.read()
             await process.wait()

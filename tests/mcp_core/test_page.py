@@ -1,6 +1,6 @@
 import json
 
-from mcp_core import App, Settings, page, targets, tool
+from mcp_core import App, Resource, ResourceSource, Settings, page, targets, tool
 
 BASE = "http://127.0.0.1:8000"
 
@@ -54,3 +54,33 @@ def test_the_terminal_shows_tools_a_call_that_works_and_configuration():
     start = text.index("{")
     configuration, _ = json.JSONDecoder().raw_decode(text[start:])
     assert configuration == page.client_configuration([demo()], BASE)
+
+
+def test_the_page_and_the_terminal_show_prompts_and_resources():
+    shown = page.render_page([demo()], BASE)
+    assert '<code>review_notes</code><span class="tag">prompt</span> Go through the notes' in shown
+    assert "<li><code>tone</code> (optional) How to write, such as plain or cheerful.</li>" in shown
+    assert '<code>note://</code><span class="tag">resources</span>' in shown
+    assert "<li><code>note://{note_id}</code> One note as Markdown.</li>" in shown
+    text = page.terminal_text([demo()], BASE)
+    assert "    review_notes         (prompt) Go through the notes and say what to do next." in text
+    assert "    note://              (resources)" in text
+
+
+def test_what_a_prompt_says_cannot_become_markup():
+    async def sneaky(text: str) -> str:
+        """<script>alert(1)</script>
+
+        Args:
+            text: <img src=x onerror=alert(1)>
+        """
+        return text
+
+    def read(uri: str) -> None:
+        return None
+
+    fixed = [Resource("x://<img src=x>", "<img src=x>")]
+    source = ResourceSource("x://", read=read, fixed=fixed)
+    shown = page.render_page([App("x", version="1.0.0", prompts=[sneaky], resources=[source])], BASE)
+    assert "<script" not in shown
+    assert "<img" not in shown

@@ -13,7 +13,9 @@ from typing import Any, Protocol, cast
 from mcp_core import mcp_log, targets
 from mcp_core.app import App
 from mcp_core.call import Answer, Request
-from mcp_core.errors import UnknownTool
+from mcp_core.errors import Refused, UnknownTool
+from mcp_core.hosts import library_json
+from mcp_core.hosts.library_json import Fields
 from mcp_core.listed import ListedTool, read_tools
 from mcp_core.settings import Settings, add_options, from_options
 
@@ -32,6 +34,14 @@ class Connection(Protocol):
 
     async def list_tools(self) -> list[ListedTool]:
         """All tools."""
+        ...
+
+    async def list_prompts(self) -> list[Fields]:
+        """All prompts, as the protocol writes them."""
+        ...
+
+    async def list_resources(self) -> list[Fields]:
+        """All resources and templates, as the protocol writes them."""
         ...
 
     async def documentation(self, tool: ListedTool) -> str:
@@ -79,8 +89,11 @@ async def _open(server: str | None, options: argparse.Namespace, settings: Setti
     else:
         loaded = targets.load_any(server, settings)
         if isinstance(loaded, App):
-            async with loaded:
-                yield _Local(loaded)
+            try:
+                async with loaded:
+                    yield _Local(loaded)
+            except Refused as error:
+                raise CannotRun(str(error)) from None
             return
         foreign = _client().open_object(loaded, server, ask_terminal)
     try:
@@ -111,6 +124,12 @@ class _Written:
     async def list_tools(self) -> list[ListedTool]:
         return self._tools
 
+    async def list_prompts(self) -> list[Fields]:
+        return []
+
+    async def list_resources(self) -> list[Fields]:
+        return []
+
     async def documentation(self, tool: ListedTool) -> str:
         return tool.description
 
@@ -126,6 +145,19 @@ class _Local:
 
     async def list_tools(self) -> list[ListedTool]:
         return self._app.list_tools()
+
+    async def list_prompts(self) -> list[Fields]:
+        return [library_json.prompt_fields(prompt) for prompt in self._app.library.prompts]
+
+    async def list_resources(self) -> list[Fields]:
+        library, request = self._app.library, Request("resources/list", {}, self._app.local_caller)
+        found, page = library.fixed, await library.changing(None, request)
+        found += page.resources
+        while page.next_cursor is not None:
+            page = await library.changing(page.next_cursor, request)
+            found += page.resources
+        templates = [library_json.template_fields(template) for template in library.templates]
+        return [library_json.resource_fields(resource) for resource in found] + templates
 
     async def documentation(self, tool: ListedTool) -> str:
         return self._app.documentation(tool.name)

@@ -1,7 +1,7 @@
 """A client for servers that run elsewhere, for the commands and the tests."""
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -15,7 +15,9 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 
 from mcp_core.call import Answer, Ask
-from mcp_core.hosts.lane import CONFIRM, DOCS_SCHEME
+from mcp_core.hosts.lane import CONFIRM
+from mcp_core.hosts.library_json import Fields
+from mcp_core.library import DOCS_SCHEME
 from mcp_core.listed import ListedTool
 
 
@@ -89,6 +91,30 @@ class RemoteServer:
         while True:
             page = await self._client.list_tools(cursor=cursor)
             found += [ListedTool.from_wire(tool.model_dump(by_alias=True, exclude_none=True)) for tool in page.tools]
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+
+    async def list_prompts(self) -> list[Fields]:
+        """All prompts, all pages; none where the server has none."""
+        return await self._all(self._client.list_prompts, "prompts")
+
+    async def list_resources(self) -> list[Fields]:
+        """All resources and templates, all pages."""
+        resources = await self._all(self._client.list_resources, "resources")
+        return resources + await self._all(self._client.list_resource_templates, "resource_templates")
+
+    async def _all(self, list_page: Callable[..., Awaitable[Any]], name: str) -> list[Fields]:
+        found: list[Fields] = []
+        cursor: str | None = None
+        while True:
+            try:
+                page = await list_page(cursor=cursor)
+            except MCPError as error:
+                if error.error.code == types.METHOD_NOT_FOUND:
+                    return found
+                raise
+            found += [item.model_dump(by_alias=True, exclude_none=True) for item in getattr(page, name)]
             cursor = page.next_cursor
             if cursor is None:
                 return found

@@ -1,4 +1,4 @@
-"""The FastMCP host: governed tools beside the plain tools of any FastMCP server.
+"""The FastMCP host: governed tools, prompts and resources beside the plain ones of any FastMCP server.
 
     server = FastMCP("mine")
     add_tools(server, app)
@@ -7,26 +7,34 @@ All that this project knows of FastMCP's insides is in this module; its minor ve
 """
 
 import gc
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import mcp_types as types
 from fastmcp import FastMCP
-from fastmcp.resources import TextResource
+from fastmcp.prompts import Message, Prompt, PromptResult
+from fastmcp.prompts.base import PromptArgument
+from fastmcp.resources import Resource, ResourceContent, ResourceResult, ResourceTemplate
 from fastmcp.server.dependencies import get_access_token, get_context
+from fastmcp.server.providers import Provider
 from fastmcp.tools import Tool
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
+from mcp.shared.exceptions import MCPError
 from pydantic import AnyUrl, PrivateAttr
 
-from mcp_core.app import App, ListedTool
+from mcp_core import resources as ours
+from mcp_core.app import App
 from mcp_core.auth import user
 from mcp_core.call import Caller, Question, Request
-from mcp_core.hosts import wire
-from mcp_core.hosts.lane import DOCS_SCHEME, documentation_of
+from mcp_core.errors import Refused
+from mcp_core.hosts import library_json, wire
 from mcp_core.mcp_log import get_logger
+from mcp_core.prompts import Prompt as OurPrompt
 
 logger = get_logger(__name__)
+
+T = TypeVar("T")
 
 
 class GovernedTool(Tool):
@@ -42,10 +50,7 @@ class GovernedTool(Tool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call."""
-        app = self._app
-        if not app.is_open:
-            # Without `lifespan=governed(app)` nobody has opened it. It stays open for the rest of the process.
-            await app.__aenter__()
+        app = await _opened(self._app)
         answer = await wire.run(app, _request(app, self._final_name, arguments))
         if isinstance(answer, Question):
             return InputRequiredToolResult(wire.input_required(answer))
@@ -58,8 +63,116 @@ class GovernedTool(Tool):
         )
 
 
+class GovernedPrompt(Prompt):
+    """One of our prompts as FastMCP knows prompts."""
+
+    _app: App = PrivateAttr()
+    _final_name: str = PrivateAttr()
+
+    def of(self, app: App) -> "GovernedPrompt":
+        """Tie the prompt to its app, as a tool is tied."""
+        self._app, self._final_name = app, self.name
+        return self
+
+    async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
+        """Give the messages."""
+        app = await _opened(self._app)
+        request = _request(app, self._final_name, arguments or {})
+        result, _ = await _refusing(library_json.answer(app.library, "prompts/get", None, request))
+        shown = [types.PromptMessage.model_validate(message) for message in result["messages"]]
+        messages = [Message(message.content, message.role) for message in shown]
+        return PromptResult(messages, description=result["description"])
+
+
+class GovernedResource(Resource):
+    """One of our resources as FastMCP knows resources."""
+
+    _app: App = PrivateAttr()
+    _address: str = PrivateAttr()
+
+    def of(self, app: App, address: str) -> "GovernedResource":
+        """Tie the resource to its app, under the address that it has there."""
+        self._app, self._address = app, address
+        return self
+
+    async def read(self) -> ResourceResult:
+        """Read it."""
+        app = await _opened(self._app)
+        request = _request(app, self._address, {})
+        content = (await _refusing(app.library.read(request))).content
+        return ResourceResult([ResourceContent(content.value, content.mime_type)])
+
+
+class GovernedResources(Provider):
+    """The resources of an app that change. FastMCP asks for them each time, and pages by itself."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__()
+        self._app = app
+
+    async def _list_resources(self) -> list[Resource]:
+        app = await _opened(self._app)
+        request = _request(app, "resources/list", {})
+        page = await _refusing(app.library.changing(None, request))
+        found = list(page.resources)
+        while page.next_cursor is not None:
+            page = await _refusing(app.library.changing(page.next_cursor, request))
+            found += page.resources
+        return [_resource(app, resource) for resource in found]
+
+    async def _get_resource(self, uri: str, version: Any = None) -> Resource | None:
+        """Whatever begins as ours does: reading it tells whether it is there."""
+        prefixes = tuple(source.prefix for source in self._app.library.sources)
+        return _resource(self._app, ours.Resource(uri, uri)) if uri.startswith(prefixes) else None
+
+    async def _list_resource_templates(self) -> list[ResourceTemplate]:
+        return [
+            ResourceTemplate(
+                uri_template=template.uri_template,
+                name=template.name,
+                description=template.description,
+                mime_type=template.mime_type or ours.TEXT,
+                parameters={},
+            )
+            for template in self._app.library.templates
+        ]
+
+    async def _get_resource_template(self, uri: str, version: Any = None) -> ResourceTemplate | None:
+        return None
+
+    async def get_tasks(self) -> list[Any]:
+        """None. FastMCP would list all resources to find out, at its start, when nobody is there to ask."""
+        return []
+
+
+def _resource(app: App, resource: ours.Resource) -> Resource:
+    made = GovernedResource(
+        uri=AnyUrl(resource.uri),
+        name=resource.name,
+        description=resource.description,
+        mime_type=resource.mime_type or ours.TEXT,
+    )
+    return made.of(app, resource.uri)
+
+
+async def _opened(app: App) -> App:
+    if not app.is_open:
+        # Without `lifespan=governed(app)` nobody has opened it. It stays open for the rest of the process.
+        await app.__aenter__()
+    return app
+
+
+async def _refusing(asked: Awaitable[T]) -> T:
+    """Whatever is asked of the library; a refusal is said in the protocol's words."""
+    try:
+        return await asked
+    except Refused as refused:
+        code = library_json.error_code(refused)
+        raise MCPError(code=code, message=str(refused), data=refused.data or None) from None
+
+
 def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
-    """Add every tool of an app to a FastMCP server. They keep all their promises there."""
+    """Add every tool of an app to a FastMCP server, and its prompts and resources. They keep all their promises."""
     added: list[GovernedTool] = []
     for listed in app.list_tools():
         tool = GovernedTool(
@@ -71,21 +184,24 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
             meta=dict(listed.meta),
         )
         server.add_tool(tool.of(app))
-        server.add_resource(_documentation(app, listed))
         added.append(tool)
+    for prompt in app.library.prompts:
+        server.add_prompt(_prompt(app, prompt))
+    for resource in app.library.fixed:
+        server.add_resource(_resource(app, resource))
+    if app.library.sources:
+        server.add_provider(GovernedResources(app))
     _look_schemas_up(server)
     return added
 
 
-def _documentation(app: App, tool: ListedTool) -> TextResource:
-    """The full text of a tool, whatever its description shows."""
-    return TextResource(
-        uri=AnyUrl(f"{DOCS_SCHEME}{tool.name}"),
-        name=f"{tool.name} documentation",
-        description=documentation_of(tool.name),
-        mime_type="text/markdown",
-        text=app.documentation(tool.name),
-    )
+def _prompt(app: App, prompt: OurPrompt) -> GovernedPrompt:
+    return GovernedPrompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[PromptArgument(**argument._asdict()) for argument in prompt.arguments],
+    ).of(app)
 
 
 def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str, Any]]]:

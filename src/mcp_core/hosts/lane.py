@@ -17,16 +17,14 @@ from mcp_core import json_text
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Ask, Caller, Question, Reply, Request
 from mcp_core.context import ReportProgress
-from mcp_core.errors import CannotAsk, ForgedReply, UnknownTool
-from mcp_core.hosts import lane_shapes
+from mcp_core.errors import CannotAsk, ForgedReply, Refused, UnknownTool
+from mcp_core.hosts import lane_shapes, library_json
 from mcp_core.hosts.lane_shapes import fits
+from mcp_core.library import LIST_TTL_MS
 
 MODERN = "2026-07-28"
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 LATEST_HANDSHAKE = HANDSHAKES[-1]
-LIST_TTL_MS = 300_000
-DOCS_SCHEME = "toolcharter://tools/"
-"""Resources of this scheme are the full documentation of a tool."""
 CONFIRM = "confirm"
 
 PARSE_ERROR = -32700
@@ -163,12 +161,20 @@ class Lane:
         info: Fields = {"name": app.name, "title": app.title, "version": app.version}
         fresh = {"cacheScope": "public", "resultType": "complete", "ttlMs": LIST_TTL_MS, "_meta": {SERVER_KEY: info}}
         capabilities = {"resources": {"listChanged": False, "subscribe": False}, "tools": {"listChanged": False}}
+        library = app.library
+        self._documents = [library_json.resource_fields(resource) for resource in library.fixed]
         about: Fields = {"capabilities": capabilities}
         if app.instructions is not None:
             about["instructions"] = app.instructions
         lists = {"tools/list": {"tools": [_tool(tool) for tool in tools]}}
-        lists["resources/list"] = {"resources": [_document(tool) for tool in tools]}
-        lists["resources/templates/list"] = {"resourceTemplates": []}
+        if not library.changes:
+            lists["resources/list"] = {"resources": self._documents}
+        templates = [library_json.template_fields(template) for template in library.templates]
+        lists["resources/templates/list"] = {"resourceTemplates": templates}
+        if library.prompts:
+            capabilities["prompts"] = {"listChanged": False}
+            lists["prompts/list"] = {"prompts": [library_json.prompt_fields(prompt) for prompt in library.prompts]}
+        self.old, self.new = lane_shapes.served(prompts=bool(library.prompts))
         discover = {**about, "supportedVersions": [MODERN]}
         self._handshake: Fields = {**about, "serverInfo": info}
         self._fixed = {method: json_text.to_text(result) for method, result in lists.items()} | {"ping": "{}"}
@@ -195,16 +201,15 @@ class Lane:
 
     async def answer(self, method: str, params: Fields, peer: Peer) -> str:
         """The result of a request as JSON text. Raises RpcError, or Unusual where it is not for this lane."""
-        shape = (lane_shapes.NEW if peer.modern else lane_shapes.OLD).get(method)
+        shape = (self.new if peer.modern else self.old).get(method)
         if shape is None:
             raise Unusual(method)
         if not fits(params, shape):
             raise invalid_params()
         if method == "tools/call":
             return await self._call(params, peer)
-        if method == "resources/read":
-            return self._read(params, peer)
-        return (self._fixed_modern if peer.modern else self._fixed)[method]
+        fixed = (self._fixed_modern if peer.modern else self._fixed).get(method)
+        return await self._from_library(method, params, peer) if fixed is None else fixed
 
     async def _call(self, params: Fields, peer: Peer) -> str:
         name, arguments = params.get("name"), params.get("arguments")
@@ -257,23 +262,33 @@ class Lane:
         }
         return json_text.to_text(result)
 
-    def _read(self, params: Fields, peer: Peer) -> str:
-        uri = params.get("uri")
-        if uri is None:
+    async def _from_library(self, method: str, params: Fields, peer: Peer) -> str:
+        """A prompt, a resource, or a list of resources that change."""
+        name = method if method == "resources/list" else params.get("name" if method == "prompts/get" else "uri")
+        if name is None:
             raise invalid_params()
-        text = read_documentation(self.app, uri)
-        if text is None:
-            raise RpcError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
-        content = {"contents": [{"mimeType": "text/markdown", "text": text, "uri": uri}]}
-        return json_text.to_text({**content, **self._fresh} if peer.modern else content)
-
-
-def read_documentation(app: App, uri: str) -> str | None:
-    """The documentation a resource stands for; None where there is no such resource."""
-    try:
-        return app.documentation(uri.removeprefix(DOCS_SCHEME)) if uri.startswith(DOCS_SCHEME) else None
-    except UnknownTool:
-        return None
+        meta: Any = params.get("_meta") or {}
+        request = Request(
+            tool=name,
+            arguments=cast(Fields, params.get("arguments") or {}),
+            caller=peer.caller,
+            agent_id=peer.agent_id,
+            agent_version=peer.agent_version,
+            session_id=peer.session_id,
+            meta={**peer.headers, **meta} if peer.headers else meta,
+            progress=peer.progress,
+        )
+        if self._ready is not None and not self._ready.done():
+            await asyncio.shield(self._ready)
+        try:
+            result, fresh = await library_json.answer(self.app.library, method, params.get("cursor"), request)
+        except Refused as refused:
+            raise RpcError(library_json.error_code(refused), str(refused), refused.data or None) from None
+        if method == "resources/list" and params.get("cursor") is None:
+            result["resources"] = self._documents + result["resources"]
+        if peer.modern:
+            result = {**result, **fresh, "resultType": "complete", "_meta": self._fresh["_meta"]}
+        return json_text.to_text(result)
 
 
 def _reply(params: Fields) -> Reply | None:
@@ -291,20 +306,6 @@ def _tool(tool: ListedTool) -> Fields:
         "annotations": dict(tool.annotations),
         "_meta": dict(tool.meta),
     }
-
-
-def _document(tool: ListedTool) -> Fields:
-    return {
-        "uri": f"{DOCS_SCHEME}{tool.name}",
-        "name": f"{tool.name} documentation",
-        "description": documentation_of(tool.name),
-        "mimeType": "text/markdown",
-    }
-
-
-def documentation_of(tool: str) -> str:
-    """What a documentation resource says about itself."""
-    return f"The full documentation of {tool}: description, schema, usage, examples."
 
 
 def progress_token(params: Fields) -> str | int | None:

@@ -53,7 +53,8 @@ _WANTED = frozenset(
     b"mcp-session-id traceparent tracestate x-correlation-id".split()
 )
 _TELLING = {"traceparent": "traceparent", "tracestate": "tracestate", "x-correlation-id": "correlationId"}
-_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
+_NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_MAY_TAKE_LONG = frozenset({"tools/call", "prompts/get"})
 _STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
 _STREAM = [
@@ -240,7 +241,7 @@ class HttpLane:
     async def _answer(self, message: Fields, peer: Peer, receive: Receive, send: Send) -> None:
         method, params = _request(message)
         token = progress_token(params)
-        if method == "tools/call" and (token is not None or not _among(self._quick, params.get("name"))):
+        if method in _MAY_TAKE_LONG and (token is not None or not _among(self._quick, params.get("name"))):
             return await self._watched(message, peer, token, receive, send)
         status, body = await self._outcome(message, peer)
         return await _respond(send, status, body, _JSON)

@@ -146,6 +146,15 @@ _BOTH: dict[str, Shape] = {
     "resources/templates/list": _PAGE,
     "resources/read": _READ,
 }
-OLD: dict[str, Shape] = {m: {"_meta": _old_meta, **shape} for m, shape in {**_BOTH, "ping": OBJECT}.items()}
-NEW: dict[str, Shape] = {m: {"_meta": _meta, **shape} for m, shape in {**_BOTH, "server/discover": OBJECT}.items()}
-"""The parameters of each method that is served, by era."""
+_PROMPTS: dict[str, Shape] = {
+    "prompts/list": _PAGE,
+    "prompts/get": {"name": str, "arguments": Each(str), **_REPLY},
+}
+
+
+def served(*, prompts: bool) -> tuple[dict[str, Shape], dict[str, Shape]]:
+    """The parameters of each method that is served, in the older era and in the newer."""
+    both = _BOTH | _PROMPTS if prompts else _BOTH
+    old = {m: {"_meta": _old_meta, **shape} for m, shape in {**both, "ping": OBJECT}.items()}
+    new = {m: {"_meta": _meta, **shape} for m, shape in {**both, "server/discover": OBJECT}.items()}
+    return old, new

@@ -171,7 +171,7 @@ class StdioConnection:
             words = "requests carrying the 2026-07-28 envelope are not accepted on it"
             raise RpcError(INVALID_REQUEST, f"this connection serves the handshake protocol era; {words}")
         if self._client is None and not self._greeted and method != "ping":
-            raise invalid_params() if method in _SERVED else method_not_found(method)
+            raise invalid_params() if method in self._lane.old else method_not_found(method)
         return self._handshake_peer(params, request_id)
 
     def _modern_peer(self, method: str, params: Fields, request_id: str | int) -> Peer:
@@ -283,9 +283,6 @@ def _decode(line: bytes) -> Fields:
     if not isinstance(message, dict) or cast(Fields, message).get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, "Send one JSON-RPC 2.0 message a line")
     return cast(Fields, message)
-
-
-_SERVED = frozenset({"tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"})
 
 
 def _has_envelope(params: Fields) -> bool:

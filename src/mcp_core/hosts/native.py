@@ -17,11 +17,12 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
-from mcp_core.call import Question
-from mcp_core.hosts import wire
+from mcp_core.call import Caller, Question
+from mcp_core.errors import Refused
+from mcp_core.hosts import library_json, wire
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
-from mcp_core.hosts.lane import DOCS_SCHEME, LIST_TTL_MS, documentation_of, read_documentation
 from mcp_core.hosts.wire import CALLER_KEY, Context
+from mcp_core.library import LIST_TTL_MS
 from mcp_core.settings import Settings
 
 
@@ -39,7 +40,7 @@ def build_server(app: App) -> Server[App]:
             "tools/list": hint,
             "resources/list": hint,
             "resources/templates/list": hint,
-            "resources/read": hint,
+            "prompts/list": hint,
             "server/discover": hint,
         },
         get_tool_input_schema=app.input_schema,
@@ -48,6 +49,8 @@ def build_server(app: App) -> Server[App]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts if app.library.prompts else None,
+        on_get_prompt=handlers.get_prompt if app.library.prompts else None,
     )
     # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
     server.middleware.clear()
@@ -55,13 +58,15 @@ def build_server(app: App) -> Server[App]:
 
 
 class _Handlers:
-    """What the SDK calls. The lists are made once: a server's tools do not change while it runs."""
+    """What the SDK calls. The lists are made once, but that of resources which change while the server runs."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         tools = app.list_tools()
         self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools])
-        self._documents = types.ListResourcesResult(resources=[_document(tool) for tool in tools])
+        self._documents = [library_json.resource_fields(resource) for resource in app.library.fixed]
+        self._templates = [library_json.template_fields(template) for template in app.library.templates]
+        self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
 
     @asynccontextmanager
     async def lifespan(self, server: Server[App]) -> AsyncGenerator[App]:
@@ -73,37 +78,56 @@ class _Handlers:
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app
-        caller = ctx.request.scope[CALLER_KEY] if ctx.request is not None else app.local_caller
-        answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, caller))
+        answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx)))
         if isinstance(answer, Question):
             return wire.input_required(answer)
         # A mapping, not a model: the SDK would build the model only to take it apart again.
         result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            result["resultType"] = "complete"
         if answer.structured is not None:
             result["structuredContent"] = answer.structured
         if answer.meta:
             result["_meta"] = dict(answer.meta)
-        return result
+        return _complete(ctx, result)
 
-    async def list_resources(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        return self._documents
+    async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        if not self._app.library.changes:
+            return _complete(ctx, {"resources": self._documents})
+        cursor = params.cursor if params else None
+        result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)
+        return result if cursor is not None else {**result, "resources": self._documents + result["resources"]}
 
-    async def list_templates(
-        self, ctx: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[])
+    async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        return _complete(ctx, {"resourceTemplates": self._templates})
 
-    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = read_documentation(self._app, params.uri)
-        if text is None:
-            words = f"Unknown resource: {params.uri}"
-            raise MCPError(code=types.INVALID_PARAMS, message=words, data={"uri": params.uri})
-        content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
-        return types.ReadResourceResult(contents=[content])
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
+        return await self._from_library(ctx, "resources/read", params.uri)
+
+    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        return _complete(ctx, {"prompts": self._prompts})
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        return await self._from_library(ctx, "prompts/get", params.name, params.arguments)
+
+    async def _from_library(
+        self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None, cursor: str | None = None
+    ) -> dict[str, Any]:
+        request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx))
+        try:
+            result, fresh = await library_json.answer(self._app.library, method, cursor, request)
+        except Refused as refused:
+            code = library_json.error_code(refused)
+            raise MCPError(code=code, message=str(refused), data=refused.data or None) from None
+        return _complete(ctx, {**result, **fresh})
+
+    def _caller(self, ctx: Context) -> Caller:
+        return ctx.request.scope[CALLER_KEY] if ctx.request is not None else self._app.local_caller
+
+
+def _complete(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
+    """The result of a request, as its era marks one that asks for nothing more."""
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        result["resultType"] = "complete"
+    return result
 
 
 def _tool(tool: ListedTool) -> types.Tool:
@@ -114,15 +138,6 @@ def _tool(tool: ListedTool) -> types.Tool:
         input_schema=dict(tool.input_schema),
         annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
         _meta=dict(tool.meta),
-    )
-
-
-def _document(tool: ListedTool) -> types.Resource:
-    return types.Resource(
-        uri=f"{DOCS_SCHEME}{tool.name}",
-        name=f"{tool.name} documentation",
-        description=documentation_of(tool.name),
-        mime_type="text/markdown",
     )
 
 

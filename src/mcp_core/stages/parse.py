@@ -65,7 +65,7 @@ def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
         return f"{place}: is required, but missing"
     if detail["type"] == "extra_forbidden":
         known = ", ".join(spec.input_schema["properties"]) or "no arguments"
-        return f"{place}: is not an argument of this tool; it takes {known}"
+        return f"{place}: is not an argument here; it takes {known}"
     message = detail["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     if not place:

@@ -35,6 +35,33 @@ def test_one_tool_is_shown_with_its_full_documentation(capsys):
     assert json.loads(out)["documentation"] == targets.load("demo", Settings()).documentation("add")
 
 
+def test_prompts_and_resources_are_listed_where_they_are_asked_for(capsys):
+    code, out, _ = run(capsys, "tools", "demo", "--prompts")
+    assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review_notes"])
+    code, out, _ = run(capsys, "tools", "demo", "--resources")
+    *documents, note, template = json.loads(out)
+    assert code == 0
+    assert all(document["uri"].startswith("toolcharter://tools/") for document in documents)
+    assert note == {"uri": "note://note_1", "name": "Welcome", "mimeType": "text/markdown"}
+    assert template["uriTemplate"] == "note://{note_id}"
+
+
+def test_a_server_without_prompts_has_an_empty_list(capsys):
+    code, out, _ = run(capsys, "tools", str(EXAMPLES / "hello.py"), "--prompts")
+    assert (code, json.loads(out)) == (0, [])
+
+
+def test_a_terminal_shows_prompts_and_resources_below_the_tools(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    code, out, _ = run(capsys, "tools", "demo")
+    assert code == 0
+    below = out[out.index("find_notes") :]
+    assert "review_notes" in below
+    assert "note://note_1" in below
+    assert "note://{note_id}" in below
+    assert "toolcharter://tools/" not in out
+
+
 def test_a_tool_that_is_not_there_is_answered_with_those_that_are(capsys):
     code, out, err = run(capsys, "tools", str(EXAMPLES / "hello.py"), "nothing")
     assert (code, out, err) == (2, "", "No tool 'nothing'. There are: count_words.\n")
@@ -106,6 +133,10 @@ def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
     assert (code, json.loads(out)["error"]["type"]) == (1, "NotFoundError")
     code, out, err = run(capsys, "call", address, "ad")
     assert (code, out, err) == (2, "", f"{address}: Unknown tool: 'ad'. Did you mean 'add'?\n")
+    code, out, _ = run(capsys, "tools", address, "--prompts")
+    assert (code, json.loads(out)) == (0, json.loads(run(capsys, "tools", "demo", "--prompts")[1]))
+    code, out, _ = run(capsys, "tools", address, "--resources")
+    assert (code, json.loads(out)) == (0, json.loads(run(capsys, "tools", "demo", "--resources")[1]))
     code, out, _ = run(capsys, "tools", address, "add")
     assert json.loads(out)["documentation"].startswith("## Description\nAdd two whole numbers.")
 

@@ -231,6 +231,12 @@ async def test_a_fastmcp_that_keeps_its_tools_elsewhere_still_serves_ours(caplog
         def add_resource(self, resource):
             pass
 
+        def add_prompt(self, prompt):
+            pass
+
+        def add_provider(self, provider):
+            pass
+
     with caplog.at_level(logging.WARNING):
         add_tools(Elsewhere(), app)
     assert "calls will list all of them" in caplog.text

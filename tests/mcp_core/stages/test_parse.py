@@ -25,7 +25,7 @@ async def measure(
 
 WRONG = {
     "missing": ({}, "n: is required, but missing"),
-    "extra": ({"n": 1, "m": 2}, "m: is not an argument of this tool; it takes n, share, unit, notes"),
+    "extra": ({"n": 1, "m": 2}, "m: is not an argument here; it takes n, share, unit, notes"),
     "text for a number": ({"n": "5"}, 'n: input should be a valid integer, got "5"'),
     "true for a number": ({"n": True}, "n: input should be a valid integer, got true"),
     "a fraction for a whole number": ({"n": 1.5}, "n: input should be a valid integer"),
