@@ -1,12 +1,17 @@
 """What the documents show is a file, and it works."""
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from toolcharter_examples.todo_agent import keep_list
+
+from tests.clients.scripted import Scripted
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,6 +27,36 @@ async def test_each_example_serves_its_tools_over_stdio(file):
             assert json.loads(result.content[0].text) == {"success": True, "value": 2}
         if "shout" in names:
             assert (await client.call_tool("shout", {"text": "hi"})).content[0].text == "HI"
+
+
+async def test_the_todo_agent_remembers_what_it_was_told(tmp_path):
+    async def asked():
+        yield "Don't let me forget the passport"
+        yield "What is left?"
+        yield "Got it, it is in my bag"
+
+    model = Scripted(
+        lambda _: ("add_task", {"user_id": "ana", "title": "Passport"}),
+        lambda seen: f"Noted: {json.loads(seen[0])['title']}.",
+        lambda _: ("list_tasks", {"user_id": "ana", "status": "pending"}),
+        lambda seen: f"Left: {', '.join(task['title'] for task in json.loads(seen[1]))}.",
+        lambda _: ("complete_task", {"user_id": "bob", "task_id": "passport"}),
+        lambda seen: (
+            "complete_task" if "access denied" in seen[2] else "list_tasks",
+            {"user_id": "ana", "task_id": json.loads(seen[0])["task_id"]},
+        ),
+        lambda seen: f"It is {json.loads(seen[3])['status']}.",
+    )
+    options = ("--db", f"sqlite:///{tmp_path / 'todo.db'}")
+    answers = [answer async for answer in keep_list(asked(), "ana", model=model, options=options)]
+    assert answers == ["Noted: Passport.", "Left: Passport.", "It is completed."]
+
+
+def test_the_todo_agent_says_what_it_needs():
+    command = [sys.executable, str(ROOT / "examples" / "todo_agent.py")]
+    environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False, env=environment)
+    assert done.stderr == "Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.\n"
 
 
 def test_every_link_in_the_documents_leads_to_a_file():
