@@ -206,7 +206,7 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     # What libraries say about their own workings is for those who look for it.
-    for library in ("mcp", "uvicorn", "fastmcp"):
+    for library in ("mcp", "uvicorn", "fastmcp", "alembic"):
         logging.getLogger(library).setLevel(logging.WARNING if level == "INFO" else level)
     # Below INFO these write down whole requests and answers as they are, secrets and all.
     for library in ("fastmcp", "sse_starlette"):

@@ -2,7 +2,10 @@
 
 import html
 import json
+import shutil
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -45,12 +48,12 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
         lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in tools]
         lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
         lines += [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
-    first = apps[0]
+    first, command = apps[0], _command()
     lines += [
         "",
         "Call it from another terminal:",
-        f"  toolcharter tools {address(first, base_url)}",
-        f"  toolcharter call {address(first, base_url)} {_sample_call(first)}",
+        f"  {command} tools {address(first, base_url)}",
+        f"  {command} call {address(first, base_url)} {_sample_call(first)}",
         "",
         "Add it to a client:",
         *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
@@ -59,6 +62,14 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]
     return "\n".join(lines)
+
+
+def _command() -> str:
+    """How our command is called here. Where no environment is activated, the shell does not find it by its name."""
+    beside = Path(sys.executable).with_name("toolcharter")
+    if shutil.which("toolcharter") or not beside.exists():
+        return "toolcharter"
+    return str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside)
 
 
 def _first_line(app: App, tool: ListedTool) -> str:

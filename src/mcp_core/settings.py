@@ -11,6 +11,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from mcp_core.mcp_log import LogLevel
 
 ENV_PREFIX = "TOOLCHARTER_"
+_VALUES = {"db": "URL", "redis": "URL", "tokens": "FILE", "deadline": "SECONDS"}
+"""What the help calls a value, where the last word of the setting would not say it."""
 
 
 def _split(text: Any) -> Any:
@@ -52,7 +54,7 @@ class Settings(BaseSettings):
         default=None,
         description="JSON file of bearer tokens: {TOKEN: {user, grants}}. HTTP then refuses everyone else.",
     )
-    user: str | None = Field(default=None, description="Who calls, where no token says so.")
+    user: str | None = Field(default=None, min_length=1, description="Who calls, where no token says so.")
     grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
     )
@@ -112,4 +114,4 @@ def _choices(field: FieldInfo) -> tuple[str, ...] | None:
 
 def _metavar(name: str, field: FieldInfo) -> str:
     choices = _choices(field)
-    return "|".join(choices) if choices else name.rsplit("_", 1)[-1].upper()
+    return "|".join(choices) if choices else _VALUES.get(name, name.rsplit("_", 1)[-1].upper())

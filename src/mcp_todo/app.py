@@ -18,13 +18,18 @@ def build(settings: Settings) -> App:
         "todo",
         version=VERSION,
         title="Todo list",
-        instructions="A todo list. Call list_tasks first to learn the ids of the tasks that the user speaks of.",
+        instructions=_instructions(settings.user),
         tools=TOOLS,
         format="bare",
         lifespan=_keep_tasks,
         rehearse=_rehearse,
         settings=settings,
     )
+
+
+def _instructions(user: str | None) -> str:
+    whose = f" The user_id is {user!r}." if user else ""
+    return f"A todo list.{whose} Call list_tasks first to learn the ids of the tasks that the user speaks of."
 
 
 @asynccontextmanager

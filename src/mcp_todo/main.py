@@ -6,4 +6,4 @@ from mcp_todo.app import build
 
 def main() -> None:
     """Serve the todo list."""
-    run(build)
+    run(build, about="A todo list for your agent.")

@@ -1,4 +1,8 @@
 import json
+import sys
+from pathlib import Path
+
+import pytest
 
 from mcp_core import App, Resource, ResourceSource, Settings, page, targets, tool
 
@@ -50,7 +54,7 @@ def test_what_a_tool_says_cannot_become_markup():
 def test_the_terminal_shows_tools_a_call_that_works_and_configuration():
     text = page.terminal_text([demo()], BASE)
     assert "    add                  Add two whole numbers." in text
-    assert f"  toolcharter call {BASE}/demo/mcp add a=2 b=3" in text
+    assert f"toolcharter call {BASE}/demo/mcp add a=2 b=3" in text
     start = text.index("{")
     configuration, _ = json.JSONDecoder().raw_decode(text[start:])
     assert configuration == page.client_configuration([demo()], BASE)
@@ -84,3 +88,14 @@ def test_what_a_prompt_says_cannot_become_markup():
     shown = page.render_page([App("x", version="1.0.0", prompts=[sneaky], resources=[source])], BASE)
     assert "<script" not in shown
     assert "<img" not in shown
+
+
+def test_the_terminal_names_our_command_as_the_shell_finds_it(monkeypatch: pytest.MonkeyPatch):
+    beside = Path(sys.executable).with_name("toolcharter")
+    monkeypatch.setenv("PATH", str(beside.parent))
+    assert f"\n  toolcharter call {BASE}" in page.terminal_text([demo()], BASE)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.chdir("/")
+    assert f"\n  {beside.relative_to('/')} call {BASE}" in page.terminal_text([demo()], BASE)
+    monkeypatch.chdir("/tmp")
+    assert f"\n  {beside} call {BASE}" in page.terminal_text([demo()], BASE)

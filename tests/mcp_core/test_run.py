@@ -15,8 +15,8 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 
-from mcp_core import DeclarationError, Settings, mcp_log
-from mcp_core.run import run
+from mcp_core import App, DeclarationError, Settings, mcp_log
+from mcp_core.run import greeting, run
 from mcp_core.settings import variable
 
 DEMO = str(Path(__file__).resolve().parents[2] / "examples" / "demo.py")
@@ -88,7 +88,9 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         (("http", "--port", "banana"), {}, "port: Input should be a valid integer"),
         (("http",), {"TOOLCHARTER_PORT": "banana"}, "port: Input should be a valid integer"),
         (("--deadline", "0"), {}, "deadline: Input should be greater than 0, got '0'"),
-        (("ftp",), {}, "invalid choice: 'ftp'"),
+        (("ftp",), {}, "invalid choice: 'ftp'; choose stdio or http"),
+        (("--usr", "ana"), {}, "unrecognized arguments: --usr"),
+        (("--user", ""), {}, "user: String should have at least 1 character, got ''"),
         (("--log-level", "LOUD"), {}, "invalid choice: 'LOUD'"),
         (("http", "--tokens", "/nowhere"), {}, "/nowhere: no readable token file"),
         (("http", "--host", "0.0.0.0"), {}, "Refusing to listen on 0.0.0.0"),
@@ -110,6 +112,24 @@ def test_help_names_every_setting_and_its_variable(capsys: pytest.CaptureFixture
     for name in Settings.model_fields:
         assert f"--{name.replace('_', '-')}" in words
         assert f"[{variable(name)}]" in words
+
+
+def test_a_mistake_is_not_buried_below_all_options(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        run(lambda _: pytest.fail("nothing is built"), ["--port"])
+    usage, message = capsys.readouterr().err.splitlines()
+    assert usage.endswith("[stdio | http] [options]")
+    assert message.endswith("error: argument --port: expected one argument")
+
+
+def test_the_greeting_says_how_a_client_starts_this_very_server(monkeypatch: pytest.MonkeyPatch):
+    app = App("demo", version="1.0.0", title="Demo")
+    monkeypatch.setattr(sys, "argv", ["/opt/bin/mcp-demo"])
+    assert greeting(app, "mcp-demo").splitlines()[2] == '  {"mcpServers": {"demo": {"command": "/opt/bin/mcp-demo"}}}'
+    monkeypatch.setattr(sys, "argv", ["demo.py"])
+    line = greeting(app, "demo.py", ["stdio", "--user", "ana"]).splitlines()[2]
+    arguments = [str(Path.cwd() / "demo.py"), "--user", "ana"]
+    assert json.loads(line) == {"mcpServers": {"demo": {"command": sys.executable, "args": arguments}}}
 
 
 def test_tools_that_are_declared_wrongly_are_listed(monkeypatch: pytest.MonkeyPatch):
