@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_arguments(parser)
     given, started = _apart(given)
     try:
-        options = parser.parse_args(given[1:])
+        options = parser.parse_intermixed_args(given[1:])
         options.command = started
         raise SystemExit(command.run(options))
     except DeclarationError as error:

@@ -1,8 +1,12 @@
 """What a person sees of the command `mcp-todo`."""
 
+import json
 import os
 import pty
+import re
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,8 @@ import pytest
 from mcp_core import Settings
 from mcp_todo.app import build
 from tests.clients.todo_server import MCP_TODO, command_with
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_help_says_what_it_is():
@@ -30,6 +36,27 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 4
     assert done.stderr.startswith("Todo list 1.0.0 is waiting for an MCP client on stdin.")
+
+
+def test_a_plain_install_is_enough_for_sqlite(tmp_path: Path):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    optional = modules([*extras["postgres"], *extras["redis"], *extras["fastmcp"]]) - modules(project["dependencies"])
+    call = ["call", "todo", "--db", f"sqlite:///{tmp_path / 'todo.db'}", "list_tasks", "user_id=ana"]
+    program = f"""
+import sys
+sys.modules.update(dict.fromkeys({sorted(optional)}))
+from mcp_core.cli import main
+main({call})
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert "asyncpg" in optional
+    assert (done.returncode, done.stderr, json.loads(done.stdout)) == (0, "", [])
+
+
+def modules(requirements: list[str]) -> set[str]:
+    """What the named distributions are imported as."""
+    return {re.split(r"[^\w-]", line)[0].removesuffix("-slim") for line in requirements}
 
 
 @pytest.mark.parametrize(

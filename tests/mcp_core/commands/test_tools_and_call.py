@@ -108,6 +108,10 @@ def test_grants_hold_in_the_terminal_too(capsys):
     assert (code, json.loads(out)["error"]["type"]) == (1, "PermissionError")
 
 
+def test_options_may_stand_between_the_words(capsys):
+    assert run(capsys, "call", "demo", "--user", "ana", "add", "a=2", "--log-level", "ERROR", "b=3")[0] == 0
+
+
 def test_nothing_at_an_address_is_said_plainly(capsys):
     code, _, err = run(capsys, "call", "http://127.0.0.1:1/mcp", "add")
     assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing answers there; is the server running?\n")
