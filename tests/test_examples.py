@@ -59,6 +59,14 @@ def test_the_todo_agent_says_what_it_needs():
     assert done.stderr == "Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.\n"
 
 
+def test_every_json_in_the_documents_can_be_copied():
+    pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
+    blocks = [block for text in pages.values() for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    assert len(blocks) > 10
+    for block in blocks:
+        json.loads(block)
+
+
 def test_every_link_in_the_documents_leads_to_a_file():
     missing = [
         f"{page.relative_to(ROOT)}: {link}"

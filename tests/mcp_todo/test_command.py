@@ -1,6 +1,5 @@
 """What a person sees of the command `mcp-todo`."""
 
-import json
 import os
 import pty
 import re
@@ -51,7 +50,7 @@ main({call})
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert "asyncpg" in optional
-    assert (done.returncode, done.stderr, json.loads(done.stdout)) == (0, "", [])
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "[]\n")
 
 
 def modules(requirements: list[str]) -> set[str]:
@@ -59,16 +58,7 @@ def modules(requirements: list[str]) -> set[str]:
     return {re.split(r"[^\w-]", line)[0].removesuffix("-slim") for line in requirements}
 
 
-@pytest.mark.parametrize(
-    ("user", "said"),
-    [
-        (None, "A todo list. Call list_tasks first to learn the ids of the tasks that the user speaks of."),
-        (
-            "ana",
-            "A todo list. The user_id is 'ana'. "
-            "Call list_tasks first to learn the ids of the tasks that the user speaks of.",
-        ),
-    ],
-)
-def test_the_agent_is_told_the_name_that_the_server_insists_on(user: str | None, said: str):
-    assert build(Settings(user=user)).instructions == said
+@pytest.mark.parametrize(("user", "whose"), [(None, ""), ("ana", " The user_id is 'ana'.")])
+def test_the_agent_is_told_the_name_that_the_server_insists_on(user: str | None, whose: str):
+    first = "Call list_tasks first to learn the ids of the tasks that the user speaks of."
+    assert build(Settings(user=user)).instructions == f"A todo list.{whose} {first}"

@@ -30,8 +30,22 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["Remo
     """A connection to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
-    async with _reached(url), http, _client(streamable_http_client(url, http_client=http), ask) as client:
-        yield RemoteServer(client)
+    refused: list[httpx2.Response] = []
+
+    async def notice(response: httpx2.Response) -> None:
+        if response.status_code == int(httpx2.codes.UNAUTHORIZED):
+            refused.append(response)
+
+    # The SDK makes one error of all refusals, and keeps the reason to itself.
+    http.event_hooks = {"response": [notice]}
+    try:
+        async with _reached(url), http, _client(streamable_http_client(url, http_client=http), ask) as client:
+            yield RemoteServer(client)
+    except Unreachable:
+        if not refused:
+            raise
+        wanted = "refuses this token" if token else "wants a token"
+        raise Unreachable(f"{url}: the server {wanted}; give one with --token") from None
 
 
 @asynccontextmanager
@@ -71,8 +85,6 @@ async def _reached(where: str) -> AsyncGenerator[None]:
 def _reason(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         return _reason(cast(BaseExceptionGroup[BaseException], error).exceptions[0])
-    if isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == int(httpx2.codes.UNAUTHORIZED):
-        return "the server wants a token; give --token"
     if isinstance(error, httpx2.ConnectError):
         return "nothing answers there; is the server running?"
     return str(error) or type(error).__name__

@@ -2,6 +2,7 @@ import io
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -117,15 +118,33 @@ def test_nothing_at_an_address_is_said_plainly(capsys):
     assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing answers there; is the server running?\n")
 
 
-@pytest.fixture(scope="module")
-def address():
+@contextmanager
+def serving(*options):
+    """The address of a running demo."""
     program = "from mcp_core.cli import main; main()"
-    command = [sys.executable, "-c", program, "serve", "demo", "--port", "0"]
+    command = [sys.executable, "-c", program, "serve", "demo", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         lines = iter(server.stderr.readline, "")
         yield next(line.split()[-1] for line in lines if "/demo/mcp" in line)
         server.terminate()
         server.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving() as url:
+        yield url
+
+
+def test_a_server_that_wants_a_token_is_called_with_one(capsys, tmp_path):
+    (tmp_path / "tokens.json").write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
+    with serving("--tokens", str(tmp_path / "tokens.json")) as url:
+        without = run(capsys, "call", url, "add", "a=2", "b=3")
+        wrong = run(capsys, "call", "--token", "ana-2", url, "add", "a=2", "b=3")
+        code, out, _ = run(capsys, "call", "--token", "ana-1", url, "add", "a=2", "b=3")
+    assert without == (2, "", f"{url}: the server wants a token; give one with --token\n")
+    assert wrong == (2, "", f"{url}: the server refuses this token; give one with --token\n")
+    assert (code, json.loads(out)["data"]) == (0, 5)
 
 
 def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
