@@ -5,7 +5,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -31,6 +31,11 @@ class CannotRun(Exception):
 
 class Connection(Protocol):
     """A server that can be asked."""
+
+    @property
+    def identity(self) -> tuple[str, str | None]:
+        """The name of the server, and its version where it says so."""
+        ...
 
     async def list_tools(self) -> list[ListedTool]:
         """All tools."""
@@ -61,21 +66,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @asynccontextmanager
-async def connect(options: argparse.Namespace) -> AsyncGenerator[Connection]:
-    """Open the server that the options name."""
+async def connect(options: argparse.Namespace, *, only_listed: bool = False) -> AsyncGenerator[Connection]:
+    """Open the server that the options name. `only_listed` leaves its database and the like alone."""
     settings = from_options(options)
     # The answer says what was refused; the log is for what the answer cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
     try:
-        async with _open(options.server, options, settings) as connection:
+        async with _open(options.server, options, settings, only_listed=only_listed) as connection:
             yield connection
     except targets.NoSuchTarget as error:
         raise CannotRun(str(error)) from None
 
 
 @asynccontextmanager
-async def _open(server: str | None, options: argparse.Namespace, settings: Settings) -> AsyncGenerator[Connection]:
+async def _open(
+    server: str | None, options: argparse.Namespace, settings: Settings, *, only_listed: bool
+) -> AsyncGenerator[Connection]:
     if server is not None and server.endswith(".json"):
         yield _from_file(Path(server))
         return
@@ -90,7 +97,7 @@ async def _open(server: str | None, options: argparse.Namespace, settings: Setti
         loaded = targets.load_any(server, settings)
         if isinstance(loaded, App):
             try:
-                async with loaded:
+                async with nullcontext() if only_listed else loaded:
                     yield _Local(loaded)
             except Refused as error:
                 raise CannotRun(str(error)) from None
@@ -110,7 +117,7 @@ def _client() -> Any:
 
 def _from_file(file: Path) -> "_Written":
     try:
-        return _Written(read_tools(json.loads(file.read_text(encoding="utf-8"))))
+        return _Written(file.stem, read_tools(json.loads(file.read_text(encoding="utf-8"))))
     except (OSError, ValueError) as error:
         raise CannotRun(f"{file}: {error}") from None
 
@@ -118,7 +125,8 @@ def _from_file(file: Path) -> "_Written":
 class _Written:
     """The tools/list answer of a server, kept in a file."""
 
-    def __init__(self, tools: list[ListedTool]) -> None:
+    def __init__(self, name: str, tools: list[ListedTool]) -> None:
+        self.identity = (name, None)
         self._tools = tools
 
     async def list_tools(self) -> list[ListedTool]:
@@ -141,6 +149,7 @@ class _Local:
     """A server in this very process, through the same pipeline as everywhere."""
 
     def __init__(self, app: App) -> None:
+        self.identity = (app.name, app.version)
         self._app = app
 
     async def list_tools(self) -> list[ListedTool]:

@@ -96,6 +96,12 @@ class RemoteServer:
     def __init__(self, client: Client) -> None:
         self._client = client
 
+    @property
+    def identity(self) -> tuple[str, str | None]:
+        """The name of the server, and its version; newer servers need not say either."""
+        about = self._client.server_info
+        return ("server", None) if about is None else (about.name, about.version)
+
     async def list_tools(self) -> list[ListedTool]:
         """All tools, all pages."""
         found: list[ListedTool] = []
