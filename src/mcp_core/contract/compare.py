@@ -14,7 +14,7 @@ from typing import Any, cast
 from mcp_core.contract.changes import Difference
 from mcp_core.contract.schemas import COUNTS, NUMBERS, Document, Form, Schema, canonical, is_number, read, text
 
-MOST_STEPS = 20_000
+MOST_STEPS = 5_000
 """Schemas that point to one another in many alternatives take more and more steps; somewhere it has to end."""
 LONGEST = 60
 
@@ -248,7 +248,7 @@ def _bare(schema: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    words = text(value)
+    words = text(canonical(value))
     return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."
 
 
@@ -332,8 +332,11 @@ def _numbers(old: Form, new: Form, place: Place) -> Iterator[Difference]:
         yield _moved("maximum", place, _bound_words(old.upper), _bound_words(new.upper), tighter=tighter)
     before, after = old.schema.get("multipleOf"), new.schema.get("multipleOf")
     if text(before) != text(after):
-        tighter = after is not None and (before is None or not _is_multiple(before, after))
-        yield _moved("multipleOf", place, _or_none(before), _or_none(after), tighter=tighter)
+        moved = _moved("multipleOf", place, _or_none(before), _or_none(after), tighter=after is not None)
+        if before is not None and after is not None:
+            tighter, looser = _is_multiple(after, before), _is_multiple(before, after)
+            moved = replace(moved, kind=f"bound-{'tightened' if tighter else 'loosened' if looser else 'changed'}")
+        yield moved
 
 
 def _below(one: tuple[float, bool], other: tuple[float, bool]) -> bool:

@@ -38,11 +38,16 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "$ref": ("$ref", "$dynamicRef", "$recursiveRef"),
 }
 COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-JUDGED = frozenset({
+SIMPLE = frozenset({
     *("type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("pattern", "format", "default", "uniqueItems", "items", "prefixItems", "additionalItems", "dependencies"),
-    *("properties", "required", "additionalProperties", "anyOf", "allOf"),
+    *("pattern", "format", "default", "uniqueItems", "required"),
     *COUNTS,
+})  # fmt: skip
+"""Keywords that say the same whatever stands beside them."""
+JUDGED = frozenset({
+    *SIMPLE,
+    *("items", "prefixItems", "additionalItems", "dependencies"),
+    *("properties", "additionalProperties", "anyOf", "allOf"),
     *(keyword for group in GROUPS.values() for keyword in group),
 })  # fmt: skip
 
@@ -105,10 +110,12 @@ class Document:
             seen.add(ref)
             beside = {key: value for key, value in fields.items() if key != "$ref" and key not in STRUCTURE}
             words = {key: value for key, value in beside.items() if key not in JUDGED or key == "default"}
-            if len(words) < len(beside) and not self.reference_stands_alone:
-                conditions = {key: value for key, value in beside.items() if key not in words}
+            conditions = {key: value for key, value in beside.items() if key not in words}
+            if self.reference_stands_alone or not conditions:
+                conditions = {}
+            elif not isinstance(found, Mapping) or not conditions.keys() <= SIMPLE - found.keys() or "$ref" in found:
                 return {"allOf": [{"$ref": ref}, conditions], **words}
-            schema = {**found, **words} if isinstance(found, Mapping) else found
+            schema = {**found, **conditions, **words} if isinstance(found, Mapping) else found
         return cast(Schema, schema) if isinstance(schema, Mapping | bool) else {}
 
     def _at(self, ref: Any) -> Schema | None:
@@ -161,12 +168,12 @@ class Form:
         return own + (self.branches is not None) + len(self.all_of) + len(self.groups)
 
 
-def read(schema: Schema, document: Document) -> Form:
-    """Read a schema. What is not well formed counts as not there."""
+def read(schema: Schema, document: Document, *, member: bool = False) -> Form:
+    """Read a schema. What is not well formed counts as not there. A `member` is read no deeper than itself."""
     plain = document.follow(schema)
     if isinstance(plain, bool):
         return Form(types=EVERY_TYPE if plain else frozenset())
-    return _read(_unwrapped(plain, document), document)
+    return _read(_unwrapped(plain, document), document, member=member)
 
 
 def _unwrapped(schema: Fields, document: Document) -> Fields:
@@ -180,7 +187,7 @@ def _unwrapped(schema: Fields, document: Document) -> Fields:
     return {**inner, **beside} if isinstance(inner, Mapping) and "$ref" not in inner else schema
 
 
-def _read(schema: Fields, document: Document) -> Form:
+def _read(schema: Fields, document: Document, *, member: bool) -> Form:
     types = _types(schema.get("type"))
     enum = _enum(schema, types)
     if enum is not None:
@@ -189,7 +196,7 @@ def _read(schema: Fields, document: Document) -> Form:
     one_of = schemas(schema.get("oneOf"))
     any_of = schemas(schema.get("anyOf"))
     branches: list[Schema] | None = any_of or None
-    if branches is None and one_of and are_disjoint([read(member, document) for member in one_of]):
+    if not (branches or member) and one_of and are_disjoint([read(one, document, member=True) for one in one_of]):
         # Alternatives of which never two can hold are the same as `anyOf`, and can be judged one by one.
         branches = one_of
         del groups["oneOf"]
