@@ -53,7 +53,10 @@ def run(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace, server: str | None) -> int:
     lock = await read(server, options)
     file: Path = options.output or FOLDER / f"{_file_name(server, lock.server)}.json"
-    return _check(file, lock, server) if options.check else _write(file, lock, relock=options.relock)
+    if not options.check:
+        return _write(file, lock, relock=options.relock)
+    words = [server or "", f"--output {file}" if options.output else "", "" if server else "-- COMMAND"]
+    return _check(file, lock, " ".join(["`toolcharter lock", *filter(None, words)]) + "`")
 
 
 async def read(server: str | None, options: argparse.Namespace) -> Lock:
@@ -103,8 +106,7 @@ def _file_name(target: str | None, server: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", server).strip("-.") or "server"
 
 
-def _check(file: Path, lock: Lock, server: str | None) -> int:
-    how = f"`toolcharter lock {server or '-- COMMAND'}`"
+def _check(file: Path, lock: Lock, how: str) -> int:
     if not file.exists():
         raise CannotRun(f"There is no {file}. Write it with {how}.")
     old = locked(read_json(file), str(file))

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from mcp_core.contract.changes import Change, Difference, output_kind
 from mcp_core.contract.compare import TooLarge, compare
-from mcp_core.contract.schemas import canonical, named, text
+from mcp_core.contract.schemas import canonical, text
 from mcp_core.listed import ListedTool
 from mcp_core.render import META
 
@@ -197,6 +197,8 @@ def _schemas(old: ListedTool, new: ListedTool) -> Iterator[Change]:
 
 def _compared(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> list[Difference]:
     try:
-        return compare(named(old), named(new), path)
+        if text(canonical(old)) == text(canonical(new)):
+            return []  # mostly so
+        return compare(old, new, path)
     except (TooLarge, RecursionError):
         return [Difference("unjudged", path, "the schemas differ, and are too deep or too large to be compared")]
