@@ -24,12 +24,13 @@ run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--por
 test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs
+check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, locks of our servers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/toolcharter lock --check
 
 bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
 	@$(BIN)/python -m bench $(ARGS)

@@ -4,7 +4,7 @@
     python docs/generate.py --check    fail when something is out of date
 
 Whole pages: tools of every server, settings, metrics, commands. In hand-written pages, whatever stands between
-`<!-- begin FILE -->` and `<!-- end -->` is the text of that file.
+`<!-- begin FILE -->` and `<!-- end -->` is the text of that file, or one of the tables made here.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from unittest import mock
 
 from mcp_core import App, Settings, targets, telemetry
 from mcp_core.cli import COMMANDS, main
+from mcp_core.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
 from mcp_core.describe import full
 from mcp_core.settings import variable
 
@@ -141,7 +142,21 @@ def pages() -> dict[Path, str]:
     return made
 
 
+def kinds_of_change() -> str:
+    """The table of all changes that `toolcharter diff` knows."""
+    lines: list[str] = []
+    for title, kinds in (("a tool", TOOL_KINDS), ("its arguments", INPUT_KINDS), ("its answer", OUTPUT_KINDS)):
+        lines += ["", f"### Of {title}", "", "| kind | effect | what changed | needs |", "|---|---|---|---|"]
+        lines += [f"| `{name}` | {kind.effect} | {kind.what} | {kind.rule.needs} |" for name, kind in kinds.items()]
+    return "\n".join(lines).strip()
+
+
+TABLES = {"kinds-of-change": kinds_of_change}
+
+
 def insertion(found: re.Match[str]) -> str:
+    if found[1] in TABLES:
+        return f"<!-- begin {found[1]} -->\n{TABLES[found[1]]()}\n<!-- end -->"
     path = ROOT / found[1]
     text = path.read_text(encoding="utf-8").rstrip()
     return f"<!-- begin {found[1]} -->\n```{LANGUAGES.get(path.suffix, 'text')}\n{text}\n```\n<!-- end -->"

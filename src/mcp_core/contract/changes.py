@@ -34,6 +34,7 @@ REMOVAL = Rule(
     "A tool is removed after its removal date, at least ninety days after it was deprecated.",
     "the tool back, deprecated for at least ninety days",
 )
+NOTED = Rule("A tool shows its version, and its deprecation with the removal date.", "nothing")
 WORDS = Rule("Agents choose a tool by its words.", "a look at whether agents still choose and use it rightly")
 
 
@@ -54,28 +55,28 @@ def _additive(what: str) -> Kind:
     return Kind("additive", what, OPTIONAL)
 
 
-def _behavioural(what: str) -> Kind:
-    return Kind("behavioural", what, WORDS)
+def _behavioural(what: str, rule: Rule = WORDS) -> Kind:
+    return Kind("behavioural", what, rule)
 
 
 TOOL_KINDS: Mapping[str, Kind] = {
     "tool-removed": _breaking("a tool is gone", REMOVAL),
     "tool-renamed": _breaking("a tool has another name; schema and description are the same", RENAMED),
     "tool-added": _additive("a new tool"),
-    "tool-deprecated": _behavioural("a tool is deprecated, or no longer is, or for another date"),
+    "tool-deprecated": _behavioural("a tool is deprecated, or no longer is, or for another date", NOTED),
     "title-changed": _behavioural("the title of a tool"),
     "description-changed": _behavioural("the description of a tool"),
-    "version-changed": _behavioural("the version of a tool"),
+    "version-changed": _behavioural("the version of a tool", NOTED),
     "read-only-hint-flipped": _breaking("a tool is no longer read-only, or has become so"),
     "destructive-hint-flipped": _breaking("a tool has become destructive, or no longer is"),
     "idempotent-hint-lost": _breaking("a tool can no longer be called again safely"),
     "idempotent-hint-gained": _additive("a tool can be called again safely"),
     "open-world-hint-gained": _breaking("a tool reaches outside, and did not"),
     "open-world-hint-lost": _additive("a tool no longer reaches outside"),
-    "hint-stated": _behavioural("a hint is stated, or no longer, and clients take it the same way"),
+    "hint-stated": _behavioural("a hint is stated, or no longer, and clients take it the same way", NOTED),
     "permission-added": _breaking("a tool wants a further permission"),
     "permission-removed": _additive("a tool no longer wants a permission"),
-    "meta-changed": _behavioural("anything else in `_meta` or the annotations"),
+    "meta-changed": _behavioural("anything else in `_meta` or the annotations", NOTED),
     "unjudged": _breaking("a schema is too deep or too large to be compared"),
 }
 
