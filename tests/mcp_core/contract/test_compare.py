@@ -205,6 +205,32 @@ def test_a_new_field_beside_other_schemas_of_the_same_object_is_judged():
     ]
 
 
+def test_a_new_field_in_an_alternative_is_judged_where_the_object_itself_speaks_of_it():
+    def either(**fields: Any) -> dict[str, Any]:
+        return {**taking(a=TEXT), "anyOf": [taking(**fields)]}
+
+    assert found(either(b=TEXT), either(b=TEXT, a=WHOLE)) == [
+        ("parameter-added", "$.anyOf[0].properties.a"),
+        ("type-narrowed", "$.anyOf[0].properties.a.type"),
+    ]
+
+
+def test_fields_that_matched_a_pattern_may_be_refused_without_it():
+    old = {**taking(), "patternProperties": {"^a": TEXT}, "additionalProperties": False}
+    new = {**taking(), "additionalProperties": False}
+    assert found(old, new) == [("condition-changed", "$.patternProperties")]
+
+
+def test_what_is_left_to_unevaluated_properties_is_not_taken_for_safe():
+    """Dropping a condition leaves more fields unevaluated, and those are refused."""
+    old = {**taking(), "additionalProperties": TEXT, "unevaluatedProperties": False}
+    new = {**taking(), "unevaluatedProperties": False}
+    assert found(old, new) == [
+        ("type-widened", "$.additionalProperties.type"),
+        ("condition-changed", "$.unevaluatedProperties"),
+    ]
+
+
 def test_a_comparison_without_end_is_given_up():
     """Each definition has alternatives that all lead to each of the next: the ways through grow and grow."""
 
