@@ -12,8 +12,8 @@ COMMANDS: Mapping[str, str] = {
     "serve": "serve installed servers over HTTP, on one port",
     "tools": "list a server's tools, or show one in full",
     "call": "call a tool from the terminal",
-    "lock": "write down what a server shows of its tools, or check that it still does",
-    "diff": "compare two servers, or a lock and a server, and say what breaks",
+    "lock": "write down what a server shows, or check it",
+    "diff": "compare locks or servers, and say what breaks",
 }
 
 COULD_NOT_RUN = 2
