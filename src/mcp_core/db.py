@@ -9,20 +9,22 @@ third of a second, so servers import this module only when they open their store
 """
 
 import asyncio
+import importlib
 import os
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from urllib.parse import unquote
 
 from platformdirs import user_data_path
 from sqlalchemy import Connection, DateTime, Dialect, Engine, TypeDecorator, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import QueuePool, StaticPool
 
@@ -35,12 +37,19 @@ Work = Callable[Concatenate[Connection, P], T]
 READERS = 4
 """Threads that read SQLite side by side; writes take turns in one."""
 CONNECTIONS = 16
-"""Connections to PostgreSQL, at most."""
+"""Connections to PostgreSQL, at most: half of them read, half write."""
 PATIENCE = 30
 """Seconds that a writer waits for another process to finish with SQLite, and a call for a connection."""
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
-_SSL_MODES: Mapping[str, Any] = {"disable": False}
+_SQLITE_DRIVERS = frozenset({"", "pysqlite", "aiosqlite"})
+_AWAY = frozenset({
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PERM),
+})  # fmt: skip
+"""What SQLite says when the file is to blame; everything else is a fault of ours."""
+_PRIMARY = 0xFF
+"""The part of SQLite's error codes that these are."""
 
 
 class Database(Protocol):
@@ -79,26 +88,35 @@ def address(text: str | None, server: str) -> URL:
         return URL.create("sqlite", database=str(user_data_path("toolcharter") / f"{server}.db"))
     try:
         url = make_url(text)
-    except ArgumentError:
-        raise CannotStart(f"{text!r} is no database URL; write {FORMS}.") from None
-    kind = url.get_backend_name()
-    if kind == "sqlite":
-        return URL.create("sqlite", database=_file(url.database))
+    except (ArgumentError, ValueError):
+        raise CannotStart(f"{_without_password(text)!r} is no database URL; write {FORMS}.") from None
+    kind, _, driver = url.drivername.partition("+")
+    if kind == "sqlite" and driver in _SQLITE_DRIVERS:
+        return URL.create("sqlite", database=_file(url, text))
     if kind in ("postgresql", "postgres"):
-        return _asyncpg(url)
-    raise CannotStart(f"There is no driver for {kind!r} here; write {FORMS}.")
+        return _as_libpq_names_it(url)
+    raise CannotStart(f"There is no driver for {url.drivername!r} here; write {FORMS}.")
 
 
-def _file(name: str | None) -> str:
-    return ":memory:" if name in (None, "", ":memory:") else str(Path(name).expanduser())
+def _without_password(text: str) -> str:
+    """What could not be read may hold a password anywhere before the last @, or among the options."""
+    known = text.partition("?")[0]
+    return f"***{known[known.rindex('@') :]}" if "@" in known else known
 
 
-def _asyncpg(url: URL) -> URL:
-    """The URL as asyncpg wants it. Other drivers, and libpq itself, name the encryption `sslmode`."""
+def _file(url: URL, text: str) -> str:
+    if url.host or url.username:
+        raise CannotStart(f"{_without_password(text)!r} names a host, not a file; a file has three slashes: {FORMS}.")
+    if url.query:
+        raise CannotStart(f"SQLite takes no options here; leave {', '.join(url.query)} out of {text!r}.")
+    return ":memory:" if url.database in (None, "", ":memory:") else str(Path(url.database).expanduser())
+
+
+def _as_libpq_names_it(url: URL) -> URL:
+    """The URL as libpq and asyncpg read it, whichever driver it was written for."""
     query = dict(url.query)
-    mode = query.pop("sslmode", None)
-    if mode is not None:
-        query["ssl"] = mode
+    if "ssl" in query:
+        query["sslmode"] = query.pop("ssl")
     return url.set(drivername="postgresql+asyncpg", query=query)
 
 
@@ -119,7 +137,7 @@ class _Sqlite:
     """
 
     def __init__(self, url: URL) -> None:
-        self.where = url.render_as_string()
+        self.where = f"sqlite:///{url.database}"
         in_memory = url.database == ":memory:"
         if not in_memory and url.database:
             _make_folder(Path(url.database))
@@ -130,7 +148,8 @@ class _Sqlite:
         self._readers = self._writer if in_memory else ThreadPoolExecutor(READERS, "sqlite-reader")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._run(self._readers, self._reads, work, *args, **kwargs)
+        looking = partial(_only_looking, work) if self._reads is self._writes else work
+        return await self._run(self._readers, self._reads, looking, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._run(self._writer, self._writes, work, *args, **kwargs)
@@ -145,7 +164,9 @@ class _Sqlite:
         try:
             with engine.begin() as connection:
                 return work(connection, *args, **kwargs)
-        except OperationalError as error:
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY not in _AWAY:
+                raise
             raise Unavailable("The database cannot be used at the moment. Try again shortly.") from error
 
     async def close(self) -> None:
@@ -153,6 +174,15 @@ class _Sqlite:
             await asyncio.to_thread(threads.shutdown)
         self._reads.dispose()
         self._writes.dispose()
+
+
+def _only_looking(work: Work[P, T], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
+    """A read on the one connection that a database in memory has, and that writes use too."""
+    connection.exec_driver_sql("PRAGMA query_only=ON")
+    try:
+        return work(connection, *args, **kwargs)
+    finally:
+        connection.exec_driver_sql("PRAGMA query_only=OFF")
 
 
 def _make_folder(file: Path) -> None:
@@ -190,14 +220,38 @@ class _Postgres:
     """A server elsewhere."""
 
     def __init__(self, url: URL) -> None:
-        self.where = url.render_as_string(hide_password=True)
+        # Options may hold a password too; the folder of a socket is the only one that says where.
+        shown = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
+        self.where = unquote(shown.render_as_string(hide_password=True))
         try:
-            self._writes: AsyncEngine = create_async_engine(
-                url, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=PATIENCE, pool_reset_on_return=None
-            )
+            self._driver: Any = importlib.import_module("asyncpg")
+            self._writes = self._pool(url)
+            # One statement is one round trip, without a transaction around it; the server refuses any change.
+            self._reads = self._pool(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
         except ModuleNotFoundError as error:
             raise CannotStart(f"PostgreSQL needs {error.name}: pip install 'toolcharter[postgres]'.") from None
-        self._reads = self._writes.execution_options(isolation_level="AUTOCOMMIT", postgresql_readonly=True)
+
+    def _pool(self, url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:
+        dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+        async def connect() -> Any:
+            try:
+                # asyncpg reads the whole URL, with all that libpq knows: sslmode, sockets, a service's own settings.
+                return await self._driver.connect(dsn, timeout=PATIENCE, server_settings=server_settings)
+            except (OSError, TimeoutError, self._driver.PostgresError, self._driver.InterfaceError) as error:
+                raise Unavailable(_UNREACHABLE) from error
+
+        engine = create_async_engine(
+            "postgresql+asyncpg://",
+            async_creator=connect,
+            isolation_level=isolation_level,
+            pool_size=CONNECTIONS // 2,
+            max_overflow=0,
+            pool_timeout=PATIENCE,
+            pool_reset_on_return=None,
+        )
+        event.listen(engine.sync_engine, "checkout", _not_a_closed_one)
+        return engine
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         async with _reached(), self._reads.connect() as connection:
@@ -209,6 +263,16 @@ class _Postgres:
 
     async def close(self) -> None:
         await self._writes.dispose()
+        await self._reads.dispose()
+
+
+_UNREACHABLE = "The database cannot be reached at the moment. Try again shortly."
+
+
+def _not_a_closed_one(connection: Any, *_: Any) -> None:
+    """After a restart of the database the pool is full of dead connections, which the driver knows without asking."""
+    if connection.driver_connection.is_closed():
+        raise DisconnectionError
 
 
 @asynccontextmanager
@@ -216,7 +280,7 @@ async def _reached() -> AsyncGenerator[None]:
     try:
         yield
     except (OSError, TimeoutError, OperationalError, InterfaceError) as error:
-        raise Unavailable("The database cannot be reached at the moment. Try again shortly.") from error
+        raise Unavailable(_UNREACHABLE) from error
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, inspect, text
+from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db import Database
 from mcp_core.errors import CannotStart, Unavailable
@@ -38,7 +39,7 @@ class Migrations:
         try:
             if await database.read(self._current) != self.known[-1]:
                 await database.write(self._upgrade)
-        except Unavailable as error:
+        except (Unavailable, DBAPIError) as error:
             raise CannotStart(
                 f"{database.where} cannot be opened: {_reason(error)}. Choose another with --db."
             ) from error
@@ -60,8 +61,9 @@ class Migrations:
         # Loaded only where there is something to do: Alembic costs 0.4 s.
         command: Any = importlib.import_module("alembic.command")
         config: Any = importlib.import_module("alembic.config").Config()
-        config.set_main_option("script_location", str(Path(__file__).parent))
-        config.set_main_option("version_locations", str(self.folder))
+        for option, folder in (("script_location", Path(__file__).parent), ("version_locations", self.folder)):
+            # A percent sign begins a placeholder in these files.
+            config.set_main_option(option, str(folder).replace("%", "%%"))
         config.set_main_option("path_separator", "newline")
         config.attributes.update(connection=connection, table=self.table)
         command.upgrade(config, "head")

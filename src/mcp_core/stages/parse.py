@@ -42,7 +42,7 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
 
 
 def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
-    details = error.errors(include_url=False, include_context=False)
+    details = _without_null(error.errors(include_url=False, include_context=False))
     fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
     if sentence := _own_words(spec, details):
         return InvalidArguments(sentence, fields=tuple(fields))
@@ -50,6 +50,21 @@ def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
     return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
+
+
+def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """What is wrong with a value that might also have been null. That it is not null, nobody needs to be told."""
+    nullable = {d["loc"][:-1] for d in details if d["type"] == "none_required" and d["loc"][-1:] == ("none",)}
+    if not nullable:
+        return details
+    kept: list[ErrorDetails] = []
+    for detail in details:
+        loc = detail["loc"]
+        # After the place of such a value stands pydantic's own name for its type.
+        tag = next((len(place) for place in nullable if loc[: len(place)] == place and len(loc) > len(place)), None)
+        if detail["type"] != "none_required":
+            kept.append(detail if tag is None else {**detail, "loc": (*loc[:tag], *loc[tag + 1 :])})
+    return kept
 
 
 def _own_words(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:

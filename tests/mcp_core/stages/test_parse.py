@@ -3,10 +3,14 @@ import json
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from mcp_core import App, ToolArguments
+from mcp_core.bound import bind
 from mcp_core.errors import InvalidArguments
+from mcp_core.pipeline import DEADLINES
+from mcp_core.spec import spec_of
 from mcp_core.stages.parse import parse
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -202,3 +206,63 @@ async def test_the_error_about_a_secret_reads_well():
     assert json.loads(answer.text)["error"] == (
         "Invalid arguments for 'log_in': password: string should have at least 8 characters, got [redacted]."
     )
+
+
+# ---- a value that may be left out, or null -------------------------------------------------------
+
+
+@query({"name": "a"})
+async def name_or_nothing(
+    name: Annotated[
+        Annotated[str, StringConstraints(max_length=3)] | SkipJsonSchema[None], Field(description="A name.")
+    ] = None,
+    names: Annotated[list[Annotated[str, StringConstraints(max_length=3)]] | None, Field(description="Names.")] = None,
+) -> str:
+    return f"{name}{names}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"name": 5}, "name: input should be a valid string, got 5"),
+        ({"name": "long"}, 'name: string should have at most 3 characters, got "long"'),
+        ({"names": ["a", "long"]}, 'names.1: string should have at most 3 characters, got "long"'),
+    ],
+)
+def test_a_value_that_may_be_null_is_told_what_is_wrong_with_it_and_not_that_it_is_not_null(arguments, words):
+    bound = bind(spec_of(name_or_nothing), "name_or_nothing", {}, DEADLINES)
+    with pytest.raises(InvalidArguments) as refused:
+        parse(bound, arguments)
+    assert str(refused.value) == f"Invalid arguments for 'name_or_nothing': {words}."
+
+
+# ---- a contract's own sentences ------------------------------------------------------------------
+
+
+@query(
+    {"name": "a", "kind": "x"},
+    refusals={"name.string_too_long": "That name is too long", "name.missing": "Who?", "kind": "x or y"},
+)
+async def named(
+    name: Annotated[str, Field(max_length=3, description="A name.")],
+    kind: Annotated[Literal["x", "y"], Field(description="A kind.")] = "x",
+) -> str:
+    return name + kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "fields"),
+    [
+        ({"name": "long"}, "That name is too long", ("name",)),
+        ({}, "Who?", ("name",)),
+        ({"name": "a", "kind": "z"}, "x or y", ("kind",)),
+        ({"name": "a", "kind": 5}, "x or y", ("kind",)),
+        ({"name": "long", "kind": "z"}, "That name is too long", ("name", "kind")),
+        ({"name": 5}, "Invalid arguments for 'named': name: input should be a valid string, got 5.", ("name",)),
+        ({"name": 5, "kind": "z"}, "x or y", ("name", "kind")),
+    ],
+)
+def test_a_refusal_that_was_declared_is_said_in_its_own_words(arguments, words, fields):
+    with pytest.raises(InvalidArguments) as refused:
+        parse(bind(spec_of(named), "named", {}, DEADLINES), arguments)
+    assert (str(refused.value), refused.value.fields) == (words, fields)
