@@ -12,6 +12,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "serve installed servers over HTTP, on one port",
     "tools": "list a server's tools, or show one in full",
     "call": "call a tool from the terminal",
+    "examples": "run the examples that a server declares",
     "lock": "write down what a server shows, or check it",
     "diff": "compare locks or servers, and say what breaks",
 }

@@ -1,0 +1,44 @@
+"""The pytest plugin, in a project of its own."""
+
+import pytest
+
+from mcp_core import targets
+from tests import conftest
+from tests.mcp_core.commands.test_examples import WRONG
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A project of somebody else's, without Hypothesis, which takes longest to load."""
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\naddopts = -p no:hypothesispytest\n")
+    return pytester
+
+
+@pytest.mark.requirement("DOC-5")
+def test_the_examples_of_every_server_are_tests_of_this_project():
+    assert sorted(conftest.toolcharter_servers) == sorted(targets.known())
+
+
+@pytest.mark.requirement("DOC-5")
+def test_one_line_in_a_conftest_makes_each_example_a_test(project: pytest.Pytester):
+    project.makepyfile(wrong=WRONG, conftest='toolcharter_servers = ["wrong.py"]', test_own="def test_own(): pass")
+    ran = project.runpytest("-q")
+    ran.assert_outcomes(passed=2, failed=1)
+    assert "The example 'Wrong' of two differs:\nvalue: expected 3, got 2\n" in ran.stdout.str()
+    assert "FAILED conftest.py::wrong.py::two: Wrong" in ran.stdout.str()
+    project.runpytest("conftest.py", "-k", "Right").assert_outcomes(passed=1, deselected=1)
+    project.runpytest("test_own.py").assert_outcomes(passed=1)
+
+
+def test_without_that_line_there_are_no_further_tests(project: pytest.Pytester):
+    project.makepyfile(conftest="", test_own="def test_own(): pass")
+    project.runpytest("-q").assert_outcomes(passed=1)
+
+
+def test_a_server_that_is_not_there_is_told_by_pytest(project: pytest.Pytester):
+    project.makepyfile(conftest='toolcharter_servers = ["nobody"]')
+    ran = project.runpytest("-q")
+    ran.assert_outcomes(errors=1)
+    assert "No server 'nobody'." in ran.stdout.str()
