@@ -1,5 +1,6 @@
 """From an empty database to the newest tables, on real databases of both kinds."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -94,6 +95,14 @@ def test_two_that_start_at_once_both_start_and_the_next_one_does_not_load_alembi
     assert [(errors, one.returncode) for one, (_, errors) in zip(both, ended, strict=True)] == [("", 0)] * 2
     assert "True\n" in [output for output, _ in ended]
     assert starting(db_url).communicate("go\n", timeout=60) == ("False\n", "")
+
+
+async def test_two_that_both_find_nothing_take_the_steps_one_after_the_other(db_url):
+    async with open_database(address(db_url, "todo")) as one, open_database(address(db_url, "todo")) as other:
+        assert await one.read(tables) == await other.read(tables) == []
+        # Both look before either writes: neither of them waits for anything until then.
+        await asyncio.gather(store.MIGRATIONS.apply(one), store.MIGRATIONS.apply(other))
+        assert await one.read(version, "todo_version") == [store.MIGRATIONS.known[-1]]
 
 
 async def test_further_steps_are_taken_from_where_the_database_stands(db_url, tmp_path):
