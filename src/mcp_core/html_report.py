@@ -1,0 +1,216 @@
+"""A report as one HTML file that works offline: text, tables, figures, bars and heat maps. Everything is escaped."""
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+_STYLE = """
+:root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb;--bar:#3b76ee;--good:#15803d;--bad:#b91c1c}
+@media(prefers-color-scheme:dark){:root{--accent:#7aa7ff;--bar:#4f86f7;--good:#4ade80;--bad:#f87171}}
+*{box-sizing:border-box}
+body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem;margin-bottom:.3rem}
+h2{font-size:1.25rem;margin-top:2.5rem;border-bottom:1px solid var(--line);padding-bottom:.3rem}
+h3{font-size:1rem;margin:1.4rem 0 .3rem}
+code{font:14px/1.45 ui-monospace,monospace}
+a{color:var(--accent)}.note{opacity:.75}.good{color:var(--good)}.bad{color:var(--bad)}
+.scroll{overflow-x:auto;margin:.8rem 0}
+table{border-collapse:collapse;font-size:.9rem;min-width:40%}
+th,td{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(--line)}
+th{font-weight:600;white-space:nowrap}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.figures{display:flex;flex-wrap:wrap;gap:.8rem;margin:1rem 0}
+.figure{border:1px solid var(--line);border-radius:6px;padding:.6rem 1rem;min-width:10rem}
+.figure b{display:block;font-size:1.7rem;line-height:1.3;font-variant-numeric:tabular-nums}
+.figure small{display:block;opacity:.75}
+details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.5rem .8rem}
+summary{cursor:pointer}
+svg{display:block;font:13px system-ui,sans-serif;fill:currentColor;max-width:none}
+svg .track{fill:var(--soft)}svg .bar{fill:var(--bar)}svg .axis{stroke:var(--line)}
+svg .whisker{stroke:currentColor;stroke-width:1.5}svg .cell{stroke:var(--line);stroke-width:.5}
+svg .strong{fill:#fff}svg .faint{opacity:.45}
+@media print{body{max-width:none;margin:0}details>*{display:block}}
+"""
+
+_LETTER = 7.7  # about the width of a letter at 13 px
+_LONGEST_LABEL = 36
+_ROW = 26
+_BAR = 420
+_CELL = 34
+_STRONG = 0.55  # from this shade on, white is easier to read than the page's own ink
+
+
+class Markup(str):
+    """Text that is markup already; all other text is escaped."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a chart. `low` and `high` draw an interval; `words` stand behind it instead of the plain value."""
+
+    label: str
+    value: float
+    words: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+def page(title: str, sections: Iterable[tuple[str, Iterable[str]]], lead: str = "") -> str:
+    """A whole page. A section is its heading and its parts; a part that is plain text becomes a paragraph."""
+    body = "".join(f"<section>{_heading(name)}{''.join(map(_part, parts))}</section>" for name, parts in sections)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{html.escape(title)}</h1>{_part(lead) if lead else ''}{body}</body></html>\n"
+    )
+
+
+def text(words: str, kind: str = "") -> Markup:
+    """A paragraph; `kind` is note, good or bad."""
+    return Markup(f'<p class="{html.escape(kind)}">{_inline(words)}</p>' if kind else f"<p>{_inline(words)}</p>")
+
+
+def code(words: str) -> Markup:
+    """Words of a machine, such as the name of a tool."""
+    return Markup(f"<code>{html.escape(words)}</code>")
+
+
+def heading(words: str) -> Markup:
+    """A heading inside a section."""
+    return Markup(f"<h3>{_inline(words)}</h3>")
+
+
+def bullets(items: Iterable[str]) -> Markup:
+    """A list of lines."""
+    return Markup(f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>")
+
+
+def details(summary: str, parts: Iterable[str], *, is_open: bool = False) -> Markup:
+    """Something to be unfolded."""
+    inner = "".join(map(_part, parts))
+    return Markup(f"<details{' open' if is_open else ''}><summary>{_inline(summary)}</summary>{inner}</details>")
+
+
+def figures(items: Iterable[tuple[str, str, str]]) -> Markup:
+    """The figures that matter most, large: name, value, note."""
+    tiles = (
+        f'<div class="figure">{_inline(name)}<b>{_inline(value)}</b><small>{_inline(note)}</small></div>'
+        for name, value, note in items
+    )
+    return Markup(f'<div class="figures">{"".join(tiles)}</div>')
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str | float]], caption: str = "") -> Markup:
+    """A table. A column is set to the right where its first cell is a number."""
+    filled = [list(row) for row in rows]
+    numeric = [bool(filled) and not isinstance(filled[0][at], str) for at in range(len(headings))]
+    top = "".join(_cell("th", name, numeric=is_number) for name, is_number in zip(headings, numeric, strict=True))
+    body = "".join(
+        f"<tr>{''.join(_cell('td', value, numeric=n) for value, n in zip(row, numeric, strict=True))}</tr>"
+        for row in filled
+    )
+    words = f"<caption>{_inline(caption)}</caption>" if caption else ""
+    return Markup(f'<div class="scroll"><table>{words}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>')
+
+
+def bar_chart(rows: Sequence[Bar], label: str, most: float | None = None) -> Markup:
+    """Horizontal bars, from 0 to `most`, or to the largest value."""
+    end = most or max((row.high or row.value for row in rows), default=0) or 1
+    left = min(max((len(row.label) for row in rows), default=0), _LONGEST_LABEL) * _LETTER + 12
+    words = [row.words or f"{row.value:g}" for row in rows]
+    width = left + _BAR + 16 + max(map(len, words), default=0) * _LETTER
+    height = len(rows) * _ROW + 4
+    drawn = "".join(
+        _bar(row, said, left, at * _ROW, end) for at, (row, said) in enumerate(zip(rows, words, strict=True))
+    )
+    axis = f'<line class="axis" x1="{left:g}" y1="0" x2="{left:g}" y2="{height}"/>'
+    return _drawing(label, width, height, drawn + axis)
+
+
+def heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], label: str) -> Markup:
+    """A table of shades, the darkest the largest. Each cell has its value written in it; 0 is left empty."""
+    most = max((value for line in values for value in line), default=0) or 1
+    left = min(max((len(name) for name in rows), default=0), _LONGEST_LABEL) * _LETTER + 12
+    # The names of the columns stand slanted, so that long ones fit above narrow cells.
+    longest = min(max((len(name) for name in columns), default=0), _LONGEST_LABEL) * _LETTER
+    top = longest * 0.71 + 16
+    names = "".join(
+        f'<text transform="translate({left + at * _CELL + _CELL / 2:g} {top - 6:g}) rotate(-45)">{_short(name)}</text>'
+        for at, name in enumerate(columns)
+    )
+    drawn = "".join(
+        f'<text x="{left - 8:g}" y="{top + at * _CELL + _CELL / 2 + 4:g}" text-anchor="end">{_short(name)}</text>'
+        + "".join(
+            _shade(f"{name}, {column}", value, value / most, left + place * _CELL, top + at * _CELL)
+            for place, (column, value) in enumerate(zip(columns, line, strict=True))
+        )
+        for at, (name, line) in enumerate(zip(rows, values, strict=True))
+    )
+    return _drawing(label, left + len(columns) * _CELL + longest * 0.71 + 8, top + len(rows) * _CELL + 4, names + drawn)
+
+
+# ---- pieces --------------------------------------------------------------------------------------
+
+
+def _inline(words: str) -> str:
+    return words if isinstance(words, Markup) else html.escape(words)
+
+
+def _part(words: str) -> str:
+    return words if isinstance(words, Markup) else text(words)
+
+
+def _heading(words: str) -> str:
+    return f"<h2>{_inline(words)}</h2>" if words else ""
+
+
+def _cell(tag: str, value: str | float, *, numeric: bool) -> str:
+    words = _inline(value) if isinstance(value, str) else f"{value:g}"
+    return f'<{tag} class="number">{words}</{tag}>' if numeric else f"<{tag}>{words}</{tag}>"
+
+
+def _short(name: str) -> str:
+    """A label that fits; the whole name shows when it is pointed at."""
+    if len(name) <= _LONGEST_LABEL:
+        return html.escape(name)
+    return f"{html.escape(name[: _LONGEST_LABEL - 1])}…<title>{html.escape(name)}</title>"
+
+
+def _drawing(label: str, width: float, height: float, inner: str) -> Markup:
+    words = html.escape(label)
+    return Markup(
+        f'<div class="scroll"><svg role="img" aria-label="{words}" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{words}</title>{inner}</svg></div>'
+    )
+
+
+def _bar(row: Bar, words: str, left: float, top: float, end: float) -> str:
+    length = max(0.0, min(row.value / end, 1.0)) * _BAR
+    whisker = ""
+    if row.low is not None and row.high is not None:
+        start, stop, middle = left + row.low / end * _BAR, left + min(row.high / end, 1) * _BAR, top + _ROW / 2
+        ends = "".join(f"M{x:.1f} {middle - 4:g}v8" for x in (start, stop))
+        whisker = f'<path class="whisker" d="M{start:.1f} {middle:g}H{stop:.1f}{ends}"/>'
+    return (
+        f"<g><title>{html.escape(row.label)}: {html.escape(words)}</title>"
+        f'<text x="{left - 8:g}" y="{top + 18:g}" text-anchor="end">{_short(row.label)}</text>'
+        f'<rect class="track" x="{left:g}" y="{top + 5:g}" width="{_BAR}" height="{_ROW - 9}"/>'
+        f'<rect class="bar" x="{left:g}" y="{top + 5:g}" width="{length:.1f}" height="{_ROW - 9}"/>{whisker}'
+        f'<text x="{left + _BAR + 8:g}" y="{top + 18:g}">{html.escape(words)}</text></g>'
+    )
+
+
+def _shade(name: str, value: float, part: float, x: float, y: float) -> str:
+    shade = f"{0.12 + 0.88 * part:.2f}" if value else "0"
+    kind = "strong" if part >= _STRONG else ""
+    number = (
+        f'<text class="{kind}" x="{x + _CELL / 2:g}" y="{y + _CELL / 2 + 4:g}" text-anchor="middle">{value:g}</text>'
+    )
+    return (
+        f"<g><title>{html.escape(name)}: {value:g}</title>"
+        f'<rect class="bar cell" fill-opacity="{shade}" x="{x:g}" y="{y:g}" width="{_CELL}" height="{_CELL}"/>'
+        f"{number if value else ''}</g>"
+    )
