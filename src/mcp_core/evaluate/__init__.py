@@ -1,0 +1,1 @@
+"""Which tool would be selected for what a person says: cases, selectors and figures."""
