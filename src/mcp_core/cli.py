@@ -15,6 +15,7 @@ COMMANDS: Mapping[str, str] = {
     "examples": "run the examples that a server declares",
     "lock": "write down what a server shows, or check it",
     "diff": "compare locks or servers, and say what breaks",
+    "evaluate": "find out which tool is selected for what people say",
 }
 
 COULD_NOT_RUN = 2

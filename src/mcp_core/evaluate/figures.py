@@ -108,10 +108,12 @@ def confusions(outcomes: Iterable[Outcome]) -> tuple[Confusion, ...]:
     return tuple(Confusion(expected, chosen, tuple(said)) for (expected, chosen), said in pairs)
 
 
-def matrix(outcomes: Iterable[Outcome]) -> tuple[list[str], list[list[int]]]:
-    """Names, and for each expected tool (row) how often each tool (column) was chosen."""
+def matrix(outcomes: Iterable[Outcome], most: int) -> tuple[list[str], list[list[int]]]:
+    """Names, and for each expected tool (row) how often each (column) was chosen. Few errors are left out first."""
     counts = Counter((one.case.tool or NONE, one.tool or NONE) for one in outcomes)
-    names = sorted({name for pair in counts for name in pair}, key=lambda name: (name == NONE, name))
+    wrong = Counter(name for pair, count in counts.items() if pair[0] != pair[1] for name in pair for _ in range(count))
+    names = sorted(_names(counts), key=lambda name: -wrong[name])[:most]
+    names.sort(key=_none_last)
     return names, [[counts[row, column] for column in names] for row in names]
 
 
@@ -150,9 +152,16 @@ def _first(one: Outcome) -> str | None:
 
 
 def _per_tool(outcomes: Sequence[Outcome]) -> Iterable[ToolFigures]:
-    names, _ = matrix(outcomes)
-    for name in names:
+    for name in _names((one.case.tool or NONE, one.tool or NONE) for one in outcomes):
         tool = None if name == NONE else name
         chosen = [one for one in outcomes if one.tool == tool]
         expected = [one for one in outcomes if one.case.tool == tool]
         yield ToolFigures(name, _share(chosen), _share(expected))
+
+
+def _names(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return sorted({name for pair in pairs for name in pair}, key=_none_last)
+
+
+def _none_last(name: str) -> tuple[bool, str]:
+    return name == NONE, name
