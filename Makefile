@@ -12,8 +12,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 INSTALL := $(PIP) install --constraint constraints.txt
 INPUTS := pyproject.toml setup.py constraints.txt
 
+# Fails when a change of wording makes either offline selector worse by more than three points.
+SELECTION = $(BIN)/toolcharter evaluate todo --selector bm25,embedding --cases tests/data/todo_cases.jsonl \
+	--baseline tests/data/todo_baseline.json
+
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench conformance docs lock clean
+.PHONY: help run test check bench selection conformance docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -24,16 +28,20 @@ run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--por
 test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, locks of our servers
+check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, locks, tool selection
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/toolcharter lock --check
+	$(SELECTION) --output /dev/null
 
 bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
 	@$(BIN)/python -m bench $(ARGS)
+
+selection: $(VENV)/.dev ## how often the todo tools are found; after a deliberate change: make selection ARGS="--renew"
+	@$(SELECTION) $(ARGS)
 
 conformance: $(VENV)/.dev ## run the official suite and two Node clients, write docs/conformance.md; needs npm
 	@$(BIN)/python -m tests.conformance.run

@@ -1,4 +1,4 @@
-"""Real tools of other people, which lie beside this repository and are never part of it."""
+"""Third-party data that lies beside the repository and is never part of it."""
 
 import json
 import os
@@ -8,13 +8,21 @@ import pytest
 
 from mcp_core.listed import ListedTool
 
-TOOLS = Path(__file__).resolve().parents[2] / "shared" / "data" / "tools"
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def shared(path: str) -> Path:
+    """A file or folder of ../shared. Without it a test is skipped, and fails where CI=true."""
+    found = SHARED / path
+    if not found.exists():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"../shared/{path} must lie beside the repository when CI=true")
+        pytest.skip(f"there is no ../shared/{path} beside this repository")
+    return found
 
 
 def real_tools() -> list[ListedTool]:
-    """All of them. Skips the test where they are missing; fails it when CI=true."""
-    if not TOOLS.exists():
-        assert os.environ.get("CI") != "true", "real tools must lie in ../shared/data/tools when CI=true"
-        pytest.skip("there is no ../shared/data/tools beside this repository, with real tools to try")
-    lines = [line for file in sorted(TOOLS.glob("*.jsonl")) for line in file.read_text(encoding="utf-8").splitlines()]
+    """Real tools of other people."""
+    files = sorted(shared("data/tools").glob("*.jsonl"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return [ListedTool.from_wire(json.loads(line)["tool"]) for line in lines if line]

@@ -1,8 +1,8 @@
 """From scores to choices: the best tool, or none where even the best score is too low.
 
-How low is too low is learned from the cases themselves: the threshold with which most of them come out right, and of
-several the lowest. So that no case decides its own fate, it is held to a threshold learned from all the others.
-A score of 0 is none in any case. Without a case that none serves, there is no other threshold.
+How low is too low is learned from the cases themselves: the threshold with which most of them come out right, half way
+between two scores, and of several the lowest. So that no case decides its own fate, each is held to a threshold learned
+from all the others. A score of 0 is none in any case. Without a case that none serves, there is no other threshold.
 """
 
 from collections.abc import Sequence
@@ -23,24 +23,24 @@ class _Best:
     ranked: tuple[str, ...]
     score: float
 
-    def is_right(self, threshold: float) -> bool:
-        return self.case.tool == self.tool(threshold)
-
     def tool(self, threshold: float) -> str | None:
         return self.ranked[0] if self.ranked and self.score >= threshold else None
+
+    @property
+    def gain(self) -> int:
+        """What it brings to choose none here: a case comes out right, is lost, or is wrong either way."""
+        return int(self.case.tool is None) - int(self.case.tool == self.ranked[0])
 
 
 def choose(selector: str, cases: Sequence[Case], names: Sequence[str], scores: Sequence[Sequence[float]]) -> Result:
     """The result of a selector that scores."""
-    best = [_best(case, names, row) for case, row in zip(cases, scores, strict=True)]
-    candidates = _candidates(best)
-    right = [sum(one.is_right(threshold) for one in best) for threshold in candidates]
-    outcomes: list[Outcome] = []
-    for one in best:
-        others = [count - one.is_right(threshold) for count, threshold in zip(right, candidates, strict=True)]
-        threshold = candidates[others.index(max(others))]
-        outcomes.append(Outcome(one.case, one.tool(threshold), one.ranked, one.score))
-    return Result(selector, outcomes, candidates[right.index(max(right))])
+    best = [_Best(case, rank(names, row), max(row, default=0.0)) for case, row in zip(cases, scores, strict=True)]
+    ordered = sorted((one for one in best if one.ranked), key=lambda one: one.score)
+    outcomes = [
+        Outcome(one.case, one.tool(_threshold([other for other in ordered if other is not one])), one.ranked, one.score)
+        for one in best
+    ]
+    return Result(selector, outcomes, _threshold(ordered))
 
 
 def rank(names: Sequence[str], scores: Sequence[float]) -> tuple[str, ...]:
@@ -49,14 +49,13 @@ def rank(names: Sequence[str], scores: Sequence[float]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names[at] for at in order if scores[at] > 0))[:_KEPT]
 
 
-def _best(case: Case, names: Sequence[str], scores: Sequence[float]) -> _Best:
-    return _Best(case, rank(names, scores), max(scores, default=0.0))
-
-
-def _candidates(best: Sequence[_Best]) -> list[float]:
-    """Thresholds to try: nothing, and half way between neighbouring scores."""
-    if all(one.case.tool is not None for one in best):
-        return [0.0]
-    scores = sorted({one.score for one in best if one.ranked})
-    last = [scores[-1] + 1] if scores else []
-    return [0.0, *((low + high) / 2 for low, high in pairwise(scores)), *last]
+def _threshold(ordered: Sequence[_Best]) -> float:
+    """Raise it from 0 past one score after the other, and keep the place where most was gained."""
+    found, most, gained = 0.0, 0, 0
+    for one, following in pairwise(ordered):
+        gained += one.gain
+        if gained > most and following.score > one.score:
+            found, most = (one.score + following.score) / 2, gained
+    if ordered and gained + ordered[-1].gain > most:
+        found = ordered[-1].score + 1
+    return found
