@@ -35,7 +35,7 @@ check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, lo
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/toolcharter lock --check
-	$(SELECTION) --output /dev/null
+	$(SELECTION) --output /dev/null || { echo "See what is confused: make selection"; exit 1; }
 
 bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
 	@$(BIN)/python -m bench $(ARGS)
