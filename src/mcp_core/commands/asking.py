@@ -59,6 +59,8 @@ async def select(tools: Sequence[ListedTool], cases: Sequence[Case], options: ar
     url, model, key = (getattr(options, one.flag) or os.environ.get(one.variable) for one in _NAMED)
     if not url or not model:
         raise CannotRun("chat needs --chat-url and --chat-model, or TOOLCHARTER_CHAT_URL and TOOLCHARTER_CHAT_MODEL.")
+    if not url.startswith(("http://", "https://")):
+        raise CannotRun(f"--chat-url must begin with http:// or https://, not {url!r}.")
     endpoint = chat.Endpoint(
         url,
         model,
@@ -71,6 +73,10 @@ async def select(tools: Sequence[ListedTool], cases: Sequence[Case], options: ar
     answers = options.answers or Path(f"answers-{re.sub(r'[^A-Za-z0-9.-]+', '-', model)}.jsonl")
     selector = chat.Selector(endpoint, answers)
     await _agree(selector.estimate(tools, cases), endpoint, answers, options)
+    try:
+        answers.touch()
+    except OSError as error:
+        raise CannotRun(f"Answers cannot be kept: {error}. Name another file with --answers.") from None
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(model, total=len(cases))
         selector.told = lambda: progress.advance(task)

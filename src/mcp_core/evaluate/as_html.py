@@ -91,4 +91,4 @@ def _bar(label: str, share: Share) -> Bar:
 
 
 def _below(share: Share) -> str:
-    return f"{words.interval(share)}, {share.of} cases"
+    return f"95 % interval {words.interval(share)}, {share.of} cases"

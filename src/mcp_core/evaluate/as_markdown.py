@@ -8,7 +8,7 @@ from mcp_core.evaluate.figures import Change, Figures, matrix
 from mcp_core.evaluate.outcome import Result
 from mcp_core.evaluate.report import Report
 
-_MOST = 12  # columns of a matrix that can be read
+_MOST = 20  # columns of a matrix that can be read
 _SAID = 5  # utterances of a pair
 
 
@@ -17,7 +17,7 @@ def render(report: Report) -> str:
     found = report.figures()
     lines = [f"# Tool selection: {escape(report.target)}", "", f"{words.WHAT} {words.OFFLINE}", ""]
     lines += _table(
-        ("selector", "accuracy", "interval", "served cases alone", "none recognised"),
+        ("selector", "accuracy", "95 % interval", "served cases alone", "none recognised"),
         (
             (name, words.counted(one.accuracy), words.interval(one.accuracy), words.counted(one.served),
              words.counted(one.none))
@@ -52,8 +52,12 @@ def _selector(result: Result, found: Figures) -> Iterator[str]:
     yield from _table(("tool", "precision", "recall"), rows)
     names, counts = matrix(result.outcomes, _MOST)
     yield from _section(f"Expected (rows) and chosen (columns){_cut(found, len(names))}")
-    lines = [(name, *(str(count or "") for count in row)) for name, row in zip(names, counts, strict=True)]
-    yield from _table(("", *names), lines)
+    # Columns have the numbers of the rows: names would not fit beside each other.
+    lines = [
+        (f"{at} {name}", *(str(count or "") for count in row))
+        for at, (name, row) in enumerate(zip(names, counts, strict=True), 1)
+    ]
+    yield from _table(("", *(str(at) for at, _ in enumerate(names, 1))), lines)
     if found.confusions:
         yield from _section("Confused")
         for pair in found.confusions:

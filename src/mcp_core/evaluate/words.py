@@ -17,9 +17,9 @@ def percent(share: Share) -> str:
 
 
 def interval(share: Share) -> str:
-    """`95 % interval 70.2 to 91.3 %`."""
+    """`70.2 to 91.3 %`, with 95 % confidence."""
     low, high = share.interval
-    return f"95 % interval {low * 100:.1f} to {high * 100:.1f} %"
+    return f"{low * 100:.1f} to {high * 100:.1f} %"
 
 
 def counted(share: Share) -> str:

@@ -154,6 +154,26 @@ def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys
         (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is no list of bm25, embedding, chat"),
         (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is no list of whole numbers from 1 on"),
         (("--cases", "cases.jsonl", "--selector", "chat"), "chat needs --chat-url and --chat-model"),
+        (
+            ("--cases", "cases.jsonl", "--selector", "chat", "--chat-url", "localhost:1", "--chat-model", "m"),
+            "--chat-url must begin with http:// or https://, not 'localhost:1'",
+        ),
+        (
+            (
+                *(
+                    "--cases",
+                    "cases.jsonl",
+                    "--selector",
+                    "chat",
+                    "--chat-url",
+                    "http://localhost:1",
+                    "--chat-model",
+                    "m",
+                ),
+                *("--yes", "--answers", "no/where.jsonl"),
+            ),
+            "Answers cannot be kept: ",
+        ),
         (("--cases", "cases.jsonl", "--renew"), "--renew writes a baseline; say where"),
         (("--cases", "cases.jsonl", "--against", "no.json"), "no.json cannot be read"),
         (("--cases", "cases.jsonl", "--output", "no/where.html"), "no/where.html cannot be written"),
