@@ -46,12 +46,7 @@ def _selector(result: Result, found: Figures) -> Iterator[str]:
     if found.whole_arguments.of:
         yield html_report.heading("Arguments, where the tool was right")
         yield f"All as expected: {words.counted(found.whole_arguments)}. Each alone: {words.counted(found.arguments)}."
-    yield html_report.heading("Each tool")
-    yield html_report.bar_chart(
-        [_bar(one.tool, one.recall) for one in found.tools if one.recall.of], "Recall of each tool", 1
-    )
-    yield html_report.details("As a table", [html_report.table(("tool", "precision", "recall", "cases"),
-                                                               map(_row, found.tools))])  # fmt: skip
+    yield from _each_tool(found)
     names, counts = matrix(result.outcomes, _MOST)
     cut = f" The {len(names)} most confused of {len(found.tools)}." if len(names) < len(found.tools) else ""
     yield html_report.heading("What was expected, and what was chosen")
@@ -63,6 +58,17 @@ def _selector(result: Result, found: Figures) -> Iterator[str]:
     if result.unanswered:
         yield html_report.heading("No answer")
         yield html_report.table(("said", "why"), list(result.unanswered.items()))
+
+
+def _each_tool(found: Figures) -> Iterator[str]:
+    expected = [one for one in found.tools if one.recall.of]
+    shown = expected if len(expected) <= _MOST else sorted(expected, key=lambda one: one.recall.value)[:_MOST]
+    yield html_report.heading("Each tool")
+    if len(shown) < len(expected):
+        yield html_report.text(f"The {len(shown)} of {len(expected)} tools that are found least.", "note")
+    yield html_report.bar_chart([_bar(one.tool, one.recall) for one in shown], "Recall of each tool", 1)
+    table = html_report.table(("tool", "precision", "recall", "cases"), map(_row, found.tools))
+    yield html_report.details("As a table", [table])
 
 
 def _confused(found: Figures) -> Iterator[str]:

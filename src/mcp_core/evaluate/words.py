@@ -9,6 +9,7 @@ OFFLINE = (
     "particular model."
 )
 _SIGNIFICANT = 0.05
+_SMALLEST = 0.001
 
 
 def percent(share: Share) -> str:
@@ -55,4 +56,5 @@ def verdict(change: Change) -> str:
     told = f"{percent(change.before)} before, {percent(change.after)} after ({points:+.1f} points)"
     pairs = f"{len(change.mended)} cases mended, {len(change.broken)} broken, of {change.after.of}"
     sure = "significant at 5 %" if change.p < _SIGNIFICANT else "not significant at 5 %"
-    return f"{told}; {pairs}; exact McNemar test p = {change.p:.3g}, {sure}."
+    p = f"p = {change.p:.3f}" if change.p >= _SMALLEST else f"p < {_SMALLEST}"
+    return f"{told}; {pairs}; exact McNemar test {p}, {sure}."
