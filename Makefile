@@ -13,7 +13,7 @@ INSTALL := $(PIP) install --constraint constraints.txt
 INPUTS := pyproject.toml setup.py constraints.txt
 
 # Fails when a change of wording makes either offline selector worse by more than three points.
-SELECTION = $(BIN)/toolcharter evaluate todo --selector bm25,embedding --cases tests/data/todo_cases.jsonl \
+SELECTION = $(BIN)/toolcharter evaluate todo --selector bm25,embedding --cases tests/data/todo_utterances.jsonl \
 	--baseline tests/data/todo_baseline.json
 
 .DEFAULT_GOAL := help

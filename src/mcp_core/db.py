@@ -19,13 +19,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
-from urllib.parse import unquote
 
 from platformdirs import user_data_path
 from sqlalchemy import Connection, DateTime, Dialect, Engine, TypeDecorator, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from mcp_core.errors import CannotStart, Unavailable
@@ -36,8 +34,6 @@ Work = Callable[Concatenate[Connection, P], T]
 
 READERS = 4
 """Threads that read SQLite side by side; writes take turns in one."""
-CONNECTIONS = 16
-"""Connections to PostgreSQL, at most: half of them read, half write."""
 PATIENCE = 30
 """Seconds that a writer waits for another process to finish with SQLite, and a call for a connection."""
 
@@ -123,11 +119,20 @@ def _as_libpq_names_it(url: URL) -> URL:
 @asynccontextmanager
 async def open_database(url: URL) -> AsyncGenerator[Database]:
     """Open a database, and close it at the end."""
-    database = _Sqlite(url) if url.get_backend_name() == "sqlite" else _Postgres(url)
+    database: Any = _Sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
     try:
         yield database
     finally:
         await database.close()
+
+
+def _postgres(url: URL) -> Any:
+    # Its driver, and what it takes to wait for one, come with an extra.
+    try:
+        return importlib.import_module("mcp_core.postgres").Postgres(url)
+    except ImportError as error:
+        missing = error.name or error
+        raise CannotStart(f"PostgreSQL needs {missing}: pip install 'toolcharter[postgres]'.") from None
 
 
 class _Sqlite:
@@ -214,74 +219,3 @@ def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
 
         event.listen(engine, "begin", begun)
     return engine
-
-
-class _Postgres:
-    """A server elsewhere."""
-
-    def __init__(self, url: URL) -> None:
-        # Options may hold a password too; the folder of a socket is the only one that says where.
-        shown = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
-        self.where = unquote(shown.render_as_string(hide_password=True))
-        try:
-            self._driver: Any = importlib.import_module("asyncpg")
-            self._writes = self._pool(url)
-            # One statement is one round trip, without a transaction around it; the server refuses any change.
-            self._reads = self._pool(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
-        except ModuleNotFoundError as error:
-            raise CannotStart(f"PostgreSQL needs {error.name}: pip install 'toolcharter[postgres]'.") from None
-
-    def _pool(self, url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:
-        dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
-
-        async def connect() -> Any:
-            try:
-                # asyncpg reads the whole URL, with all that libpq knows: sslmode, sockets, a service's own settings.
-                return await self._driver.connect(dsn, timeout=PATIENCE, server_settings=server_settings)
-            except (OSError, TimeoutError, self._driver.PostgresError, self._driver.InterfaceError) as error:
-                raise Unavailable(_UNREACHABLE) from error
-
-        engine = create_async_engine(
-            "postgresql+asyncpg://",
-            async_creator=connect,
-            isolation_level=isolation_level,
-            pool_size=CONNECTIONS // 2,
-            max_overflow=0,
-            pool_timeout=PATIENCE,
-            pool_reset_on_return=None,
-        )
-        event.listen(engine.sync_engine, "checkout", _not_a_closed_one)
-        return engine
-
-    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        async with _reached(), self._reads.connect() as connection:
-            return await connection.run_sync(work, *args, **kwargs)
-
-    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        async with _reached(), self._writes.begin() as connection:
-            return await connection.run_sync(work, *args, **kwargs)
-
-    async def close(self) -> None:
-        await self._writes.dispose()
-        await self._reads.dispose()
-
-
-_UNREACHABLE = "The database cannot be reached at the moment. Try again shortly."
-
-
-def _not_a_closed_one(connection: Any, *_: Any) -> None:
-    """After a restart of the database the pool is full of dead connections, which the driver knows without asking."""
-    if connection.driver_connection.is_closed():
-        raise DisconnectionError
-
-
-@asynccontextmanager
-async def _reached() -> AsyncGenerator[None]:
-    try:
-        yield
-    except (OSError, TimeoutError, OperationalError, InterfaceError) as error:
-        raise Unavailable(_UNREACHABLE) from error
-    except DBAPIError as error:
-        if not error.connection_invalidated:
-            raise
-        raise Unavailable("The connection to the database was lost. Try again shortly.") from error

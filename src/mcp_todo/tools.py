@@ -4,7 +4,6 @@ from typing import Annotated, Literal, TypedDict
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
-from pydantic.json_schema import SkipJsonSchema
 
 from mcp_core import Example, InvalidArguments, Need, NotFound, ToolContext, tool
 from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, Tasks
@@ -68,7 +67,7 @@ async def add_task(
     user_id: UserName,
     title: Annotated[Title, Field(description="The title of the task, 1 to 255 characters")],
     description: Annotated[
-        Description | SkipJsonSchema[None],
+        Description | None,
         Field(description="Further details of the task, up to 10,000 characters"),
     ] = None,
     *,
@@ -210,11 +209,11 @@ async def update_task(
     user_id: UserName,
     task_id: Annotated[str, Field(description="The unique identifier of the task to update")],
     title: Annotated[
-        Title | SkipJsonSchema[None],
+        Title | None,
         Field(description="The new title of the task, 1 to 255 characters; left out, it stays"),
     ] = None,
     description: Annotated[
-        Description | SkipJsonSchema[None],
+        Description | None,
         Field(description="The new details of the task, up to 10,000 characters; left out, they stay"),
     ] = None,
     *,

@@ -124,8 +124,9 @@ async def test_a_database_that_nobody_answers_for_is_unavailable_and_the_answer_
 
 def test_postgresql_without_its_driver_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "asyncpg", None)
+    monkeypatch.delitem(sys.modules, "mcp_core.postgres", raising=False)
     with pytest.raises(CannotStart, match=r"^PostgreSQL needs asyncpg: pip install 'toolcharter\[postgres\]'.$"):
-        db._Postgres(address("postgresql://db/todo", "todo"))
+        db._postgres(address("postgresql://db/todo", "todo"))
 
 
 # ---- SQLite as a file ----------------------------------------------------------------------------
