@@ -72,11 +72,11 @@ def test_descriptions_that_say_less_fail_the_gate(capsys, monkeypatch, tmp_path)
     words = [str(tmp_path / "silent.json") if word == "todo" else word for word in gate()]
     code, _, err = run(capsys, *words)
     assert code == 1
-    worse = "\n".join(err.splitlines())
+    worse, lines = err, re.MULTILINE
     assert re.search(
         r"^bm25 selects the right tool in .* points worse than .* Look at the confused pairs", worse, re.MULTILINE
     )
-    assert re.search(r"^embedding selects .* of the cases that a tool serves, .* --renew\.$", worse, re.MULTILINE)
+    assert re.search(r"^embedding selects .* of the cases that a tool serves, .* --renew\.$", worse, lines)
 
 
 def test_the_whole_report_as_json(capsys, folder):
