@@ -28,12 +28,14 @@ run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--por
 test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, locks, tool selection
+check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, rules, locks, tool selection
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/toolcharter verify demo --severity note
+	$(BIN)/toolcharter verify todo --severity note
 	$(BIN)/toolcharter lock --check
 	$(SELECTION) --output /dev/null || { echo "See what is confused: make selection"; exit 1; }
 

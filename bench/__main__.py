@@ -8,14 +8,17 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls, todo
+from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls, todo, verify_speed
 from bench.contenders import CONTENDERS, ROOT, TOOLS
 from bench.http_calls import Load
 from bench.measure import Cell, Sample
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+KINDS = (
+    *(memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND),
+    *(stages.KIND, cold_start.KIND, verify_speed.KIND),
+)
 TODO_PAGE = ROOT / "docs" / "benchmarks-todo.md"
-KINDS = (memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND, stages.KIND, cold_start.KIND)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -67,6 +70,9 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
             samples |= cold_start.measure(peers, rounds, folder, tell=telling("cold start"))
+        if verify_speed.KIND in kinds:
+            rounds = options.rounds or (1 if quick else 3)
+            samples |= verify_speed.measure(rounds, verify_speed.TOOLS, folder, tell=telling("verification"))
     return samples
 
 

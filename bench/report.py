@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from bench import cold_start, http_calls, list_calls, memory_calls, stages, stdio_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, stages, stdio_calls, verify_speed
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, TOOLS
 from bench.measure import Cell, Samples, median, spread, values
 from bench.targets import Finding, Target, targets
@@ -40,6 +40,8 @@ medians of the ratios of each round.
   kernel's clock of that process. On a machine that others use as well it says more than calls a second.
 - **Cold start** is from spawning `python FILE` to the first tools/list answer over stdio; ours is `examples/demo.py`,
   with its seven tools, the others serve one. Memory is resident memory after that answer.
+- **`toolcharter verify`** is timed from the answer to tools/list to the finished HTML page. The tools are real ones
+  where a collection of them lies beside the repository, each taken several times with other words, else made up.
 """
 
 
@@ -108,6 +110,8 @@ def tables(samples: Samples) -> list[str]:
         parts.append(memory_table(samples))
     if cold_start.KIND in kinds:
         parts.append(start_table(samples))
+    if verify_speed.KIND in kinds:
+        parts.append(verify_table(samples))
     return parts
 
 
@@ -184,6 +188,14 @@ def start_table(samples: Samples) -> str:
         ],
     )
     return "## Cold start: to the first tools/list answer over stdio\n\n" + table(["", *heads], rows)
+
+
+def verify_table(samples: Samples) -> str:
+    cell = verify_speed.cell()
+    rules, findings = (median(values(samples, cell, metric)) for metric in ("rules", "findings"))
+    rows = [[f"{rules:g}", f"{findings:,g}", *(_figure(samples, cell, m, 2) for m in ("cpu_s", "wall_s"))]]
+    words = f"## `toolcharter verify` on {verify_speed.TOOLS:,} tools, with scores, duplicates and the HTML page\n\n"
+    return words + table(["rules", "findings", "processor time, s", "s"], rows)
 
 
 def _sizes(samples: Samples, kind: str) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bench import cold_start, http_calls, list_calls, memory_calls, stdio_calls
+from bench import cold_start, http_calls, list_calls, memory_calls, stdio_calls, verify_speed
 from bench.contenders import ERAS, IN_FLIGHT, TOOLS
 from bench.measure import Cell, Samples, difference, median, ratio, values
 
@@ -98,6 +98,7 @@ def targets(samples: Samples) -> list[Target]:
         Target("Fast lane: cold start against the bare low-level SDK", "most", 0.5, "x", tuple(_starts(samples))),
         Target("Fast lane: memory against the bare low-level SDK", "most", 0.75, "x", tuple(_shares(samples))),
         Target("Fast lane: tools/list of 1,000 tools, processor time", "most", 5.0, "ms", tuple(_lists(samples))),
+        Target("Verifying 6,000 tools on one core, processor time", "most", 10.0, "s", tuple(_verified(samples))),
     ]
 
 
@@ -168,6 +169,11 @@ def _pipes(samples: Samples) -> Iterable[Finding]:
             Cell(stdio_calls.KIND, peer, era, 1, stdio_calls.IN_FLIGHT) for peer in ("governed_native", "low_level")
         )
         yield from _http_ratio(samples, ours, theirs, era)
+
+
+def _verified(samples: Samples) -> Iterable[Finding]:
+    if taken := values(samples, verify_speed.cell(), "cpu_s"):
+        yield Finding("all rules, scores, duplicates, HTML page", median(taken))
 
 
 def _lists(samples: Samples) -> Iterable[Finding]:

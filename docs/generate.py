@@ -3,29 +3,38 @@
     python docs/generate.py            write
     python docs/generate.py --check    fail when something is out of date
 
-Whole pages: tools of every server, settings, metrics, commands. In hand-written pages, whatever stands between
+Whole pages: tools of every server, settings, metrics, commands, rules. In hand-written pages, whatever stands between
 `<!-- begin FILE -->` and `<!-- end -->` is the text of that file, or one of the tables made here.
 """
 
 import argparse
 import contextlib
+import importlib
 import io
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 from unittest import mock
 
 from mcp_core import App, Settings, targets, telemetry
 from mcp_core.cli import COMMANDS, main
+from mcp_core.commands.rules import example
+from mcp_core.commands.verify import known_rules
 from mcp_core.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
 from mcp_core.describe import full
 from mcp_core.settings import variable
+from mcp_core.verify.quality import DIMENSIONS, MOST
+from mcp_core.verify.rule import Rule
+from mcp_core.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
+from mcp_core.verify.selection import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"
 INSERTED = re.compile(r"<!-- begin (\S+) -->\n.*?<!-- end -->", re.DOTALL)
-LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml"}
+LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml", ".yml": "yaml"}
+PRECISION = ROOT / "docs/rules-precision.toml"
 
 
 def tools_page(name: str) -> str:
@@ -127,12 +136,77 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
+def rules_page() -> str:
+    rules = known_rules()
+    measured = tomllib.loads(PRECISION.read_text(encoding="utf-8")) if PRECISION.exists() else {}
+    lines = [
+        "# Rules",
+        "",
+        f"The {len(rules)} rules of [`toolcharter verify`](verify.md), by family.",
+        "In an example, what is not shown is as it should be.",
+        "Precision is the share of findings on real tools of other people's servers that we judged to be right.",
+        "",
+    ]
+    for family in FAMILIES:
+        members = [rule for rule in rules if rule.family == family]
+        if members:
+            lines += [f"## {family.capitalize()}", "", *family_words(members[0]), ""]
+            lines += ["| rule | | severity | what it finds |", "|---|---|---|---|"]
+            lines += [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.what} |" for r in members]
+            for rule in members:
+                lines += ["", *rule_section(rule, measured.get(rule.id, {}))]
+            lines.append("")
+    return "\n".join([*lines, *score_section()]) + "\n"
+
+
+def family_words(rule: Rule) -> list[str]:
+    """What the package of a family says it is about."""
+    about = rule.check or rule.check_server
+    package = importlib.import_module(about.__module__.rpartition(".")[0]) if about else None
+    return (package.__doc__ or "").strip().splitlines()[:1] if package else []
+
+
+def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
+    optional = " It runs only when it is selected by its id or name." if rule.optional else ""
+    lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
+    lines += [rule.why, "", "Found:", "", "```json", example(rule.bad), "```", ""]
+    lines += ["Not found:", "", "```json", example(rule.good), "```", "", f"**Fix.** {rule.fix}"]
+    if measured:
+        note = f" {measured['note']}" if measured.get("note") else ""
+        words = "{right} of {looked_at} looked at were right; {findings} findings in all.".format_map(measured)
+        lines += ["", f"Precision: {words}{note}"]
+    return lines
+
+
+def score_section() -> list[str]:
+    lines = ["## Scores", "", "A tool has 100, and each finding leaves a share of that:", ""]
+    lines += ["| finding | leaves |", "|---|---:|", *(f"| {kind} | {left:.0%} |" for kind, left in LEAVES.items()), ""]
+    lines += [
+        "The second finding of one rule on the same tool counts half, the third a third, and so on.",
+        "A server has the mean of its tools, times what findings about the server as a whole leave.",
+        f"An error anywhere holds it to {BEST_WITH_AN_ERROR}, a security error to {BEST_WITH_A_SECURITY_ERROR}.",
+        "",
+        "## Quality of definitions",
+        "",
+        "The six dimensions of the Tool Definition Quality Score, from facts of the definition, without a model.",
+        "A point says that a thing is there, not that it is well said.",
+        "",
+        "| dimension | points | for |",
+        "|---|---:|---|",
+    ]
+    for name, checks in DIMENSIONS.items():
+        lines.append(f"| **{name}** | **{MOST[name]:g}** | |")
+        lines += [f"| | {check.points:g} | {check.what} |" for check in checks]
+    return lines
+
+
 def pages() -> dict[Path, str]:
     """Every generated page, and every hand-written one with its insertions renewed."""
     made = {
         ROOT / "docs/settings.md": NOTE + settings_page(),
         ROOT / "docs/metrics.md": NOTE + metrics_page(),
         ROOT / "docs/commands.md": NOTE + commands_page(),
+        ROOT / "docs/rules.md": NOTE + rules_page(),
     }
     for name in targets.known():
         made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)

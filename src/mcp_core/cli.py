@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, str] = {
     "tools": "list a server's tools, or show one in full",
     "call": "call a tool from the terminal",
     "examples": "run the examples that a server declares",
+    "verify": "say what agents will stumble over in a server",
     "lock": "write down what a server shows, or check it",
     "diff": "compare locks or servers, and say what breaks",
     "evaluate": "find out which tool is selected for what people say",

@@ -1,12 +1,14 @@
 """For pytest: one line in a project's conftest.py makes each declared example of its servers a test.
 
+Each rule of `toolcharter verify` that finds something is a failing test beside them.
+
     toolcharter_servers = ["my_package.app:build"]    # names of installed servers, files or module:object
 
 The tests stand below that conftest.py: `pytest tests/conftest.py` runs nothing else.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +19,10 @@ from mcp_core.app import App
 from mcp_core.examples import declared, try_example
 from mcp_core.settings import Settings
 from mcp_core.spec import Example, ToolSpec
+from mcp_core.verify.config import BadConfig
+from mcp_core.verify.outcome import held_to_the_project
+from mcp_core.verify.report.groups import by_rule, told
+from mcp_core.verify.rule import Finding
 
 LINE = "toolcharter_servers"
 
@@ -44,13 +50,27 @@ class Servers(pytest.File):
 
 
 class Server(pytest.Collector):
-    """What is tested of one server. Further checks of a declaration, such as a verifier's findings, join here."""
+    """What is tested of one server."""
 
-    def collect(self) -> Iterator["ExampleItem"]:
-        """A test for each example."""
-        for spec, example in declared(self.build(_SETTINGS)):
+    def collect(self) -> Iterator[pytest.Item]:
+        """A test for each example, and one for each rule that finds something."""
+        app = self.build(_SETTINGS)
+        for spec, example in declared(app):
             item: ExampleItem = cast(Any, ExampleItem).from_parent(self, name=f"{spec.name}: {example.description}")
             item.server, item.spec, item.example = self, spec, example
+            yield item
+        yield from self.verified(app)
+
+    def verified(self, app: App) -> Iterator["FindingsItem"]:
+        """A failing test for each rule that finds something which counts; a passing one where none does."""
+        try:
+            found = by_rule(held_to_the_project(app, self.config.rootpath, self.name).failures)
+        except BadConfig as error:
+            raise self.CollectError(str(error)) from None
+        for rule, findings in found.items() or [("", [])]:
+            name = f"verify: {rule} {findings[0].name}" if findings else "verify"
+            item: FindingsItem = cast(Any, FindingsItem).from_parent(self, name=name)
+            item.server, item.findings = self, findings
             yield item
 
     def build(self, settings: Settings) -> App:
@@ -89,3 +109,28 @@ class ExampleItem(pytest.Item):
 
 class ExampleDiffers(Exception):
     """The sentences that say how."""
+
+
+class FindingsItem(pytest.Item):
+    """What one rule found."""
+
+    server: Server
+    findings: Sequence[Finding]
+
+    def runtest(self) -> None:
+        """Fails with one sentence for each finding, and how to mend it."""
+        if self.findings:
+            lines = [f"{one.tool or 'the server'}: {told(one)}" for one in self.findings]
+            raise Found("\n".join([*lines, self.findings[0].fix]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The sentences."""
+        return str(excinfo.value) if isinstance(excinfo.value, Found) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the test stands, for the one who reads a failure."""
+        return self.path, None, f"{self.server.name} {self.name}"
+
+
+class Found(Exception):
+    """The sentences that say what."""

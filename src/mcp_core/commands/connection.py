@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 from mcp_core import mcp_log, targets
 from mcp_core.app import App
 from mcp_core.call import Answer, Request
-from mcp_core.errors import Refused, UnknownTool
+from mcp_core.errors import CannotStart, DeclarationError, Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.hosts.library_json import Fields
 from mcp_core.listed import ListedTool, read_tools
@@ -94,11 +94,11 @@ async def _open(
     elif targets.is_address(server):
         foreign = _client().connect(server, options.token, ask_terminal)
     else:
-        loaded = targets.load_any(server, settings)
+        loaded = _load(server, settings)
         if isinstance(loaded, App):
             try:
                 async with nullcontext() if only_listed else loaded:
-                    yield _Local(loaded)
+                    yield Local(loaded)
             except Refused as error:
                 raise CannotRun(str(error)) from None
             return
@@ -108,6 +108,20 @@ async def _open(
             yield connection
     except _client().Unreachable as error:
         raise CannotRun(str(error)) from None
+
+
+def app_of(server: Connection) -> App | None:
+    """The server itself, with all it declares, where it is one of ours and runs in this process."""
+    return server.app if isinstance(server, Local) else None
+
+
+def _load(server: str, settings: Settings) -> Any:
+    try:
+        return targets.load_any(server, settings)
+    except (targets.NoSuchTarget, DeclarationError, CannotStart):
+        raise
+    except Exception as error:
+        raise CannotRun(f"{server} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
 def _client() -> Any:
@@ -145,21 +159,21 @@ class _Written:
         raise CannotRun("A file cannot be called; give a server that runs.")
 
 
-class _Local:
+class Local:
     """A server in this very process, through the same pipeline as everywhere."""
 
     def __init__(self, app: App) -> None:
         self.identity = (app.name, app.version)
-        self._app = app
+        self.app = app
 
     async def list_tools(self) -> list[ListedTool]:
-        return self._app.list_tools()
+        return self.app.list_tools()
 
     async def list_prompts(self) -> list[Fields]:
-        return [library_json.prompt_fields(prompt) for prompt in self._app.library.prompts]
+        return [library_json.prompt_fields(prompt) for prompt in self.app.library.prompts]
 
     async def list_resources(self) -> list[Fields]:
-        library, request = self._app.library, Request("resources/list", {}, self._app.local_caller)
+        library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
         found, page = library.fixed, await library.changing(None, request)
         found += page.resources
         while page.next_cursor is not None:
@@ -169,21 +183,21 @@ class _Local:
         return [library_json.resource_fields(resource) for resource in found] + templates
 
     async def documentation(self, tool: ListedTool) -> str:
-        return self._app.documentation(tool.name)
+        return self.app.documentation(tool.name)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         request = Request(
             tool,
             arguments,
-            self._app.local_caller,
+            self.app.local_caller,
             agent_id="toolcharter",
-            agent_version=self._app.version,
+            agent_version=self.app.version,
             ask=ask_terminal if sys.stdin.isatty() else None,
             progress=show_progress,
         )
         try:
             # A question is never returned to one who can be asked.
-            return cast(Answer, await self._app.run(request))
+            return cast(Answer, await self.app.run(request))
         except UnknownTool as error:
             raise CannotRun(str(error)) from None
 

@@ -1,6 +1,7 @@
 """A client for servers that run elsewhere, for the commands and the tests."""
 
 import os
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -8,6 +9,7 @@ from typing import Any, cast
 import httpx2
 import mcp_types as types
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -51,8 +53,12 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["Remo
 @asynccontextmanager
 async def start(command: Sequence[str], ask: Ask) -> AsyncGenerator["RemoteServer"]:
     """A connection to a server that is started for it, over stdio. It gets our environment, as from a terminal."""
+    # Its errors go where ours go; the library would take whatever stderr was when it was loaded.
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
-    async with _reached(" ".join(command)), _client(parameters, ask) as client:
+    async with (
+        _reached(" ".join(command)),
+        _client(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), ask) as client,
+    ):
         yield RemoteServer(client)
 
 

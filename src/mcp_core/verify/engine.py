@@ -1,6 +1,6 @@
 """Runs the rules over a server's tools."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from mcp_core.app import App
@@ -12,18 +12,33 @@ Step = Callable[[str], object]
 """Told the name of each rule before it runs, for a progress bar."""
 
 
+class RuleFailed(Exception):
+    """A rule broke down on what a server lists, so nobody can say what it would have found."""
+
+
 def verify(server: Server, rules: Iterable[Rule], step: Step = lambda _: None) -> list[Finding]:
-    """All findings, by tool in the order of the list, then by rule."""
+    """All findings, by tool in the order of the list, then by rule. Raises RuleFailed."""
     found: list[Finding] = []
     for rule in rules:
         step(rule.name)
-        if rule.check is not None:
-            for tool in server.tools:
-                found += [_finding(rule, one, tool.name) for one in rule.check(tool, server)]
-        if rule.check_server is not None:
-            found += [_finding(rule, one, one.tool) for one in rule.check_server(server)]
+        try:
+            found += _held_to(rule, server)
+        except Exception as error:
+            raise RuleFailed(
+                f"The rule {rule.id} {rule.name} broke down: {error!r}. It is a fault of the rule."
+            ) from error
     order = {tool.name: number for number, tool in enumerate(server.tools)}
     return sorted(found, key=lambda finding: (order.get(finding.tool or "", -1), finding.rule, finding.path))
+
+
+def _held_to(rule: Rule, server: Server) -> Iterator[Finding]:
+    if rule.check is not None:
+        for tool in server.tools:
+            for one in rule.check(tool, server):
+                yield _finding(rule, one, tool.name)
+    if rule.check_server is not None:
+        for one in rule.check_server(server):
+            yield _finding(rule, one, one.tool)
 
 
 def _finding(rule: Rule, found: Found, tool: str | None) -> Finding:

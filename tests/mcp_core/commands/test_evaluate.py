@@ -74,7 +74,7 @@ def test_descriptions_that_say_less_fail_the_gate(capsys, monkeypatch, tmp_path)
     assert code == 1
     worse, lines = err, re.MULTILINE
     assert re.search(
-        r"^bm25 selects the right tool in .* points worse than .* Look at the confused pairs", worse, re.MULTILINE
+        r"^bm25 selects the right tool in .* points worse than .* Look at the confused pairs", worse, lines
     )
     assert re.search(r"^embedding selects .* of the cases that a tool serves, .* --renew\.$", worse, lines)
 
