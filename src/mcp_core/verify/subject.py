@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, cast
 from mcp_core.listed import ListedTool
 from mcp_core.naming import Naming
 from mcp_core.spec import ToolSpec
+from mcp_core.verify.schema_nodes import Node, nodes_of
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
@@ -80,12 +81,22 @@ class Tool:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """All arguments, and the members of objects inside them, in order."""
-        return tuple(_parameters(self.schema, "inputSchema", 0, self.schema))
+        return tuple(_parameters(resolve(self.schema, self.schema), "inputSchema", 0, _Reading(self.schema, set())))
 
     @cached_property
     def arguments(self) -> tuple[Parameter, ...]:
         """The arguments alone."""
         return tuple(parameter for parameter in self.parameters if parameter.depth == 0)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The input schema and every schema inside it."""
+        return nodes_of(self.schema, "inputSchema")
+
+    @cached_property
+    def all_nodes(self) -> tuple[Node, ...]:
+        """The same, with those of the output schema."""
+        return self.nodes + nodes_of(self.listed.output_schema or {}, "outputSchema")
 
     @cached_property
     def wire(self) -> str:
@@ -148,24 +159,41 @@ def resolve(schema: Schema, root: Schema) -> Schema:
     return schema
 
 
-def _parameters(schema: Schema, path: str, depth: int, root: Schema) -> Iterator[Parameter]:
-    if depth > DEEPEST:
-        return
+def _parameters(schema: Schema, path: str, depth: int, reading: "_Reading") -> Iterator[Parameter]:
     properties = schema.get("properties")
     needed = schema.get("required")
-    required = set(cast(list[Any], needed)) if isinstance(needed, list) else set[Any]()
+    required = [name for name in cast(list[Any], needed) if isinstance(name, str)] if isinstance(needed, list) else []
     if isinstance(properties, dict):
         for name, given in cast(dict[str, Any], properties).items():
-            inner: Schema = resolve(cast(Schema, given), root) if isinstance(given, dict) else {}
             place = f"{path}.properties.{name}"
+            inner: Schema = resolve(cast(Schema, given), reading.root) if isinstance(given, dict) else {}
             yield Parameter(name, place, inner, name in required, depth)
-            yield from _parameters(inner, place, depth + 1, root)
-    items = schema.get("items")
-    if isinstance(items, dict) and depth:
-        yield from _parameters(resolve(cast(Schema, items), root), f"{path}.items", depth, root)
+            yield from _members(given, place, depth + 1, reading)
+    if depth:
+        yield from _members(schema.get("items"), f"{path}.items", depth, reading)
     for word in ("anyOf", "oneOf", "allOf"):
         branches = schema.get(word)
         if isinstance(branches, list):
             for number, branch in enumerate(cast(list[Any], branches)):
-                if isinstance(branch, dict):
-                    yield from _parameters(resolve(cast(Schema, branch), root), f"{path}.{word}.{number}", depth, root)
+                yield from _members(branch, f"{path}.{word}.{number}", depth, reading)
+
+
+def _members(given: Any, path: str, depth: int, reading: "_Reading") -> Iterator[Parameter]:
+    """What is inside a schema. A definition is read once, however often it is used: it may use itself."""
+    if not isinstance(given, dict) or reading.level > DEEPEST:
+        return
+    schema = cast(Schema, given)
+    ref = schema.get("$ref")
+    if isinstance(ref, str):
+        if ref in reading.read:
+            return
+        reading.read.add(ref)
+    inner = _Reading(reading.root, reading.read, reading.level + 1)
+    yield from _parameters(resolve(schema, reading.root), path, depth, inner)
+
+
+class _Reading(NamedTuple):
+    root: Schema
+    read: set[str]
+    """The definitions that were met."""
+    level: int = 0

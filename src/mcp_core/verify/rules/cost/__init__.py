@@ -1,0 +1,1 @@
+"""What a tool takes from an agent's context."""

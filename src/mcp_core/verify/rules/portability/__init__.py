@@ -1,0 +1,1 @@
+"""What some clients or models refuse. Sources are named in each rule."""

@@ -1,0 +1,1 @@
+"""Whether a schema says what it means."""
