@@ -25,6 +25,8 @@ _SAYS = frozenset(
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
     for node in tool.nodes:
+        if node.schema.get("items") in ({}, True):
+            yield Found("the items have no type: anything may be sent", f"{node.path}.items")
         for name, schema in map_at(node.schema, "properties").items():
             if schema is True or (isinstance(schema, dict) and _SAYS.isdisjoint(map_at({"": schema}, ""))):
                 yield Found(f"{name!r} has no type: anything may be sent", f"{node.path}.properties.{name}")
@@ -35,7 +37,7 @@ RULE = Rule(
     name="untyped-property",
     family="schema",
     severity="warning",
-    what="A property whose schema names no type: `{}`, `true`, or a description alone.",
+    what="A property, or the items of an array, whose schema names no type: `{}`, `true`, or a description alone.",
     why="The agent has to guess between a text, a number and an object. OpenAI's strict mode and Gemini demand a type.",
     fix="Name the type, or list the choices in `anyOf`.",
     bad=[{"inputSchema": {"type": "object", "properties": {"filter": {"description": "What to look for."}}}}],

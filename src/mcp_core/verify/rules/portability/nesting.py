@@ -1,0 +1,68 @@
+from collections.abc import Iterable
+
+from mcp_core.verify.rule import Found, Rule
+from mcp_core.verify.subject import Server, Tool
+
+_DEEPEST = 5
+_DEEPEST_STRICT = 10
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    deepest = max(tool.parameters, key=lambda parameter: parameter.depth, default=None)
+    if deepest is not None and (levels := deepest.depth + 1) > _DEEPEST:
+        clients = ("OpenAI strict mode",) if levels > _DEEPEST_STRICT else ()
+        yield Found(f"objects are nested {levels} levels deep", deepest.path, clients=clients)
+
+
+RULE = Rule(
+    id="POR012",
+    name="deep-nesting",
+    family="portability",
+    severity="warning",
+    what="Arguments nested more than five objects deep.",
+    why="OpenAI's strict mode takes 10 levels, and took 5 before (tidyverse/ellmer issue 671). "
+    "The deeper an object, the more often a model puts a value in the wrong place.",
+    fix="Flatten the arguments, or make a tool of each part.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "a": {
+                        "type": "object",
+                        "properties": {
+                            "b": {
+                                "type": "object",
+                                "properties": {
+                                    "c": {
+                                        "type": "object",
+                                        "properties": {
+                                            "d": {
+                                                "type": "object",
+                                                "properties": {
+                                                    "e": {
+                                                        "type": "object",
+                                                        "properties": {"f": {"type": "string"}},
+                                                    }
+                                                },
+                                            }
+                                        },
+                                    }
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}},
+            }
+        }
+    ],
+    check=check,
+)
