@@ -23,7 +23,7 @@ RULE = Rule(
     name="top-level-choice",
     family="portability",
     severity="error",
-    what="`oneOf`, `anyOf`, `allOf`, `not` or `enum` at the root of the input schema.",
+    what="A choice at the root of the input schema: `oneOf`, `anyOf`, `allOf`, `not` or `enum`.",
     why='The Anthropic API refuses the request ("input_schema does not support oneOf, allOf, or anyOf at the top '
     "level\", anthropics/claude-code issue 5973), and so does OpenAI (\"schema must have type 'object' and not have "
     "'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level\"). All other tools go with it.",
