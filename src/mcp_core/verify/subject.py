@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, cast
 
 from mcp_core.listed import ListedTool
 from mcp_core.naming import Naming
 from mcp_core.spec import ToolSpec
 from mcp_core.verify.schema_nodes import Node, nodes_of
+from mcp_core.verify.values import list_at
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
@@ -197,3 +198,15 @@ class _Reading(NamedTuple):
     read: set[str]
     """The definitions that were met."""
     level: int = 0
+
+
+@lru_cache(maxsize=10_000)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case: `userID_list2` is user, id, list, 2."""
+    return tuple(word.lower() for word in _WORD.findall(name))
+
+
+def branches_of(schema: Schema) -> list[Schema]:
+    """The choices of a schema, where it has any."""
+    choices = [branch for word in ("anyOf", "oneOf") for branch in list_at(schema, word)]
+    return [cast(Schema, branch) for branch in choices if isinstance(branch, dict)]

@@ -7,7 +7,7 @@ from mcp_core.verify.subject import Server, Tool
 _LONGEST = 64
 _CURSOR = 60
 _USUAL_SERVER = 12
-"""Letters of a server's name, where it is not known."""
+"""Letters of the name that a person gives a server in a client; a longer one is most likely its title."""
 _OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -15,7 +15,7 @@ def check(tool: Tool, server: Server) -> Iterable[Found]:
     length = len(tool.name)
     if length > _LONGEST:
         return
-    own = len(_OTHER.sub("-", server.name).strip("-")) or _USUAL_SERVER
+    own = min(len(_OTHER.sub("-", server.name).strip("-")) or _USUAL_SERVER, _USUAL_SERVER)
     prefixed = len("mcp____") + own + length
     if prefixed > _LONGEST:
         clients = ("OpenAI", "Cursor") if own + length > _CURSOR else ("OpenAI",)

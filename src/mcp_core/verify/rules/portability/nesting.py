@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from typing import Any
 
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
@@ -14,6 +15,13 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
         yield Found(f"objects are nested {levels} levels deep", deepest.path, clients=clients)
 
 
+def _nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"inner": schema}}
+    return schema
+
+
 RULE = Rule(
     id="POR012",
     name="deep-nesting",
@@ -23,46 +31,7 @@ RULE = Rule(
     why="OpenAI's strict mode takes 10 levels, and took 5 before (tidyverse/ellmer issue 671). "
     "The deeper an object, the more often a model puts a value in the wrong place.",
     fix="Flatten the arguments, or make a tool of each part.",
-    bad=[
-        {
-            "inputSchema": {
-                "type": "object",
-                "properties": {
-                    "a": {
-                        "type": "object",
-                        "properties": {
-                            "b": {
-                                "type": "object",
-                                "properties": {
-                                    "c": {
-                                        "type": "object",
-                                        "properties": {
-                                            "d": {
-                                                "type": "object",
-                                                "properties": {
-                                                    "e": {
-                                                        "type": "object",
-                                                        "properties": {"f": {"type": "string"}},
-                                                    }
-                                                },
-                                            }
-                                        },
-                                    }
-                                },
-                            }
-                        },
-                    }
-                },
-            }
-        }
-    ],
-    good=[
-        {
-            "inputSchema": {
-                "type": "object",
-                "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}},
-            }
-        }
-    ],
+    bad=[{"inputSchema": _nested(6)}],
+    good=[{"inputSchema": _nested(2)}],
     check=check,
 )

@@ -6,14 +6,14 @@ from mcp_core.verify.subject import Server, Tool
 from mcp_core.verify.values import list_at, map_at
 
 _REFUSED = frozenset(
-    {"allOf", "not", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas"} | {"patternProperties"}
+    {"allOf", "not", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"}
 )
 CLIENTS = ("OpenAI strict mode",)
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
     for node in tool.nodes:
-        for word in _REFUSED.intersection(node.schema):
+        for word in sorted(_REFUSED.intersection(node.schema)):
             yield Found(f"strict mode takes no `{word}`", f"{node.path}.{word}", clients=CLIENTS)
         if node.schema.get("type") == "object":
             yield from _object(node)

@@ -3,16 +3,14 @@ from collections.abc import Iterable
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
+CLIENTS = ("OpenAI", "Gemini")
+
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
     for node in tool.nodes:
         word = "items" if isinstance(node.schema.get("items"), list) else "prefixItems"
         if isinstance(node.schema.get(word), list):
-            yield Found(
-                f"`{word}` lists a schema for each place",
-                f"{node.path}.{word}",
-                clients=("OpenAI", "Gemini", "VS Code"),
-            )
+            yield Found(f"`{word}` lists a schema for each place", f"{node.path}.{word}", clients=CLIENTS)
 
 
 RULE = Rule(

@@ -1,0 +1,78 @@
+from collections.abc import Iterable
+
+from mcp_core.verify.rule import Found, Rule
+from mcp_core.verify.subject import Server, Tool, words_of
+
+_VAGUE = frozenset(
+    [
+        "data",
+        "value",
+        "values",
+        "input",
+        "inputs",
+        "params",
+        "parameters",
+        "args",
+        "arguments",
+        "payload",
+        "obj",
+        "object",
+        "info",
+        "options",
+        "config",
+        "item",
+        "items",
+        "thing",
+        "stuff",
+        "x",
+        "y",
+        "var",
+        "arg",
+        "arg1",
+        "arg2",
+        "param",
+        "param1",
+        "param2",
+        "kwargs",
+        "opts",
+        "misc",
+        "extra",
+        "str",
+        "string",
+    ]
+)
+_ENOUGH = 4
+"""Words of a description that make up for a vague name."""
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    beside = sum(parameter.name != "id" and words_of(parameter.name)[-1:] == ("id",) for parameter in tool.arguments)
+    for parameter in tool.arguments:
+        if len(parameter.description.split()) >= _ENOUGH:
+            continue
+        if parameter.name.lower() in _VAGUE and parameter.name not in _COORDINATES & names_of(tool):
+            yield Found(f"{parameter.name!r} does not say what it holds", parameter.path)
+        elif parameter.name.lower() == "id" and beside:
+            yield Found("'id' stands beside other ids, and does not say of what it is", parameter.path)
+
+
+def names_of(tool: Tool) -> frozenset[str]:
+    """The coordinates of a tool that takes both."""
+    names = frozenset(parameter.name for parameter in tool.arguments)
+    return names if names >= _COORDINATES else frozenset()
+
+
+_COORDINATES = frozenset({"x", "y"})
+
+RULE = Rule(
+    id="PAR006",
+    name="vague-parameter",
+    family="parameters",
+    severity="note",
+    what="A parameter with a name that could hold anything, and a description that does not help.",
+    why="The agent puts in what it thinks is meant.",
+    fix="Name it for what it holds, such as `note_id` or `body`, or describe it.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"data": {"type": "string"}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"note_id": {"type": "string", "description": "Its id."}}}}],
+    check=check,
+)
