@@ -32,7 +32,7 @@ def _told(parameter: Parameter, text: str) -> bool:
 
 
 def _is_time(words: tuple[str, ...]) -> bool:
-    if not words:
+    if not words or "wait" in words:
         return False
     return words[-1] in _ENDS or (words[-1] == "at" and len(words) > 1 and words[-2] in _AT)
 

@@ -11,7 +11,7 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = frozenset(
-    [
+    {
         "the",
         "a",
         "an",
@@ -33,6 +33,8 @@ _WORDS = frozenset(
         "first",
         "today",
         "now",
+    }
+    | {
         "based",
         "value",
         "if",
@@ -49,12 +51,8 @@ _WORDS = frozenset(
         "env",
         "working",
         "config",
-        "depends",
-        "what",
-        "and",
-        "or",
-        "undefined",
-    ]
+    }
+    | {"depends", "what", "and", "or", "undefined"}
 )
 
 

@@ -5,7 +5,7 @@ from mcp_core.verify.subject import Server, Tool, words_of
 from mcp_core.verify.values import list_at
 
 _NUMBERS = frozenset(
-    [
+    {
         "limit",
         "count",
         "offset",
@@ -17,10 +17,11 @@ _NUMBERS = frozenset(
         "pagenumber",
         "width",
         "height",
+    }
+    | {
         "latitude",
         "longitude",
         "quantity",
-        "amount",
         "seconds",
         "minutes",
         "hours",
@@ -29,7 +30,7 @@ _NUMBERS = frozenset(
         "maxtokens",
         "temperature",
         "radius",
-    ]
+    }
 )
 _TRUTHS = frozenset({"true", "false"})
 

@@ -6,30 +6,8 @@ from mcp_core.verify.subject import Server, Tool, words_of
 
 _WORDS = re.compile(r"[^\W_]+")
 _EMPTY = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "for",
-        "this",
-        "that",
-        "be",
-        "is",
-        "it",
-        "its",
-        "in",
-        "parameter",
-        "param",
-        "argument",
-        "value",
-        "field",
-        "string",
-        "number",
-        "integer",
-        "boolean",
-    ]
+    {"a", "an", "the", "of", "to", "for", "this", "that", "be", "is", "it", "its", "in"}
+    | {"parameter", "param", "argument", "value", "field", "string", "integer", "boolean"}
 )
 _LONGEST_TEXT = 60
 _LONGEST = 6

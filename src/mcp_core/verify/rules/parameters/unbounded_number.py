@@ -4,32 +4,21 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, branches_of, words_of
 
 _SIZES = frozenset(
-    [
+    {
         "limit",
         "count",
-        "size",
         "maxresults",
         "numresults",
         "topk",
         "topn",
-        "top",
         "perpage",
         "pagesize",
         "batchsize",
         "maxitems",
         "maxcount",
         "maxrows",
-        "rows",
-        "take",
-        "first",
-        "last",
-        "numberofresults",
-        "resultsperpage",
-        "resultlimit",
-        "maxlimit",
-        "nresults",
-        "num",
-    ]
+    }
+    | {"take", "numberofresults", "resultsperpage", "resultlimit", "maxlimit", "nresults"}
 )
 _UPPER = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})
 _NUMBERS = frozenset({"integer", "number"})

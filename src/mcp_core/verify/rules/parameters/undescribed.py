@@ -1,26 +1,30 @@
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
+_AFTER = re.compile(r"[`*'\"]*\s*(?:\([^)\n]*\)|\[[^\]\n]*\])?[`*'\"]*\s*(?::|=|-\s|\u2013)|[`'\"]")
+"""What follows the name where the text of a tool tells of a parameter: `name: ...`, `name (str): ...`, `name`."""
+
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
     for parameter in tool.parameters:
-        if not parameter.description and "const" not in parameter.schema:
-            name = parameter.name
-            if name not in tool.listed.description or not _telling(name).search(tool.listed.description):
-                yield Found(f"{name!r} has no description", parameter.path)
+        if parameter.description or "const" in parameter.schema:
+            continue
+        if not _is_told(parameter.name, tool.listed.description):
+            yield Found(f"{parameter.name!r} has no description", parameter.path)
 
 
-@lru_cache(maxsize=5_000)
-def _telling(name: str) -> re.Pattern[str]:
-    """How the text of a tool speaks of a parameter: `name: ...`, `name (str): ...`, `name - ...`, "the `name`"."""
-    word = re.escape(name)
-    return re.compile(
-        rf"(?<![\w-]){word}[`*'\"]*\s*(?:\([^)\n]*\)|\[[^\]\n]*\])?[`*'\"]*\s*(?::|=|-\s|\u2013)|[`'\"]{word}[`'\"]"
-    )
+def _is_told(name: str, text: str) -> bool:
+    start = text.find(name) if name else -1
+    while start >= 0:
+        end = start + len(name)
+        alone = not start or not (text[start - 1].isalnum() or text[start - 1] in "_-")
+        if alone and _AFTER.match(text, end):
+            return True
+        start = text.find(name, end)
+    return False
 
 
 RULE = Rule(

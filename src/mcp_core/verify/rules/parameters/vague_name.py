@@ -4,10 +4,8 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, words_of
 
 _VAGUE = frozenset(
-    [
+    {
         "data",
-        "value",
-        "values",
         "input",
         "inputs",
         "params",
@@ -18,14 +16,11 @@ _VAGUE = frozenset(
         "obj",
         "object",
         "info",
-        "options",
         "config",
-        "item",
-        "items",
+    }
+    | {
         "thing",
         "stuff",
-        "x",
-        "y",
         "var",
         "arg",
         "arg1",
@@ -39,30 +34,23 @@ _VAGUE = frozenset(
         "extra",
         "str",
         "string",
-    ]
+    }
 )
-_ENOUGH = 4
+_ENOUGH = 3
 """Words of a description that make up for a vague name."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
-    beside = sum(parameter.name != "id" and words_of(parameter.name)[-1:] == ("id",) for parameter in tool.arguments)
+    beside = any(parameter.name != "id" and words_of(parameter.name)[-1:] == ("id",) for parameter in tool.arguments)
     for parameter in tool.arguments:
-        if len(parameter.description.split()) >= _ENOUGH:
+        text = parameter.description
+        if len(text.split()) >= _ENOUGH or not text.isascii():  # not all languages put spaces between words
             continue
-        if parameter.name.lower() in _VAGUE and parameter.name not in _COORDINATES & names_of(tool):
+        if parameter.name.lower() in _VAGUE:
             yield Found(f"{parameter.name!r} does not say what it holds", parameter.path)
         elif parameter.name.lower() == "id" and beside:
             yield Found("'id' stands beside other ids, and does not say of what it is", parameter.path)
 
-
-def names_of(tool: Tool) -> frozenset[str]:
-    """The coordinates of a tool that takes both."""
-    names = frozenset(parameter.name for parameter in tool.arguments)
-    return names if names >= _COORDINATES else frozenset()
-
-
-_COORDINATES = frozenset({"x", "y"})
 
 RULE = Rule(
     id="PAR006",
