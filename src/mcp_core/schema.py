@@ -208,7 +208,10 @@ class _Plain(GenerateJsonSchema):
         inner: Any = schema["schema"]
         if "default" in schema and schema["default"] is None and inner["type"] == "nullable":
             return self.generate_inner(inner["schema"])
-        return super().default_schema(schema)
+        made = super().default_schema(schema)
+        if made.get("default", ...) is None and made.get("type", "null") != "null":
+            del made["default"]  # `str | SkipJsonSchema[None]` shows no null, so null is no default to show
+        return made
 
 
 def json_schema(model: type[BaseModel]) -> JsonSchema:

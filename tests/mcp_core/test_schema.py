@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, ConfigDict, Field, SecretBytes, SecretStr, ValidationError
+from pydantic.json_schema import SkipJsonSchema
 
 from examples.demo import TOOLS
 from mcp_core import Need, ToolArguments, ToolContext
@@ -301,6 +302,15 @@ def test_a_model_inside_itself_has_its_secrets_found_once():
 
 
 # --- JSON Schema -----------------------------------------------------------------------------------
+
+
+def test_null_is_no_default_where_the_schema_shows_no_null():
+    class Wanted(ToolArguments):
+        """Not shown."""
+
+        note: str | SkipJsonSchema[None] = Field(default=None, description="May be left out.")
+
+    assert json_schema(Wanted)["properties"] == {"note": {"type": "string", "description": "May be left out."}}
 
 
 def test_the_schema_is_flat_plain_and_without_references():
