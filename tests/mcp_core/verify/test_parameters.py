@@ -123,6 +123,7 @@ def test_what_an_agent_has_to_guess_is_found(rule, definition, expected):
         ("PAR010", takes(a={"type": "object", "additionalProperties": {"type": "string"}})),
         ("PAR011", takes(notify={"type": "boolean"}, note={"type": "boolean"}, no_reply={"type": "string"})),
         ("PAR012", takes(due_date={"type": "string", "description": "As YYYY-MM-DD."}, update={"type": "string"})),
+        ("PAR012", {**takes(start_date={"type": "string"}), "description": "List notes. Dates: YYYY-MM-DD."}),
         ("PAR012", takes(waitUntil={"type": "string"}, date={"type": "integer"})),
         ("PAR014", number("How many. Defaults to all of them.")),
         ("PAR014", number("How many (default: 20).", default=20)),

@@ -27,8 +27,10 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
 
 
 def _told(parameter: Parameter, text: str) -> bool:
-    """Whether its description says the form, or that of the tool, which names it."""
-    return bool(_TOLD.search(parameter.description) or (parameter.name in text and _TOLD.search(text)))
+    """Whether its description says the form; or that of the tool does, for it or for all dates."""
+    if _TOLD.search(parameter.description) or "YYYY" in text or "ISO" in text:
+        return True
+    return parameter.name in text and bool(_TOLD.search(text))
 
 
 def _is_time(words: tuple[str, ...]) -> bool:
