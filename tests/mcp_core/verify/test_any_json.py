@@ -72,7 +72,16 @@ HARD = {
     "very deep": _deep(150),
     "very wide": {"properties": {f"field_{n}": {"type": "string", "description": "x" * 50} for n in range(5000)}},
     "a long text": {"properties": {"a": {"type": "string", "description": "one of 'a', " * 5000}}},
-    "many spaces": {"properties": {"date": {"type": "string", "description": "default" + " " * 20_000 + "x"}}},
+    "many spaces": {
+        "properties": {
+            "date": {"type": "string", "description": f"default is{' ' * 20_000}x, max{' ' * 20_000}x"},
+            "limit": {"type": "integer", "description": f"between 1{' ' * 20_000}x (default{' ' * 20_000}x"},
+            "tag" + " " * 20_000: {"type": "string"},
+        }
+    },
+    "a long name": {
+        "properties": {"a" * 20_000: {"type": "boolean", "pattern": "a" * 20_000, "default": "sk-" * 9_000}}
+    },
 }
 
 

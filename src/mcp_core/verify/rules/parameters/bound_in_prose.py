@@ -5,9 +5,9 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, branches_of
 
 _UPPER = re.compile(
-    r"\b(?:max(?:imum)?|at most|up to|no more than)\b\.?\s*(?:is|of|value|:|=)?\s*(?P<most>\d[\d,]*)\b"
-    r"|\b(?:between|from|range:?)\s*\d[\d,.]*\s*(?:and|to|-|\u2013)\s*(?P<to>\d[\d,]*)\b"
-    r"|\(\s*\d+\s*(?:-|\u2013|to)\s*(?P<span>\d[\d,]*)\s*[),;]",
+    r"\b(?:max(?:imum)?|at most|up to|no more than)\b\.?\s{0,3}(?:is|of|value|:|=)?\s{0,3}(?P<most>\d[\d,]{0,19})\b"
+    r"|\b(?:between|from|range:?)\s{0,3}\d[\d,.]{0,19}\s{0,3}(?:and|to|-|\u2013)\s{0,3}(?P<to>\d[\d,]{0,19})\b"
+    r"|\(\s{0,3}\d+\s{0,3}(?:-|\u2013|to)\s{0,3}(?P<span>\d[\d,]{0,19})\s{0,3}[),;]",
     re.IGNORECASE,
 )
 _BOUNDS = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})

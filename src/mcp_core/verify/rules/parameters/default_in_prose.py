@@ -5,9 +5,9 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
 _DEFAULT = re.compile(
-    r"\bdefaults? (?:is|to|value is|value:)\s*[:=]?\s*[`'\"]?(?P<to>-?\w[\w./-]*)"
-    r"|\(\s*default\s*[:=]?\s*[`'\"]?(?P<of>-?\w[\w./-]*)"
-    r"|\bdefault\s*[:=]\s*[`'\"]?(?P<at>-?\w[\w./-]*)",
+    r"\bdefaults? (?:is|to|value is|value:)\s{0,3}[:=]?\s{0,3}[`'\"]?(?P<to>-?\w[\w./-]*)"
+    r"|\(\s{0,3}default\s{0,3}[:=]?\s{0,3}[`'\"]?(?P<of>-?\w[\w./-]*)"
+    r"|\bdefault\s{0,3}[:=]\s{0,3}[`'\"]?(?P<at>-?\w[\w./-]*)",
     re.IGNORECASE,
 )
 _WORDS = frozenset(

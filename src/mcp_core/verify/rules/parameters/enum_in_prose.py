@@ -18,7 +18,8 @@ _BARE = re.compile(
 )
 _BETWEEN = re.compile(r"\s*(?:,|\||/)\s*(?:or\s+|and\s+)?|\s+or\s+")
 _OPEN = re.compile(
-    r"e\.?g\.?|example|such as|like|etc|\.\.\.|format|any |url|comma|list of|multiple|separated", re.IGNORECASE
+    r"e\.?g\.?|example|such as|like|etc|\.\.\.|in (?:the )?format|formatted|any |url|comma|list of|multiple|separated",
+    re.IGNORECASE,
 )
 _CLOSED = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})
 _FEWEST = 2

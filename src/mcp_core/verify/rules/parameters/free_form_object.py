@@ -24,7 +24,8 @@ RULE = Rule(
     family="parameters",
     severity="warning",
     what="An object of which the schema says neither the members nor their type.",
-    why="The agent makes up the members. Gemini refuses such objects, and OpenAI's strict mode sends them empty.",
+    why="The agent makes up the members. Gemini has refused such objects "
+    '("should be non-empty for OBJECT type", agno-agi/agno issue 2112), and OpenAI\'s strict mode takes none.',
     fix="List the `properties`. "
     'Where the names are free, say what the values are: `"additionalProperties": {"type": "string"}`.',
     bad=[{"inputSchema": {"type": "object", "properties": {"filter": {"type": "object"}}}}],

@@ -5,7 +5,7 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
 _SNAKE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
-_CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:

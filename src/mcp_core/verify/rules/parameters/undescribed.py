@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
-_AFTER = re.compile(r"[`*'\"]*\s*(?:\([^)\n]*\)|\[[^\]\n]*\])?[`*'\"]*\s*(?::|=|-\s|\u2013)|[`'\"]")
+_AFTER = re.compile(
+    r"[`*'\"]{0,3}\s{0,3}(?:\([^)\n]{0,99}\)|\[[^\]\n]{0,99}\])?[`*'\"]{0,3}\s{0,3}(?::|=|-\s|\u2013)|[`'\"]"
+)
 """What follows the name where the text of a tool tells of a parameter: `name: ...`, `name (str): ...`, `name`."""
 
 

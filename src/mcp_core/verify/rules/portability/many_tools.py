@@ -18,7 +18,8 @@ RULE = Rule(
     family="portability",
     severity="note",
     what="More than 40 tools in one server.",
-    why="Cursor hands about 40 tools of all servers to the model, and models choose worse among more.",
+    why="Cursor handed the first 40 tools of all servers to the model, and warns above 80 today "
+    "(anyproto/anytype-mcp issue 5, Snowflake-Labs/mcp issue 77). Models choose worse among many.",
     fix="Split the server by what people do with it, or let them switch groups of tools on.",
     bad=[{"name": f"list_notes_{number}"} for number in range(41)],
     good=[{"name": f"list_notes_{number}"} for number in range(9)],

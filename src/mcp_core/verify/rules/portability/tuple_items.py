@@ -19,7 +19,7 @@ RULE = Rule(
     family="portability",
     severity="warning",
     what="An array that has another schema for each place.",
-    why="OpenAI and Gemini want one schema for all items: a list there is \"not of type 'object', 'boolean'\", and "
+    why="OpenAI and Gemini want one schema for all items and refuse a list, and "
     "`prefixItems` is unknown to both. 2020-12 has no `items` list any more either.",
     fix="Take an object with named members, or one schema for all items.",
     bad=[

@@ -20,7 +20,8 @@ RULE = Rule(
     severity="error",
     what="An array without `items`.",
     why='VS Code refuses the tool ("tool parameters array type must have items", microsoft/vscode issue 246119), '
-    'as do OpenAI ("array schema missing items") and Gemini ("items: missing field"). '
+    'as do OpenAI ("array schema missing items", apify/apify-mcp-server issue 36) and Gemini '
+    '("items: missing field", Ingenimax/agent-sdk-go pull request 319). '
     "An agent has to guess what to put in.",
     fix='Say what the items are, such as `"items": {"type": "string"}`.',
     bad=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "array"}}}}],

@@ -25,7 +25,7 @@ RULE = Rule(
     severity="error",
     what="A required name that is not among the properties.",
     why="The agent has to send something of which it knows only the name. Gemini refuses the tool: "
-    '"property is not defined".',
+    '"property is not defined" (moltis-org/moltis issue 747, google-gemini/gemini-cli issue 1458).',
     fix="Describe the property, or take its name out of `required`.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}, "required": ["path"]}}],
     good=[{"inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}],

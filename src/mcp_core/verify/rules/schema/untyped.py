@@ -38,7 +38,8 @@ RULE = Rule(
     family="schema",
     severity="warning",
     what="A property, or the items of an array, whose schema names no type: `{}`, `true`, or a description alone.",
-    why="The agent has to guess between a text, a number and an object. OpenAI's strict mode and Gemini demand a type.",
+    why="The agent has to guess between a text, a number and an object. OpenAI's strict mode demands a type, and "
+    'Gemini CLI skips the tool ("missing types in its parameter schema", JetBrains/mcp-jetbrains issue 71).',
     fix="Name the type, or list the choices in `anyOf`.",
     bad=[{"inputSchema": {"type": "object", "properties": {"filter": {"description": "What to look for."}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"filter": {"type": "string", "description": "A word."}}}}],
