@@ -44,6 +44,7 @@ def number(description, **more):
             text('Valid periods: "1d", "5d", "1mo"'),
             [(f"{P}.a", 'only its description lists "1d", "5d", "1mo"')],
         ),
+        ("PAR003", text("Region: north or south"), [(f"{P}.a", 'only its description lists "north", "south"')]),
         ("PAR003", text("Time interval (m5, m15, h1)"), [(f"{P}.a", 'only its description lists "m5", "m15", "h1"')]),
         (
             "PAR004",
@@ -112,6 +113,7 @@ def test_what_an_agent_has_to_guess_is_found(rule, definition, expected):
         ("PAR003", text("Language code, e.g. 'ko' or 'en'")),
         ("PAR003", text("One of 'a' or 'b'", pattern="^[ab]$")),
         ("PAR003", text("The path or URL of the file")),
+        ("PAR003", text("Search pattern (regex or string)")),
         ("PAR003", text("Values such as 'a', 'b'")),
         ("PAR004", takes(limit={"anyOf": [{"type": "integer", "maximum": 5}, {"type": "null"}]})),
         ("PAR004", takes(limit={"type": "string"})),

@@ -6,22 +6,9 @@ from mcp_core.verify.subject import Parameter, Server, Tool, words_of
 
 _LISTS = frozenset({"list", "search", "find", "query", "browse"})
 _PAGING = frozenset(
-    {"limit", "page", "cursor", "offset", "count", "max", "top", "size", "first", "last", "take", "skip", "per", "num"}
-    | {
-        "number",
-        "n",
-        "k",
-        "batch",
-        "maximum",
-        "length",
-        "pagination",
-        "results",
-        "depth",
-        "start",
-        "end",
-        "range",
-        "token",
-    }
+    {"limit", "page", "cursor", "offset", "count", "max", "top", "size", "first", "last", "take", "skip"}
+    | {"per", "num", "number", "n", "k", "batch", "maximum", "length", "pagination", "results", "depth", "start"}
+    | {"end", "range", "token"}
 )
 _BOUNDED = re.compile(
     r"\b(?:at most|up to|first|top|max(?:imum)?(?: of)?|limited to|latest|last|most recent)\s+\d+"

@@ -9,8 +9,8 @@ _AT = frozenset(
     {"created", "updated", "modified", "start", "starts", "end", "ends", "due", "expires", "scheduled", "send"}
 )
 _TOLD = re.compile(
-    r"yyyy|iso|rfc|\b\d{4}\b|\d{1,2}:\d\d|epoch|unix|utc|\bdd\b|\bmm\b|natural|format|relative|e\.g|for example|such as"
-    r"|today|\bdays?\b|timestamp|milliseconds|datetime|HH",
+    r"yyyy|\biso|\brfc|\b\d{4}\b|\d{1,2}:\d\d|epoch|unix|utc|\bdd\b|\bmm\b|natural|format|relative|e\.g"
+    r"|for example|such as|today|\bdays?\b|timestamp|milliseconds|datetime|HH",
     re.IGNORECASE,
 )
 _SHAPED = frozenset({"format", "pattern", "enum", "const", "examples"})

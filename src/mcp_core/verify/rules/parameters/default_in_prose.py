@@ -11,49 +11,12 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _WORDS = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "all",
-        "any",
-        "your",
-        "current",
-        "no",
-        "none",
-        "null",
-        "to",
-        "is",
-        "auto",
-        "it",
-        "its",
-        "user",
-        "server",
-        "system",
-        "first",
-        "today",
-        "now",
-    }
-    | {
-        "based",
-        "value",
-        "if",
-        "in",
-        "when",
-        "for",
-        "last",
-        "each",
-        "whatever",
-        "process",
-        "project",
-        "account",
-        "environment",
-        "env",
-        "working",
-        "config",
-    }
-    | {"depends", "what", "and", "or", "undefined"}
+    {"the", "a", "an", "all", "any", "your", "current", "no", "none", "null", "to", "is", "auto", "it", "its"}
+    | {"user", "server", "system", "first", "today", "now", "based", "value", "if", "in", "when", "for", "last"}
+    | {"each", "whatever", "process", "project", "account", "environment", "env", "working", "config", "depends"}
+    | {"what", "and", "or", "undefined"}
 )
+"""What follows in prose without being a value."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:

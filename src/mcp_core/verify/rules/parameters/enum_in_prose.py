@@ -18,7 +18,8 @@ _BARE = re.compile(
 )
 _BETWEEN = re.compile(r"\s*(?:,|\||/)\s*(?:or\s+|and\s+)?|\s+or\s+")
 _OPEN = re.compile(
-    r"e\.?g\.?|example|such as|like|etc|\.\.\.|in (?:the )?format|formatted|any |url|comma|list of|multiple|separated",
+    r"\be\.?g\b|\bexample|such as|\blike\b|\betc\b|\.\.\.|in (?:the )?format|formatted|\bany\b|\burl|comma|list of"
+    r"|multiple|separated|regex",
     re.IGNORECASE,
 )
 _CLOSED = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})

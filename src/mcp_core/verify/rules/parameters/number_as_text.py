@@ -5,32 +5,9 @@ from mcp_core.verify.subject import Server, Tool, words_of
 from mcp_core.verify.values import list_at
 
 _NUMBERS = frozenset(
-    {
-        "limit",
-        "count",
-        "offset",
-        "maxresults",
-        "numresults",
-        "topk",
-        "pagesize",
-        "perpage",
-        "pagenumber",
-        "width",
-        "height",
-    }
-    | {
-        "latitude",
-        "longitude",
-        "quantity",
-        "seconds",
-        "minutes",
-        "hours",
-        "days",
-        "port",
-        "maxtokens",
-        "temperature",
-        "radius",
-    }
+    {"limit", "count", "offset", "maxresults", "numresults", "topk", "pagesize", "perpage", "pagenumber"}
+    | {"width", "height", "latitude", "longitude", "quantity", "seconds", "minutes", "hours", "days", "port"}
+    | {"maxtokens", "temperature", "radius"}
 )
 _TRUTHS = frozenset({"true", "false"})
 

@@ -5,29 +5,9 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, words_of
 
 _SECRETS = frozenset(
-    {
-        "password",
-        "passwd",
-        "passphrase",
-        "secret",
-        "apikey",
-        "apitoken",
-        "apisecret",
-        "accesstoken",
-        "accesskey",
-        "authtoken",
-    }
-    | {
-        "authkey",
-        "bearertoken",
-        "refreshtoken",
-        "sessiontoken",
-        "privatekey",
-        "secretkey",
-        "clientsecret",
-        "credentials",
-        "jwt",
-    }
+    {"password", "passwd", "passphrase", "secret", "apikey", "apitoken", "apisecret", "accesstoken"}
+    | {"accesskey", "authtoken", "authkey", "bearertoken", "refreshtoken", "sessiontoken", "privatekey"}
+    | {"secretkey", "clientsecret", "credentials", "jwt"}
 )
 _ENDINGS = tuple(sorted(_SECRETS - {"secret", "jwt", "credentials"}))
 _TOKEN = re.compile(r"\b(?:auth\w*|access|api|bearer|personal|oauth|secret|credential\w*)\b", re.IGNORECASE)

@@ -4,21 +4,9 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, branches_of, words_of
 
 _SIZES = frozenset(
-    {
-        "limit",
-        "count",
-        "maxresults",
-        "numresults",
-        "topk",
-        "topn",
-        "perpage",
-        "pagesize",
-        "batchsize",
-        "maxitems",
-        "maxcount",
-        "maxrows",
-    }
-    | {"take", "numberofresults", "resultsperpage", "resultlimit", "maxlimit", "nresults"}
+    {"limit", "count", "maxresults", "numresults", "topk", "topn", "perpage", "pagesize", "batchsize"}
+    | {"maxitems", "maxcount", "maxrows", "take", "numberofresults", "resultsperpage", "resultlimit", "maxlimit"}
+    | {"nresults"}
 )
 _UPPER = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})
 _NUMBERS = frozenset({"integer", "number"})

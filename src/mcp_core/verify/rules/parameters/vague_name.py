@@ -4,37 +4,9 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool, words_of
 
 _VAGUE = frozenset(
-    {
-        "data",
-        "input",
-        "inputs",
-        "params",
-        "parameters",
-        "args",
-        "arguments",
-        "payload",
-        "obj",
-        "object",
-        "info",
-        "config",
-    }
-    | {
-        "thing",
-        "stuff",
-        "var",
-        "arg",
-        "arg1",
-        "arg2",
-        "param",
-        "param1",
-        "param2",
-        "kwargs",
-        "opts",
-        "misc",
-        "extra",
-        "str",
-        "string",
-    }
+    {"data", "input", "inputs", "params", "parameters", "args", "arguments", "payload", "obj", "object"}
+    | {"info", "config", "thing", "stuff", "var", "arg", "arg1", "arg2", "param", "param1", "param2", "kwargs"}
+    | {"opts", "misc", "extra", "str", "string"}
 )
 _ENOUGH = 3
 """Words of a description that make up for a vague name."""
