@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,6 +13,7 @@ from mcp_core.naming import Naming
 from mcp_core.spec import ToolSpec
 from mcp_core.verify.schema_nodes import Node, nodes_of
 from mcp_core.verify.values import list_at
+from mcp_core.verify.words import ADVERBS, BASE, EFFECTS, NOUNS_TOO, OPENINGS, VERBS, Effect
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
@@ -114,6 +116,14 @@ class Tool:
         value = self.listed.annotations.get(name)
         return value if isinstance(value, bool) else None
 
+    @cached_property
+    def said_verb(self) -> str | None:
+        """The verb that the description begins with: `Permanently deletes a note.` is delete."""
+        words = [word for word in self.words[:7] if word not in ADVERBS]
+        while words and words[0] in OPENINGS:  # This tool can be used to ...
+            words = words[1:]
+        return BASE.get(words[0]) if words else None
+
 
 @dataclass(frozen=True)
 class Server:
@@ -127,6 +137,38 @@ class Server:
     @cached_property
     def by_name(self) -> Mapping[str, Tool]:
         return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def prefix(self) -> str | None:
+        """The first word of most of its names, where that is no verb: `git` of git_status and git_log."""
+        first = Counter(tool.name_words[0] for tool in self.tools if len(tool.name_words) > 1)
+        for word, count in first.most_common(1):
+            if count > 1 and count * 2 > len(self.tools) and word not in EFFECTS:
+                return word
+        return None
+
+    def own_words(self, tool: Tool) -> tuple[str, ...]:
+        """The words of a tool's name without the server's prefix."""
+        words = tool.name_words
+        return words[1:] if len(words) > 1 and words[0] == self.prefix else words
+
+    def named_verb(self, tool: Tool) -> str | None:
+        """The verb of a tool's name: its first word, its last, as in notes_create, or one between, as in crm_get_note."""
+        words = self.own_words(tool)
+        places = (*words[:1], *words[-1:], *words[1:3])
+        plain = next((word for word in places if word in VERBS and word not in NOUNS_TOO), None)
+        return plain or (words[0] if words and words[0] in VERBS else None)
+
+    def effect(self, tool: Tool) -> Effect | None:
+        """What a tool does to the world, by the verb of its name, else of its description; None where neither says."""
+        verb = self.named_verb(tool) or tool.said_verb
+        if verb == "add" and tool.arguments and all(_is_number(argument) for argument in tool.arguments):
+            return "computing"  # a sum
+        return EFFECTS.get(verb) if verb else None
+
+
+def _is_number(argument: Parameter) -> bool:
+    return bool(argument.types) and set(argument.types) <= {"number", "integer"}
 
 
 def types_of(schema: Schema) -> tuple[str, ...]:

@@ -1,0 +1,205 @@
+"""Words that rules know: verbs by what they do, and what names and descriptions are made of."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+Effect = Literal["reading", "computing", "running", "creating", "changing", "destroying", "sending"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READING = _words("""
+    ask browse cat check count describe diagnose discover examine explore fetch find get glance grep inspect list
+    locate look lookup monitor observe peek ping poll preview probe query read recall recommend resolve retrieve
+    review scan scrape search see select show stat suggest tail trace track view watch whois
+""")
+"""Look at something and leave it as it is."""
+
+COMPUTING = _words("""
+    analyse analyze answer calculate chart classify compare compile compute convert decode decrypt detect diff divide
+    echo encode encrypt estimate evaluate explain extract filter format generate geocode geolocate greet group guess
+    hash identify infer interpret lint measure multiply normalise normalize paraphrase parse permute plan plot predict
+    rank reason reverse rewrite round sample score segment simulate solve sort split subtract sum summarise summarize
+    think tokenize transform translate validate verify visualise visualize
+""")
+"""Make an answer out of what they are given."""
+
+RUNNING = _words("""
+    activate advance authenticate await begin boot build call capture clear click close complete configure connect
+    continue deploy deselect disable disconnect do download drag drop enable end enter evaluate execute export fill
+    finalize finish focus go handle hover import initialise initialize initiate install interact invoke join launch
+    leave load lock login logout make manage mount navigate open operate optimise optimize pause perform play press
+    print process prompt pull put rebuild record reload render request restart restore resume retry roll run schedule
+    scroll select setup shutdown skip sleep start stop suspend swipe switch sync take tap terminate test toggle
+    trigger type unlock unmount upload use wait wake
+""")
+"""Do something, of which the word alone does not say whether it changes anything."""
+
+CREATING = _words("""
+    add append assign attach book clone commit copy create draft duplicate enqueue enroll fork import insert invite
+    log lpush mint new place provision push register remember reserve rpush sadd save schedule sign store subscribe
+    upsert write xadd zadd
+""")
+"""Make something that was not there."""
+
+CHANGING = _words("""
+    accept adjust alter apply approve archive assign cancel change configure customise customize decline decrement
+    demote deprecate disable edit enable enforce expire fix grant hide hset increment label lock mark merge migrate
+    modify move patch pin populate promote protect reassign rebase reject rename renew reorder replace reschedule
+    reset resize restore revert revise rotate set share shift stage star swap tag toggle transfer unarchive unassign
+    unlink unlock unmark unpin unprotect unshare unstage unstar unsubscribe untag update upgrade
+""")
+"""Make something other than it was."""
+
+DESTROYING = _words("""
+    delete destroy drop erase expunge hdel kill obliterate purge remove rm shred srem terminate truncate uninstall
+    wipe xdel zrem
+""")
+"""Take something away."""
+
+SENDING = _words("""
+    announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply sell send submit tip trade transmit tweet withdraw
+""")
+"""Reach people, money or the public: what went out does not come back."""
+
+PAYING = _words("bid buy charge donate order pay purchase refund sell tip trade transfer withdraw")
+"""Move money."""
+
+PLAINLY_CHANGING: Mapping[str, Effect] = {
+    **dict.fromkeys(_words("alter archive edit increment merge modify patch rename replace set update"), "changing"),
+    **dict.fromkeys(_words("append clone create insert provision register upsert write"), "creating"),
+    **dict.fromkeys(DESTROYING, "destroying"),
+    **dict.fromkeys(_words("broadcast buy forward notify pay post publish purchase sell send submit tweet"), "sending"),
+    "add": "creating",
+    "save": "creating",
+}
+"""Verbs that leave no doubt that something is changed."""
+
+EFFECTS: Mapping[str, Effect] = {
+    # Where a word stands in two lists, the later line wins: the graver reading.
+    **dict.fromkeys(RUNNING, "running"),
+    **dict.fromkeys(COMPUTING, "computing"),
+    **dict.fromkeys(READING, "reading"),
+    **dict.fromkeys(CHANGING, "changing"),
+    **dict.fromkeys(CREATING, "creating"),
+    **dict.fromkeys(SENDING, "sending"),
+    **dict.fromkeys(DESTROYING, "destroying"),
+}
+"""What each verb does."""
+
+MORE_VERBS = _words("""
+    abort acknowledge aggregate align allocate animate annotate audit balance batch benchmark bind block blur bookmark
+    bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose compress
+    concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define delegate
+    deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate exchange exec
+    expand expose extend feed finalise flag flip flush follow force gather give grade guide highlight host ignore
+    illustrate improve include index ingest init inject intersect introspect issue iterate keep learn let link listen
+    localize loop map match memorize mix mock modernize mute negotiate note offer offload onboard organize overwrite
+    pack paste pick pop prepare present price produce profile prune quote raise reach react reboot receive recognize
+    reconcile reduce refactor refine reflect refresh regenerate reindex relate release remind remix repair repeat
+    report represent rerun research resend reserve retrain return roast rollback route sanitize scaffold seed separate
+    serve shorten shuffle simplify snap snooze spawn spin stake stitch stream strip style subset substitute suppress
+    survey synthesise synthesize target teach tell throttle train transcribe transpose traverse trim try tune turn
+    unblock undo unfollow unify unmute unpack unregister unset unwrap unzip upscale validate vectorize vote warn wrap
+    zip zoom
+""")
+"""Verbs whose effect is open, known only as verbs."""
+
+VERBS = frozenset(EFFECTS) | MORE_VERBS
+"""Every verb that a name may begin with."""
+
+NOUNS_TOO = _words("""
+    answer audit batch bid block book bookmark bulk cache call charge chart chat check clip command copy count diff
+    draft drop email end exchange feed filter flag fork format group guide hash host index issue label link load
+    lock log look map mark match message mix mock new note offer order pin place plan plot post present preview price
+    process profile prompt query quote rank reason record release report request research return reverse review
+    route run sample scan schedule score seed segment select set setup share sign sort star start stat stop
+    store stream style survey sync tag tail target test text think tip trace track trade transfer trial trigger type
+    upgrade use view vote watch whois zip zoom
+""")
+"""Verbs that are as often nouns: at the end of a name they are no verb."""
+
+_VOWELS = frozenset("aeiou")
+SHORT = 5
+"""A verb under this length doubles its last letter: get, getting."""
+
+
+def _forms(verb: str) -> Iterable[str]:
+    """As it stands in a text: delete, deletes, deleting."""
+    yield verb
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        yield f"{verb}es"
+    elif verb.endswith("y") and verb[-2:-1] not in _VOWELS:
+        yield f"{verb[:-1]}ies"
+    else:
+        yield f"{verb}s"
+    yield f"{verb.removesuffix('e')}ing"
+    if len(verb) < SHORT and verb[-1] not in "ywxe" and verb[-2] in _VOWELS:
+        yield f"{verb}{verb[-1]}ing"
+
+
+BASE: Mapping[str, str] = {form: verb for verb in sorted(VERBS) for form in _forms(verb)} | {v: v for v in VERBS}
+"""The verb of each form: deletes and deleting are delete."""
+
+ADVERBS = _words("""
+    also asynchronously atomically automatically batch bulk directly dynamically easily efficiently immediately
+    intelligently interactively manually optionally permanently programmatically properly quickly randomly recursively
+    safely securely simply temporarily
+""")
+"""What may stand before the verb: permanently remove."""
+
+OPENINGS = _words("a allows an be can function helps it lets the this to tool used you")
+"""What else may: this tool can be used to remove. `Use` itself is left out, as it is a verb."""
+
+SYNONYMS = tuple(
+    _words(group)
+    for group in (
+        "add create insert make new",
+        "delete destroy drop erase remove rm",
+        "alter change edit modify patch update",
+        "fetch get retrieve",
+        "find lookup search",
+        "execute run",
+        "begin launch start",
+        "end stop terminate",
+        "analyse analyze",
+        "summarise summarize",
+    )
+)
+"""Verbs that one server had better not use side by side for the same act."""
+
+GENERIC_NAMES = _words("""
+    action api call command do do_action do_it do_something do_task do_work endpoint exec execute execute_action
+    execute_command execute_task execute_tool function get get_data get_info handle handle_request handler helper info
+    invoke job main manage method my_function my_tool operation perform perform_action perform_task process
+    process_data process_request query request run run_action run_command run_task run_tool service submit task test
+    tool tools util utility utils work
+""")
+"""Names that say nothing of what the tool is for; compared without style and trailing numbers."""
+
+STOPWORDS = _words("""
+    a about all an and any are as at based be by can for from given has have id if in into is it its itself new of on
+    one or out over own per provided return returns s some specific specified such that the their them then this those
+    to tool tools up use used user using via was which will with within you your
+""")
+"""Words that carry no meaning of their own in a description."""
+
+KNOWN_ABBREVIATIONS = _words("""
+    adf aes api apk arn aws bbc bgp bpm bpmn btc cdn cdp cfn cli cmd cms cnn cpf cpp cpu crm crud crypto cs csr css
+    csv ctf cv cve cwd db dbs dbsize dbt ddl dml dns docx dot dsl dtd ecr ecs eks env etf eth etl exif fbi fft flv fps
+    fs ftp fx gcp gcs gdp gis gmt gpg gps gpt gpu gpx gql grpc gtm gui hex hr html html5 http https ico ics id ide ids
+    ieee ietf imf img ip ipc ipv isbn iso jpeg jpg jql js json jsonl jsx jwt k8s kb kml kms kpi ldap lft llm llms lru
+    lsp mcp md mdx mfa mfcc mkv ml mlb mp mp3 mp4 mpeg mqtt ms msg mssql mx mysql nasa nba nfl nft nfts nhl nlp npm
+    npx ns ntp nvd oauth ocr odt ols orm os osm otp pc pdf pdfs pgp php pip pkg png ppt pptx pr prs ps psql qr rdf rds
+    rest rfc rgb rpc rss rtf sbom sdk seo sfn sftp sh sha slr sms smtp snmp sns sparql sql sqs src ssh ssl sso st stp
+    sts svg sys tcp tf tft tld tls tmdb ts tsv tsx ttl tts tv tx txt udp ui uri url urls usb utc utf uuid ux vat vcs
+    vlm vm vms vpc vpn vps vtt wcag webp wms wps ws www xls xlst xlsx xml xpath xrp xrpl xsd xss yaml yml zip
+""")
+"""Short forms without a vowel, or that look like none, which people and models know."""
+
+VAGUE_NAME_WORDS = _words(
+    "bak beta bkp debug demo deprecated dummy experimental final foo foobar legacy old poc temp tmp wip"
+)
+"""What a name holds that was never meant for others."""
