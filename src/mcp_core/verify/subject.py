@@ -17,9 +17,16 @@ from mcp_core.verify.words import ADVERBS, BASE, EFFECTS, NOUNS_TOO, OPENINGS, V
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
+_TEXT_WORD = re.compile(r"[a-z0-9']+")
+_BESIDE_PROSE = re.compile(r"```.*?(?:```|\Z)|^#{1,6} [^\n]*$", re.DOTALL | re.MULTILINE)
+_ENGLISH = frozenset(["a", "an", "and", "for", "from", "in", "is", "of", "or", "the", "this", "to", "when", "with"])
+_FIRST_WIDE = "\u2e80"
+_FIRST_BEYOND_LATIN = "\u0250"
 CHARACTERS_IN_A_TOKEN = 4
 """Of English and JSON alike, roughly; models differ by a fifth either way."""
 DEEPEST = 32
+FEW = 3
+"""So many names with the same beginning make a prefix."""
 
 Schema = Mapping[str, Any]
 
@@ -79,7 +86,7 @@ class Tool:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The words of the description, in lower case."""
-        return tuple(re.findall(r"[a-z0-9']+", self.description.lower()))
+        return tuple(_TEXT_WORD.findall(self.description.lower()))
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -117,9 +124,34 @@ class Tool:
         return value if isinstance(value, bool) else None
 
     @cached_property
+    def prose(self) -> str:
+        """The description without headings and fenced blocks: what is said in sentences."""
+        if "```" not in self.description and "#" not in self.description:
+            return self.description
+        return _BESIDE_PROSE.sub("", self.description).strip()
+
+    @cached_property
+    def prose_words(self) -> tuple[str, ...]:
+        """The words of the prose, in lower case."""
+        return self.words if self.prose is self.description else tuple(_TEXT_WORD.findall(self.prose.lower()))
+
+    @cached_property
+    def length(self) -> int:
+        """How long the prose is, in letters of a Latin script; a sign of a script such as Chinese counts three."""
+        return len(self.prose) if self.prose.isascii() else sum(3 if sign > _FIRST_WIDE else 1 for sign in self.prose)
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether rules about wording can judge the description."""
+        ascii_letters = sum(sign < _FIRST_BEYOND_LATIN for sign in self.prose)
+        if ascii_letters < len(self.prose) * 0.8:
+            return False
+        return self.said_verb is not None or not _ENGLISH.isdisjoint(self.prose_words)
+
+    @cached_property
     def said_verb(self) -> str | None:
         """The verb that the description begins with: `Permanently deletes a note.` is delete."""
-        words = [word for word in self.words[:7] if word not in ADVERBS]
+        words = [word for word in self.prose_words[:7] if word not in ADVERBS]
         while words and words[0] in OPENINGS:  # This tool can be used to ...
             words = words[1:]
         return BASE.get(words[0]) if words else None
@@ -139,21 +171,27 @@ class Server:
         return {tool.name: tool for tool in self.tools}
 
     @cached_property
-    def prefix(self) -> str | None:
-        """The first word of most of its names, where that is no verb: `git` of git_status and git_log."""
-        first = Counter(tool.name_words[0] for tool in self.tools if len(tool.name_words) > 1)
-        for word, count in first.most_common(1):
-            if count > 1 and count * 2 > len(self.tools) and word not in EFFECTS:
-                return word
-        return None
+    def prefixes(self) -> frozenset[tuple[str, ...]]:
+        """The words before the names proper: `git` of git_status, or `crm` of a few such as crm_get_lead."""
+        names = [tool.name_words for tool in self.tools if len(tool.name_words) > 1]
+        found: set[tuple[str, ...]] = set()
+        for length in (1, 2):
+            starts = Counter(words[:length] for words in names if len(words) > length)
+            for start, count in starts.items():
+                if start[-1] not in EFFECTS and (length == 1 or start[:1] in found):
+                    most = count > 1 and count * 2 > len(self.tools)
+                    if most or (length == 1 and count >= FEW and _before_verbs(names, start[0]) * 2 >= count):
+                        found.add(start)
+        return frozenset(found)
 
     def own_words(self, tool: Tool) -> tuple[str, ...]:
         """The words of a tool's name without the server's prefix."""
         words = tool.name_words
-        return words[1:] if len(words) > 1 and words[0] == self.prefix else words
+        length = next((n for n in (2, 1) if len(words) > n and words[:n] in self.prefixes), 0)
+        return words[length:]
 
     def named_verb(self, tool: Tool) -> str | None:
-        """The verb of a tool's name: its first word, its last, as in notes_create, or one between, as in crm_get_note."""
+        """The verb of a tool's name: the first word, the last, as in notes_create, or one between."""
         words = self.own_words(tool)
         places = (*words[:1], *words[-1:], *words[1:3])
         plain = next((word for word in places if word in VERBS and word not in NOUNS_TOO), None)
@@ -161,10 +199,16 @@ class Server:
 
     def effect(self, tool: Tool) -> Effect | None:
         """What a tool does to the world, by the verb of its name, else of its description; None where neither says."""
-        verb = self.named_verb(tool) or tool.said_verb
+        named, said = self.named_verb(tool), tool.said_verb
+        verb = said or named if named is None or named in NOUNS_TOO else named
         if verb == "add" and tool.arguments and all(_is_number(argument) for argument in tool.arguments):
             return "computing"  # a sum
         return EFFECTS.get(verb) if verb else None
+
+
+def _before_verbs(names: Sequence[tuple[str, ...]], first: str) -> int:
+    """How many names have a verb and its object after this word."""
+    return sum(words[0] == first and len(words) > 2 and words[1] in VERBS for words in names)  # noqa: PLR2004
 
 
 def _is_number(argument: Parameter) -> bool:

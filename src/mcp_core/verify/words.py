@@ -18,11 +18,11 @@ READING = _words("""
 """Look at something and leave it as it is."""
 
 COMPUTING = _words("""
-    analyse analyze answer calculate chart classify compare compile compute convert decode decrypt detect diff divide
-    echo encode encrypt estimate evaluate explain extract filter format generate geocode geolocate greet group guess
-    hash identify infer interpret lint measure multiply normalise normalize paraphrase parse permute plan plot predict
-    rank reason reverse rewrite round sample score segment simulate solve sort split subtract sum summarise summarize
-    think tokenize transform translate validate verify visualise visualize
+    analyse analyze answer calculate chart classify compare compile compute convert decode decrypt detect diff digest
+    divide echo encode encrypt estimate evaluate explain extract filter format generate geocode geolocate greet group
+    guess hash identify infer interpret lint measure multiply normalise normalize paraphrase parse permute plan plot
+    predict rank reason reverse rewrite round sample score segment simulate solve sort split subtract sum summarise
+    summarize think tokenize transform translate validate verify visualise visualize
 """)
 """Make an answer out of what they are given."""
 
@@ -60,7 +60,8 @@ DESTROYING = _words("""
 """Take something away."""
 
 SENDING = _words("""
-    announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply sell send submit tip trade transmit tweet withdraw
+    announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply
+    sell send submit tip trade transmit tweet withdraw
 """)
 """Reach people, money or the public: what went out does not come back."""
 
@@ -90,20 +91,20 @@ EFFECTS: Mapping[str, Effect] = {
 """What each verb does."""
 
 MORE_VERBS = _words("""
-    abort acknowledge aggregate align allocate animate annotate audit balance batch benchmark bind block blur bookmark
-    bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose compress
+    abort acknowledge aggregate align allocate animate annotate assert audit balance batch benchmark bind block blur
+    bookmark bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose compress
     concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define delegate
     deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate exchange exec
-    expand expose extend feed finalise flag flip flush follow force gather give grade guide highlight host ignore
-    illustrate improve include index ingest init inject intersect introspect issue iterate keep learn let link listen
-    localize loop map match memorize mix mock modernize mute negotiate note offer offload onboard organize overwrite
-    pack paste pick pop prepare present price produce profile prune quote raise reach react reboot receive recognize
-    reconcile reduce refactor refine reflect refresh regenerate reindex relate release remind remix repair repeat
-    report represent rerun research resend reserve retrain return roast rollback route sanitize scaffold seed separate
-    serve shorten shuffle simplify snap snooze spawn spin stake stitch stream strip style subset substitute suppress
-    survey synthesise synthesize target teach tell throttle train transcribe transpose traverse trim try tune turn
-    unblock undo unfollow unify unmute unpack unregister unset unwrap unzip upscale validate vectorize vote warn wrap
-    zip zoom
+    expand expect expose extend feed finalise flag flip flush follow force gather give grade guide highlight host
+    ignore illustrate improve include index ingest init inject intersect introspect issue iterate keep learn let link
+    listen localize loop map match memorize mix mock modernize mute negotiate note offer offload onboard organize
+    overwrite pack paste pick pop prepare present price produce profile prune quote raise reach react reboot receive
+    recognize reconcile reduce refactor refine reflect refresh regenerate reindex relate release remind remix repair
+    repeat report represent rerun research resend reserve retrain return roast rollback route sanitize scaffold seed
+    separate serve shorten shuffle simplify snap snooze spawn spin stake stitch stream strip style subset substitute
+    suppress survey synthesise synthesize target teach tell throttle train transcribe transpose traverse trim try tune
+    turn unblock undo unfollow unify unmute unpack unregister unset unwrap unzip upscale validate vectorize vote warn
+    wrap zip zoom
 """)
 """Verbs whose effect is open, known only as verbs."""
 
@@ -111,11 +112,11 @@ VERBS = frozenset(EFFECTS) | MORE_VERBS
 """Every verb that a name may begin with."""
 
 NOUNS_TOO = _words("""
-    answer audit batch bid block book bookmark bulk cache call charge chart chat check clip command copy count diff
-    draft drop email end exchange feed filter flag fork format group guide hash host index issue label link load
-    lock log look map mark match message mix mock new note offer order pin place plan plot post present preview price
-    process profile prompt query quote rank reason record release report request research return reverse review
-    route run sample scan schedule score seed segment select set setup share sign sort star start stat stop
+    answer archive audit batch bid block book bookmark bulk cache call charge chart chat check clip command commit
+    copy count diff draft drop email end exchange feed filter flag fork format group guide hash host index issue label
+    link load lock log look map mark match message mix mock new note offer order pin place plan plot post present
+    preview price process profile prompt query quote rank reason record release report request research return reverse
+    review route run sample scan schedule score seed segment select set setup share sign sort star start stat stop
     store stream style survey sync tag tail target test text think tip trace track trade transfer trial trigger type
     upgrade use view vote watch whois zip zoom
 """)
@@ -172,10 +173,10 @@ SYNONYMS = tuple(
 
 GENERIC_NAMES = _words("""
     action api call command do do_action do_it do_something do_task do_work endpoint exec execute execute_action
-    execute_command execute_task execute_tool function get get_data get_info handle handle_request handler helper info
-    invoke job main manage method my_function my_tool operation perform perform_action perform_task process
-    process_data process_request query request run run_action run_command run_task run_tool service submit task test
-    tool tools util utility utils work
+    execute_task execute_tool function get get_data get_info handle handle_request handler helper info invoke job main
+    manage method my_function my_tool operation perform perform_action perform_task process process_data
+    process_request query request run run_action run_task run_tool service submit task test tool tools util utility
+    utils work
 """)
 """Names that say nothing of what the tool is for; compared without style and trailing numbers."""
 
@@ -191,15 +192,20 @@ KNOWN_ABBREVIATIONS = _words("""
     csv ctf cv cve cwd db dbs dbsize dbt ddl dml dns docx dot dsl dtd ecr ecs eks env etf eth etl exif fbi fft flv fps
     fs ftp fx gcp gcs gdp gis gmt gpg gps gpt gpu gpx gql grpc gtm gui hex hr html html5 http https ico ics id ide ids
     ieee ietf imf img ip ipc ipv isbn iso jpeg jpg jql js json jsonl jsx jwt k8s kb kml kms kpi ldap lft llm llms lru
-    lsp mcp md mdx mfa mfcc mkv ml mlb mp mp3 mp4 mpeg mqtt ms msg mssql mx mysql nasa nba nfl nft nfts nhl nlp npm
-    npx ns ntp nvd oauth ocr odt ols orm os osm otp pc pdf pdfs pgp php pip pkg png ppt pptx pr prs ps psql qr rdf rds
-    rest rfc rgb rpc rss rtf sbom sdk seo sfn sftp sh sha slr sms smtp snmp sns sparql sql sqs src ssh ssl sso st stp
-    sts svg sys tcp tf tft tld tls tmdb ts tsv tsx ttl tts tv tx txt udp ui uri url urls usb utc utf uuid ux vat vcs
-    vlm vm vms vpc vpn vps vtt wcag webp wms wps ws www xls xlst xlsx xml xpath xrp xrpl xsd xss yaml yml zip
+    ls lsp mcp md mdx mfa mfcc mkv ml mlb mp mp3 mp4 mpeg mqtt ms msg mssql mx mysql nasa nba nfl nft nfts nhl nlp npm
+    npx ns ntp nvd oauth ocr odt ols orm os osm otp pc pdf pdfs pgp php pip pkg png ppt pptx pr prs ps psql pwm qr rdf
+    rds rest rfc rgb rpc rss rtf sbom sdk seo sfn sftp sh sha slr sms smtp snmp sns sparql sql sqrt sqs src ssh ssl
+    sso st stp sts svg sys tcp tf tft tld tls tmdb ts tsv tsx ttl tts tv tx txt udp ui uri url urls usb utc utf uuid
+    ux vat vcs vlm vm vms vpc vpn vps vtt wcag webp wms wps ws www xls xlst xlsx xml xpath xrp xrpl xsd xss yaml yml
+    zip
 """)
 """Short forms without a vowel, or that look like none, which people and models know."""
 
-VAGUE_NAME_WORDS = _words(
-    "bak beta bkp debug demo deprecated dummy experimental final foo foobar legacy old poc temp tmp wip"
-)
+CLIPPED = _words("""
+    acct addr amt btn cnt ctx cust del desc dest elem emp inv mgmt mgr num obj pwd qty recv ref req resp svc tbl usr
+    val
+""")
+"""Short forms that spare a letter or three and cost a guess."""
+
+VAGUE_NAME_WORDS = _words("bak beta bkp demo deprecated dummy experimental final foo foobar legacy old poc tmp wip")
 """What a name holds that was never meant for others."""
