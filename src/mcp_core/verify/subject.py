@@ -123,6 +123,12 @@ class Tool:
         value = self.listed.annotations.get(name)
         return value if isinstance(value, bool) else None
 
+    @property
+    def title(self) -> str:
+        """What people are shown; older servers have it among the annotations."""
+        given = self.listed.title or self.listed.annotations.get("title")
+        return given.strip() if isinstance(given, str) else ""
+
     @cached_property
     def prose(self) -> str:
         """The description without headings and fenced blocks: what is said in sentences."""

@@ -13,7 +13,7 @@ def _words(text: str) -> frozenset[str]:
 READING = _words("""
     ask browse cat check count describe diagnose discover examine explore fetch find get glance grep inspect list
     locate look lookup monitor observe peek ping poll preview probe query read recall recommend resolve retrieve
-    review scan scrape search see select show stat suggest tail trace track view watch whois
+    review scan scrape search see show stat suggest tail trace track view watch whois
 """)
 """Look at something and leave it as it is."""
 
@@ -91,20 +91,20 @@ EFFECTS: Mapping[str, Effect] = {
 """What each verb does."""
 
 MORE_VERBS = _words("""
-    abort acknowledge aggregate align allocate animate annotate assert audit balance batch benchmark bind block blur
-    bookmark bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose compress
-    concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define delegate
-    deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate exchange exec
-    expand expect expose extend feed finalise flag flip flush follow force gather give grade guide highlight host
-    ignore illustrate improve include index ingest init inject intersect introspect issue iterate keep learn let link
-    listen localize loop map match memorize mix mock modernize mute negotiate note offer offload onboard organize
-    overwrite pack paste pick pop prepare present price produce profile prune quote raise reach react reboot receive
-    recognize reconcile reduce refactor refine reflect refresh regenerate reindex relate release remind remix repair
-    repeat report represent rerun research resend reserve retrain return roast rollback route sanitize scaffold seed
-    separate serve shorten shuffle simplify snap snooze spawn spin stake stitch stream strip style subset substitute
-    suppress survey synthesise synthesize target teach tell throttle train transcribe transpose traverse trim try tune
-    turn unblock undo unfollow unify unmute unpack unregister unset unwrap unzip upscale validate vectorize vote warn
-    wrap zip zoom
+    abort access acknowledge aggregate align allocate animate annotate assert audit balance batch benchmark bind block
+    blur bookmark bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose
+    compress concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define
+    delegate deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate
+    exchange exec expand expect expose extend feed finalise flag flip flush follow force gather give grade guide
+    highlight host ignore illustrate improve include index ingest init inject input intersect introspect issue iterate
+    keep learn let link listen localize lookup loop map match memorize mix mock modernize mute negotiate note notify
+    obtain offer offload onboard organize overwrite pack paste pick pop prepare present price produce profile provide
+    prune quote raise reach react reboot receive recognize reconcile reduce refactor refine reflect refresh regenerate
+    reindex relate release remind remix repair repeat report represent rerun research resend reserve retrain return
+    roast rollback route sanitize say scaffold seed separate serve shorten shuffle simplify snap snooze spawn spin
+    stake stitch stream strip style subset substitute supply suppress survey synthesise synthesize target teach tell
+    throttle train transcribe transpose traverse trim try tune turn unblock undo unfollow unify unmute unpack
+    unregister unset unwrap unzip upscale validate vectorize vote warn wrap zip zoom
 """)
 """Verbs whose effect is open, known only as verbs."""
 

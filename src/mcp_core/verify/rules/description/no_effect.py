@@ -8,7 +8,8 @@ _EFFECT = re.compile(
     r"\b(?:returns?|returned|becomes?|reverts?|replac\w+|overwrit\w+|overrid\w+|only|already|exist\w*|permanent\w*|"
     r"undone?|irrevers\w+|if|unless|will|cannot|can't|must|automatic\w*|immediate\w*|creat(?:es|ed|ing)|"
     r"updat(?:es|ed|ing)|modif(?:ies|ied)|saves?|saved|stored?|result\w*|affects?|changes|persist\w*|keeps?|left|"
-    r"unchanged|remain\w*|then|also|so that|afterwards|once|without|instead|in place|triggers?|causes?|generates|syncs|sets)\b",
+    r"unchanged|remain\w*|then|also|so that|afterwards|once|without|instead|in place|triggers?|"
+    r"causes?|generates|syncs|sets)\b",
     re.IGNORECASE,
 )
 _CHANGING = frozenset(["creating", "changing", "sending"])

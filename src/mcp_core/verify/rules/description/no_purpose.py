@@ -17,7 +17,7 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
         return
     if _SECTION.match(tool.prose):
         yield Found(f"begins with {tool.prose.splitlines()[0][:40]!r}, not with what the tool does", "description")
-    elif not any(word in BASE for word in tool.prose_words[:_TELLING_WORDS]):
+    elif not any(word in BASE or word == "tool" for word in tool.prose_words[:_TELLING_WORDS]):
         yield Found(f"{tool.prose[:40]!r} does not say what the tool does", "description")
 
 

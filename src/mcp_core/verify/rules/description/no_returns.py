@@ -8,7 +8,7 @@ _RETURNS = re.compile(
     r"\b(?:returns?|returned|returning|respon(?:ds?|ses?)|results?|outputs?|yields?|answers?|gives?|giving|produces?|"
     r"provid(?:es?|ing)|shows?|showing|displays?|includ(?:es?|ing)|contain(?:s|ing)|with (?:the|its|their|details)|"
     r"as (?:a |an )?(?:json|list|array|text|markdown|html|string|table|csv|object|dict|number)|in \w+ format|formats?|"
-    r"details?|fields?|tells?|reports?|prints?)\b",
+    r"details?|full (?:content|text)|chunk|fields?|tells?|reports?|prints?)\b",
     re.IGNORECASE,
 )
 

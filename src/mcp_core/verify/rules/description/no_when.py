@@ -6,9 +6,11 @@ from mcp_core.verify.subject import Server, Tool
 
 _WHEN = re.compile(
     r"\b(?:when(?:ever)?|use (?:this|it|the|to|for|if|only|instead|in|as|with|after|before|\w+ instead)|"
-    r"used? (?:to|for|when|by|in)|useful|usage|ideal(?:ly)?|suitable|intended (?:for|to)|helpful|helps?|perfect for|great for|good for|"
+    r"used? (?:to|for|when|by|in)|useful|usage|ideal(?:ly)?|suitable|intended (?:for|to)|helpful|helps?|"
+    r"perfect for|great for|good for|"
     r"best for|recommended|prefer(?:red|ably)?|if (?:you|the user|a user)|before|after|first|instead|"
-    r"designed (?:for|to)|allows? (?:you|users?|agents?)|lets? (?:you|users?)|so (?:that|you)|in order to|should (?:be|only|not|use)|"
+    r"designed (?:for|to)|allows? (?:you|users?|agents?)|lets? (?:you|users?)|so (?:that|you)|"
+    r"in order to|should (?:be|only|not|use)|"
     r"must (?:be|call|use)|only (?:call|use|for)|call (?:this|it)|e\.g\.|for example|such as|use cases?|scenarios?)\b",
     re.IGNORECASE,
 )

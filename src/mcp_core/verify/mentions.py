@@ -1,0 +1,45 @@
+"""What a description mentions: the arguments it lists, as docstrings do, and names in backticks."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_HEADING = re.compile(r"^[ \t]*(?:args|arguments|parameters|params)[ \t]*:[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_ENTRY = re.compile(
+    r"([ \t]*)(?:[-*][ \t]+)?[`*]{0,2}([A-Za-z_]\w*)[`*]{0,2}[ \t]*(?:\(([^)\n]*)\))?[`*]{0,2}[ \t]*:(?=\s|$)(.*)"
+)
+_END = re.compile(
+    r"[ \t]*(?:returns?|raises|yields|examples?|notes?|usage|output|errors?|warnings?|see also)\b.*:", re.IGNORECASE
+)
+_NO_ARGUMENTS = frozenset(
+    ["self", "ctx", "context", "args", "kwargs", "none", "note", "default", "example", "examples"]
+)
+
+
+class Mentioned(NamedTuple):
+    """An argument, as the description tells of it."""
+
+    name: str
+    text: str
+
+
+def told_arguments(description: str) -> Iterator[Mentioned]:
+    """The entries of a section `Args:`, one a line."""
+    heading = _HEADING.search(description)
+    if heading is None:
+        return
+    depth = -1
+    for line in description[heading.end() :].lstrip("\n").splitlines():
+        if _END.match(line):
+            return
+        entry = _ENTRY.match(line)
+        if entry is None:
+            if not line.strip() and depth >= 0:
+                return
+            continue
+        indent = len(entry[1].expandtabs())
+        depth = indent if depth < 0 else depth
+        if indent < depth:
+            return
+        if indent == depth and entry[2].lower() not in _NO_ARGUMENTS:
+            yield Mentioned(entry[2], f"{entry[3] or ''} {entry[4]}".strip())

@@ -1,0 +1,1 @@
+"""What clients decide by, before they let an agent call a tool."""
