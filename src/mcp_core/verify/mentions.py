@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 _HEADING = re.compile(r"^[ \t]*(?:args|arguments|parameters|params)[ \t]*:[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _ENTRY = re.compile(
-    r"([ \t]*)(?:[-*][ \t]+)?[`*]{0,2}([A-Za-z_]\w*)[`*]{0,2}[ \t]*(?:\(([^)\n]*)\))?[`*]{0,2}[ \t]*:(?=\s|$)(.*)"
+    r"([ \t]*)(?:[-*][ \t]{1,3})?[`*]{0,2}([A-Za-z_]\w*)[`*]{0,2}[ \t]{0,3}"
+    r"(?:\(([^)\n]*)\)[`*]{0,2}[ \t]{0,3})?:(?=\s|$)(.*)"
 )
 _END = re.compile(
     r"[ \t]*(?:returns?|raises|yields|examples?|notes?|usage|output|errors?|warnings?|see also)\b.*:", re.IGNORECASE

@@ -151,7 +151,7 @@ ADVERBS = _words("""
 """)
 """What may stand before the verb: permanently remove."""
 
-OPENINGS = _words("a allows an be can function helps it lets the this to tool used you")
+OPENINGS = _words("a allows an be can function helps it lets the this to tool used will you")
 """What else may: this tool can be used to remove. `Use` itself is left out, as it is a verb."""
 
 SYNONYMS = tuple(

@@ -6,8 +6,8 @@ from mcp_core.verify.rules.annotations.missing import HINTS
 from mcp_core.verify.subject import Server, Tool
 
 _WEB = re.compile(
-    r"\b(?:(?:search|fetch|brows|scrap|crawl|download|retriev)\w*\s+(?:\w+\s+){0,4}?(?:web|internet|websites?|web ?pages?|"
-    r"urls?)|(?:from|across|on|over) the (?:web|internet))\b",
+    r"\b(?:(?:search|fetch|brows|scrap|crawl|download|retriev)\w* (?:\w+ ){0,4}?"
+    r"(?:web|internet|websites?|web ?pages?|urls?)|(?:from|across|on|over) the (?:web|internet))\b",
     re.IGNORECASE,
 )
 

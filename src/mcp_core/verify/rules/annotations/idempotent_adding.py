@@ -22,7 +22,8 @@ _ADDING = frozenset(
     ]
 )
 _ONCE = re.compile(
-    r"\b(?:already|exist\w*|ensure\w*|upsert|idempoten\w+|same \w+ (?:twice|again)|no effect|only once|replac\w+|overwrit\w+)",
+    r"\b(?:already|exist\w*|ensure\w*|upsert|idempoten\w+|same \w+ (?:twice|again)|no effect|only once|"
+    r"replac\w+|overwrit\w+)",
     re.IGNORECASE,
 )
 

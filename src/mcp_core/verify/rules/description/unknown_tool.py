@@ -5,8 +5,8 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server
 
 _NAMED = re.compile(
-    r"`([A-Za-z][\w.-]+)(?:\(\))?`\s+tool\b|\btool\s+`([A-Za-z][\w.-]+)(?:\(\))?`|"
-    r"\b(?:call|invoke|run|use)\s+`([A-Za-z][a-z0-9]*[_-][\w-]+)(?:\(\))?`"
+    r"[`']([A-Za-z][\w.-]{1,63})(?:\(\))?[`'] tool\b|\btool `([A-Za-z][\w.-]{1,63})(?:\(\))?`|"
+    r"\b(?i:call|invoke|run|use) [`']([A-Za-z][a-z0-9]{1,63}[_-][\w-]{1,63})(?:\(\))?[`']"
 )
 _PARTS = re.compile(r"[._-]+")
 
@@ -14,7 +14,7 @@ _PARTS = re.compile(r"[._-]+")
 def check(server: Server) -> Iterable[Found]:
     known: set[str] = set()
     for tool in server.tools:
-        named = _NAMED.findall(tool.prose) if "`" in tool.prose else []
+        named = _NAMED.findall(tool.prose) if "`" in tool.prose or "'" in tool.prose else []
         if not named:
             continue
         known = known or {key for one in server.tools for key in (_key(one.name), "".join(server.own_words(one)))}

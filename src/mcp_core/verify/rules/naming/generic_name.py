@@ -8,7 +8,7 @@ from mcp_core.verify.words import GENERIC_NAMES
 def check(tool: Tool, _: Server) -> Iterable[Found]:
     # With a prefix it says more: git_run.
     words = [word for word in tool.name_words if not word.isdigit()]
-    if not words or "_".join(words) in GENERIC_NAMES:
+    if tool.name.isascii() and (not words or "_".join(words) in GENERIC_NAMES):
         yield Found(f"{tool.name!r} does not say what the tool is for", "name")
 
 

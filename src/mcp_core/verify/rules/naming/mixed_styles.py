@@ -30,9 +30,9 @@ def check(server: Server) -> Iterable[Found]:
 
 
 def _style(name: str) -> str | None:
-    """The style of a name; None for one word, which fits any."""
+    """The style of a name; None for one word, or another script, which fits any."""
     last = _NAME_SPACE.split(name)[-1]
-    if _ONE_WORD.fullmatch(last):
+    if _ONE_WORD.fullmatch(last) or not last.isascii():
         return None
     return next((style for style, pattern in _STYLES.items() if pattern.fullmatch(last)), "a mix of styles")
 

@@ -5,7 +5,7 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 from mcp_core.verify.words import VAGUE_NAME_WORDS
 
-_VERSION = re.compile(r"(?:^|[_\-. ])v\d+(?:[_.]\d+)*(?=$|[_\-. ])|(?<=[a-z])V\d+$", re.IGNORECASE)
+_VERSION = re.compile(r"(?:^|[_\-. ])[vV]\d+(?:[_.]\d+)*(?=$|[_\-. ])|(?<=[a-z])V\d+$")
 
 
 def check(tool: Tool, server: Server) -> Iterable[Found]:

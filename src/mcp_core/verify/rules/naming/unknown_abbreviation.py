@@ -9,10 +9,10 @@ _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{3,6}")
 
 
 def check(tool: Tool, server: Server) -> Iterable[Found]:
-    told = tool.description.lower()
+    told = frozenset(tool.words)
     for word in server.own_words(tool):
         short = word in CLIPPED or (_CONSONANTS.fullmatch(word) and word not in KNOWN_ABBREVIATIONS)
-        if short and word not in VERBS and not re.search(rf"\b{word}\b", told):
+        if short and word not in VERBS and word not in told:
             yield Found(f"{word!r} in {tool.name!r} is an abbreviation that is not explained", "name")
 
 
