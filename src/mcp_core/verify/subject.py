@@ -180,7 +180,9 @@ class Server:
     def prefixes(self) -> frozenset[tuple[str, ...]]:
         """The words before the names proper: `git` of git_status, or `crm` of a few such as crm_get_lead."""
         names = [tool.name_words for tool in self.tools if len(tool.name_words) > 1]
-        found: set[tuple[str, ...]] = set()
+        found: set[tuple[str, ...]] = {
+            (word.lower(),) for word in _WORD.findall(self.name) if word.lower() not in EFFECTS
+        }
         for length in (1, 2):
             starts = Counter(words[:length] for words in names if len(words) > length)
             for start, count in starts.items():

@@ -78,6 +78,12 @@ PLAINLY_CHANGING: Mapping[str, Effect] = {
 }
 """Verbs that leave no doubt that something is changed."""
 
+EFFECT_IS_THE_ACT = _words("""
+    disable enable hide label lock lpush mark move pin protect push rename reset resize rpush send set star subscribe
+    tag transfer unlock unpin unprotect unstar unsubscribe untag
+""")
+"""Verbs that say all there is to say of what is different afterwards."""
+
 EFFECTS: Mapping[str, Effect] = {
     # Where a word stands in two lists, the later line wins: the graver reading.
     **dict.fromkeys(RUNNING, "running"),
@@ -112,13 +118,13 @@ VERBS = frozenset(EFFECTS) | MORE_VERBS
 """Every verb that a name may begin with."""
 
 NOUNS_TOO = _words("""
-    answer archive audit batch bid block book bookmark bulk cache call charge chart chat check clip command commit
-    copy count diff draft drop email end exchange feed filter flag fork format group guide hash host index issue label
-    link load lock log look map mark match message mix mock new note offer order pin place plan plot post present
-    preview price process profile prompt query quote rank reason record release report request research return reverse
-    review route run sample scan schedule score seed segment select set setup share sign sort star start stat stop
-    store stream style survey sync tag tail target test text think tip trace track trade transfer trial trigger type
-    upgrade use view vote watch whois zip zoom
+    answer audit batch bid block book bookmark bulk cache call charge chart chat check clip command commit copy count
+    diff draft drop email end exchange feed filter flag fork format group guide hash host index issue label link load
+    lock log look map mark match message mix mock new note offer order pin place plan plot post present preview price
+    process profile prompt query quote rank reason record release report request research return reverse review route
+    run sample scan schedule score seed segment select set setup share sign sort star start stat stop store stream
+    style survey sync tag tail target test text think tip trace track trade transfer trial trigger type upgrade use
+    view vote watch whois zip zoom
 """)
 """Verbs that are as often nouns: at the end of a name they are no verb."""
 

@@ -13,39 +13,26 @@ from mcp_core.verify.rules import all_rules
 from mcp_todo.app import build as build_todo
 
 RULES = [rule for rule in all_rules() if rule.family in {"naming", "description", "annotations"}]
-PIECES = st.sampled_from(
-    [
-        "delete",
-        "Get ",
-        "notes",
-        "`",
-        "'",
-        "Args:\n",
-        "    a: ",
-        "(optional)",
-        "\n\n",
-        "```",
-        "# ",
-        "<br>",
-        "|---|",
-        ". ",
-        "TODO:",
-        "Returns",
-        "read-only",
-        " tool",
-        "_",
-        "-",
-        "V2",
-        "获取",
-        "é",
-        "\u200b",
-        "�",
-        "",
-        " ",
-        "1",
-        "A",
-    ]
-)
+TEXTS = ["delete", "Get ", "notes", "`", "'", "Args:\n", "    a: ", "(optional)", "\n\n", "```", "# ", "<br>", "|---|"]
+TEXTS += [
+    "TODO:",
+    "Returns",
+    "read-only",
+    " tool",
+    "_",
+    "-",
+    "V2",
+    "获取",
+    "é",
+    "\u200b",
+    "\ud800",
+    "",
+    " ",
+    "1",
+    "A",
+    ". ",
+]
+PIECES = st.sampled_from(TEXTS)
 TEXT = st.lists(PIECES, max_size=12).map("".join) | st.text(max_size=40)
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | TEXT
 JSON = st.recursive(

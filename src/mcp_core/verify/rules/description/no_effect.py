@@ -3,6 +3,7 @@ from collections.abc import Iterable
 
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
+from mcp_core.verify.words import EFFECT_IS_THE_ACT
 
 _EFFECT = re.compile(
     r"\b(?:returns?|returned|becomes?|reverts?|replac\w+|overwrit\w+|overrid\w+|only|already|exist\w*|permanent\w*|"
@@ -16,7 +17,13 @@ _CHANGING = frozenset(["creating", "changing", "sending"])
 
 
 def check(tool: Tool, server: Server) -> Iterable[Found]:
-    if tool.is_english and server.effect(tool) in _CHANGING and not tool.listed.output_schema:
+    if (
+        not tool.is_english
+        or tool.listed.output_schema
+        or {server.named_verb(tool), tool.said_verb} & EFFECT_IS_THE_ACT
+    ):
+        return
+    if server.effect(tool) in _CHANGING:
         # What the tool is called, and what it says first, is the act; the effect is said beyond it.
         beyond = tool.prose.split(None, 1)[-1]
         if not _EFFECT.search(beyond):

@@ -8,7 +8,9 @@ _RETURNS = re.compile(
     r"\b(?:returns?|returned|returning|respon(?:ds?|ses?)|results?|outputs?|yields?|answers?|gives?|giving|produces?|"
     r"provid(?:es?|ing)|shows?|showing|displays?|includ(?:es?|ing)|contain(?:s|ing)|with (?:the|its|their|details)|"
     r"as (?:a |an )?(?:json|list|array|text|markdown|html|string|table|csv|object|dict|number)|in \w+ format|formats?|"
-    r"details?|full (?:content|text)|chunk|fields?|tells?|reports?|prints?)\b",
+    r"details?|full (?:content|text)|chunk|fields?|tells?|reports?|prints?|json|links?|"
+    r"length|number of|balance|counts?|sizes?|duration|totals?|"
+    r"convert\w* [^.]{1,60}? (?:to|into)|price (?:of|and)|information \(|\(in \w+\)|and (?:its|their) \w+)\b",
     re.IGNORECASE,
 )
 

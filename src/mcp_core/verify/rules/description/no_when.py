@@ -6,7 +6,8 @@ from mcp_core.verify.subject import Server, Tool
 
 _WHEN = re.compile(
     r"\b(?:when(?:ever)?|use (?:this|it|the|to|for|if|only|instead|in|as|with|after|before|\w+ instead)|"
-    r"used? (?:to|for|when|by|in)|useful|usage|ideal(?:ly)?|suitable|intended (?:for|to)|helpful|helps?|"
+    r"used? (?:to|for|when|by|in)|"
+    r"useful|(?:in)?valuable|usage|ideal(?:ly)?|suitable|intended (?:for|to)|helpful|helps?|"
     r"perfect for|great for|good for|"
     r"best for|recommended|prefer(?:red|ably)?|if (?:you|the user|a user)|before|after|first|instead|"
     r"designed (?:for|to)|allows? (?:you|users?|agents?)|lets? (?:you|users?)|so (?:that|you)|"
