@@ -149,8 +149,8 @@ class Tool:
     @cached_property
     def is_english(self) -> bool:
         """Whether rules about wording can judge the description."""
-        ascii_letters = sum(sign < _FIRST_BEYOND_LATIN for sign in self.prose)
-        if ascii_letters < len(self.prose) * 0.8:
+        latin = len(self.prose) if self.prose.isascii() else sum(sign < _FIRST_BEYOND_LATIN for sign in self.prose)
+        if latin < len(self.prose) * 0.8:
             return False
         return self.said_verb is not None or not _ENGLISH.isdisjoint(self.prose_words)
 
@@ -183,12 +183,14 @@ class Server:
         found: set[tuple[str, ...]] = {
             (word.lower(),) for word in _WORD.findall(self.name) if word.lower() not in EFFECTS
         }
+        # How many names have a verb and its object after this word.
+        namespaced = Counter(words[0] for words in names if len(words) > 2 and words[1] in VERBS)  # noqa: PLR2004
         for length in (1, 2):
             starts = Counter(words[:length] for words in names if len(words) > length)
             for start, count in starts.items():
                 if start[-1] not in EFFECTS and (length == 1 or start[:1] in found):
                     most = count > 1 and count * 2 > len(self.tools)
-                    if most or (length == 1 and count >= FEW and _before_verbs(names, start[0]) * 2 >= count):
+                    if most or (length == 1 and count >= FEW and namespaced[start[0]] * 2 >= count):
                         found.add(start)
         return frozenset(found)
 
@@ -212,11 +214,6 @@ class Server:
         if verb == "add" and tool.arguments and all(_is_number(argument) for argument in tool.arguments):
             return "computing"  # a sum
         return EFFECTS.get(verb) if verb else None
-
-
-def _before_verbs(names: Sequence[tuple[str, ...]], first: str) -> int:
-    """How many names have a verb and its object after this word."""
-    return sum(words[0] == first and len(words) > 2 and words[1] in VERBS for words in names)  # noqa: PLR2004
 
 
 def _is_number(argument: Parameter) -> bool:
