@@ -42,7 +42,7 @@ _EFFECT = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(r"\be\.g\.|\bfor example\b|\bexamples?\b|\bsuch as\b|\blike\b|['\"`]", re.IGNORECASE)
-_NO_VERB = frozenset({
+_SAY_NOTHING = frozenset({
     *("a", "an", "the", "this", "that", "it", "my", "our", "your", "for", "to", "of", "in", "on"),
     *("tool", "function", "method", "api", "endpoint", "wrapper", "helper", "utility"),
 })  # fmt: skip
@@ -76,8 +76,7 @@ def _opening(tool: Tool) -> list[str]:
 
 
 def _starts_with_a_verb(tool: Tool) -> bool:
-    words = _opening(tool)
-    return bool(words) and words[0] not in _NO_VERB
+    return tool.said_verb is not None
 
 
 def _has_a_full_opening(tool: Tool) -> bool:
@@ -85,7 +84,7 @@ def _has_a_full_opening(tool: Tool) -> bool:
 
 
 def _says_more_than_its_name(tool: Tool) -> bool:
-    return bool(set(_opening(tool)) - set(tool.name_words) - _NO_VERB)
+    return _has_a_full_opening(tool) and bool(set(_opening(tool)) - set(tool.name_words) - _SAY_NOTHING)
 
 
 def _says_when(tool: Tool) -> bool:
