@@ -161,7 +161,7 @@ def rules_page() -> str:
 
 def family_words(rule: Rule) -> list[str]:
     """What the package of a family says it is about."""
-    about = rule.check or rule.check_server
+    about = rule.check or rule.check_server or rule.check_live
     package = importlib.import_module(about.__module__.rpartition(".")[0]) if about else None
     return (package.__doc__ or "").strip().splitlines()[:1] if package else []
 
@@ -169,8 +169,11 @@ def family_words(rule: Rule) -> list[str]:
 def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
     optional = " It runs only when it is selected by its id or name." if rule.optional else ""
     lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
-    lines += [rule.why, "", "Found:", "", "```json", example(rule.bad), "```", ""]
-    lines += ["Not found:", "", "```json", example(rule.good), "```", "", f"**Fix.** {rule.fix}"]
+    lines += [rule.why, ""]
+    if rule.bad:
+        lines += ["Found:", "", "```json", example(rule.bad), "```", ""]
+        lines += ["Not found:", "", "```json", example(rule.good), "```", ""]
+    lines.append(f"**Fix.** {rule.fix}")
     if measured:
         note = f" {measured['note']}" if measured.get("note") else ""
         words = "{right} of {looked_at} looked at were right; {findings} findings in all.".format_map(measured)

@@ -38,7 +38,7 @@ def _show(rule: Rule, out: Console) -> None:
     )
     for text in (rule.what, rule.why, f"Fix: {rule.fix}"):
         out.print(escape(text))
-    for word, definitions in (("Found", rule.bad), ("Not found", rule.good)):
+    for word, definitions in (("Found", rule.bad), ("Not found", rule.good)) if rule.bad else ():
         out.print(f"\n[bold]{word}[/]")
         out.print(Syntax(example(definitions), "json", word_wrap=True, background_color="default"))
     out.print()
@@ -47,4 +47,6 @@ def _show(rule: Rule, out: Console) -> None:
 def example(definitions: Sequence[Definition]) -> str:
     """The tools of an example as JSON; what is left out is as it should be."""
     shown = definitions[0] if len(definitions) == 1 else list(definitions)
-    return json.dumps(shown, ensure_ascii=False, indent=2)
+    text = json.dumps(shown, ensure_ascii=False, indent=2)
+    # What cannot be seen is written out: it is what some rules are about.
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

@@ -73,8 +73,8 @@ def known_rules() -> tuple[Rule, ...]:
 
 async def _examine(options: argparse.Namespace) -> Outcome:
     live = options.live or options.live_all
-    if live and not live_rules():
-        raise CannotRun("There are no checks of running servers; leave out --live.")
+    if live and (options.server or "").endswith(".json"):
+        raise CannotRun("A file cannot be called; leave out --live, or give a server that runs.")
     async with connection.connect(options, only_listed=not live) as running:
         tools = await running.list_tools()
         own_name, _ = running.identity
@@ -82,14 +82,15 @@ async def _examine(options: argparse.Namespace) -> Outcome:
         server = server_of(tools, own_name, app_of(running))
         rules = [rule for rule in known_rules() if live or rule.family != "live"]
         seen = await _live(running, server, selection.rules(rules), every=options.live_all) if live else []
-    with _progress(len(rules)) as step:
+    with _progress("rules", len(rules)) as step:
         return examine(
             server, rules, selection, seen=seen, fails_on=options.severity, file=_file(options.server), step=step
         )
 
 
 async def _live(running: Connection, server: Server, rules: Sequence[Rule], *, every: bool) -> list[Finding]:
-    return await check_live(running, server, [rule for rule in rules if rule.family == "live"], every=every)
+    with _progress("tools", len(server.tools)) as step:
+        return await check_live(server, running, rules, all_tools=every, step=step)
 
 
 def _selection(options: argparse.Namespace, names: set[str]) -> Selection:
@@ -109,7 +110,7 @@ def _file(server: str | None) -> str | None:
 
 
 @contextmanager
-def _progress(rules: int) -> Generator[Step]:
+def _progress(what: str, number: int) -> Generator[Step]:
     """A bar on stderr, for someone who waits at a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -117,7 +118,7 @@ def _progress(rules: int) -> Generator[Step]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("rules", total=rules)
+        task = bar.add_task(what, total=number)
         yield lambda name: bar.update(task, advance=1, description=name)
 
 

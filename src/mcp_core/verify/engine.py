@@ -5,6 +5,7 @@ from typing import Any
 
 from mcp_core.app import App
 from mcp_core.listed import ListedTool
+from mcp_core.verify.observed import Observed
 from mcp_core.verify.rule import Definition, Finding, Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
@@ -27,6 +28,17 @@ def verify(server: Server, rules: Iterable[Rule], step: Step = lambda _: None) -
             raise RuleFailed(
                 f"The rule {rule.id} {rule.name} broke down: {error!r}. It is a fault of the rule."
             ) from error
+    return _in_order(found, server)
+
+
+def verify_live(server: Server, observed: Observed, rules: Iterable[Rule]) -> list[Finding]:
+    """The same, of rules about how a server behaves."""
+    live = [(rule, rule.check_live) for rule in rules if rule.check_live is not None]
+    found = [_finding(rule, one, one.tool) for rule, check in live for one in check(server, observed)]
+    return _in_order(found, server)
+
+
+def _in_order(found: list[Finding], server: Server) -> list[Finding]:
     order = {tool.name: number for number, tool in enumerate(server.tools)}
     return sorted(found, key=lambda finding: (order.get(finding.tool or "", -1), finding.rule, finding.path))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from mcp_core.verify.observed import Observed
 from mcp_core.verify.subject import Server, Tool
 
 Family = Literal[
@@ -31,11 +32,12 @@ class Found(NamedTuple):
 
 CheckTool = Callable[[Tool, Server], Iterable[Found]]
 CheckServer = Callable[[Server], Iterable[Found]]
+CheckLive = Callable[[Server, Observed], Iterable[Found]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule of the charter. Exactly one of `check` and `check_server` is given."""
+    """One rule of the charter. Exactly one of `check`, `check_server` and `check_live` is given."""
 
     id: str
     """Three letters for the family and three digits, such as DSC001."""
@@ -46,12 +48,14 @@ class Rule:
     what: str
     why: str
     fix: str
-    bad: Sequence[Definition]
-    """A server's tools, of which this rule finds something to say."""
-    good: Sequence[Definition]
+    bad: Sequence[Definition] = ()
+    """A server's tools, of which this rule finds something to say. How a server behaves has no such example."""
+    good: Sequence[Definition] = ()
     """The same, mended: this rule has nothing to say."""
     check: CheckTool | None = None
     check_server: CheckServer | None = None
+    check_live: CheckLive | None = None
+    """Looks at what calling a server's tools has shown; only where its user asks for that."""
     optional: bool = False
     """Whether it runs only when it is selected by name: a matter of taste, or of one client."""
 

@@ -12,6 +12,7 @@ from mcp_core.listed import ListedTool
 from mcp_core.naming import Naming
 from mcp_core.spec import ToolSpec
 from mcp_core.verify.schema_nodes import Node, nodes_of
+from mcp_core.verify.texts import Texts
 from mcp_core.verify.values import list_at
 from mcp_core.verify.words import ADVERBS, BASE, EFFECTS, NOUNS_TOO, OPENINGS, VERBS, Effect
 
@@ -161,6 +162,11 @@ class Tool:
         while words and words[0] in OPENINGS:  # This tool can be used to ...
             words = words[1:]
         return BASE.get(words[0]) if words else None
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Every text in it that an agent reads."""
+        return Texts(self.listed)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from mcp_core import cli
 from mcp_core.commands import verify
-from mcp_core.verify.rule import Finding, Found
+from mcp_core.verify.rule import Found
 from tests.mcp_core.verify.made_up import rule
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -148,32 +148,30 @@ def test_a_rule_that_breaks_down_is_no_finding_and_no_pass(run, monkeypatch):
     assert err.startswith("The rule DSC909 broken-rule broke down: ZeroDivisionError(")
 
 
-def test_live_checks_that_are_not_there_are_no_pass(run, monkeypatch):
-    monkeypatch.setattr(verify, "live_rules", lambda: ())
+def test_a_file_cannot_be_called(run):
     code, out, err = run("bad.json", "--live")
-    assert (code, out, err) == (2, "", "There are no checks of running servers; leave out --live.\n")
+    assert (code, out) == (2, "")
+    assert err == "A file cannot be called; leave out --live, or give a server that runs.\n"
 
 
 # ---- live ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("word", "every"), [("--live", False), ("--live-all", True)])
-def test_a_running_server_is_called_only_when_asked_for(run, monkeypatch, word, every):
-    crash = rule("LIV901", "crash-on-call", "live", "error")
-    finding = Finding("LIV901", "crash-on-call", "live", "error", "add", "", "crashed", "Mend it.")
-    asked = []
+@pytest.mark.parametrize(("word", "writes"), [("--live", False), ("--live-all", True)])
+def test_a_running_server_is_called_only_when_asked_for(run, monkeypatch, word, writes):
+    called = []
 
-    async def check(running, server, rules, *, every):
-        asked.append((running.identity[0], server.name, [rule.id for rule in rules], every))
-        return [finding]
+    def check(server, observed):
+        called.extend(name for name, _ in observed.by_tool())
+        return [Found("crashed", tool="add")]
 
+    crash = rule("LIV901", "crash-on-call", "live", "error", check_live=check)
     monkeypatch.setattr(verify, "live_rules", lambda: (crash,))
-    monkeypatch.setattr(verify, "check_live", check)
     code, out, _ = run("demo", "--select", "DSC001", "--format", "json")
-    assert (code, found(out), asked) == (0, ("demo", []), [])
+    assert (code, found(out), called) == (0, ("demo", []), [])
     code, out, _ = run("demo", word, "--select", "LIV", "--format", "json")
     assert (code, found(out)) == (1, ("demo", [("LIV901", "add")]))
-    assert asked == [("demo", "demo", ["LIV901"], every)]
+    assert ("add" in called, "create_note" in called) == (True, writes)
 
 
 # ---- what counts ---------------------------------------------------------------------------------

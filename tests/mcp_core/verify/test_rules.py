@@ -5,9 +5,11 @@ import re
 import pytest
 
 from mcp_core.verify.engine import example_server, verify
+from mcp_core.verify.live import live_rules
 from mcp_core.verify.rules import all_rules
 
-RULES = {rule.name: rule for rule in all_rules()}
+LISTED = {rule.name: rule for rule in all_rules()}
+RULES = LISTED | {rule.name: rule for rule in live_rules()}
 PREFIXES = {
     "schema": "SCH",
     "portability": "POR",
@@ -22,7 +24,7 @@ PREFIXES = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", LISTED)
 def test_a_rule_finds_its_bad_example_and_not_its_good_one(name):
     rule = RULES[name]
     assert verify(example_server(rule.bad), [rule])
@@ -35,11 +37,13 @@ def test_a_rule_documents_itself(name):
     assert re.fullmatch(rf"{PREFIXES[rule.family]}\d{{3}}", rule.id)
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", rule.name)
     assert all(text.endswith(".") and text[0].isupper() for text in (rule.what, rule.why, rule.fix))
-    assert (rule.check is None) != (rule.check_server is None)
+    checks = (rule.check, rule.check_server, rule.check_live)
+    assert sum(check is not None for check in checks) == 1
+    assert (rule.check_live is not None) == (rule.family == "live")
 
 
 def test_no_two_rules_share_a_name():
-    assert len(RULES) == len(all_rules())
+    assert len(RULES) == len(all_rules()) + len(live_rules())
 
 
 def test_the_tool_that_examples_are_made_of_is_faultless():
