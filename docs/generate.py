@@ -171,14 +171,20 @@ def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
     lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
     lines += [rule.why, ""]
     if rule.bad:
-        lines += ["Found:", "", "```json", example(rule.bad), "```", ""]
-        lines += ["Not found:", "", "```json", example(rule.good), "```", ""]
+        lines += ["Found:", "", *fenced(example(rule.bad)), ""]
+        lines += ["Not found:", "", *fenced(example(rule.good)), ""]
     lines.append(f"**Fix.** {rule.fix}")
     if measured:
         note = f" {measured['note']}" if measured.get("note") else ""
         words = "{right} of {looked_at} looked at were right; {findings} findings in all.".format_map(measured)
         lines += ["", f"Precision: {words}{note}"]
     return lines
+
+
+def fenced(text: str) -> list[str]:
+    """A block of JSON; where the text has a fence of its own, ours is longer."""
+    fence = "````" if "```" in text else "```"
+    return [f"{fence}json", text, fence]
 
 
 def score_section() -> list[str]:

@@ -61,9 +61,9 @@ def test_the_todo_agent_says_what_it_needs():
 
 def test_every_json_in_the_documents_can_be_copied():
     pages = {page: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))}
-    blocks = [block for text in pages.values() for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    blocks = [block for text in pages.values() for block in re.findall(r"(`{3,})json\n(.*?)\1", text, re.DOTALL)]
     assert len(blocks) > 10
-    for block in blocks:
+    for _, block in blocks:
         json.loads(block)
 
 

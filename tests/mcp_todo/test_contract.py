@@ -45,7 +45,7 @@ def title(words: str) -> dict[str, Any]:
 
 
 def description(words: str) -> dict[str, Any]:
-    return {"type": "string", "maxLength": 10_000, "default": None, "description": words}
+    return {"type": "string", "maxLength": 10_000, "description": words}
 
 
 def taking(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -66,7 +66,7 @@ SCHEMAS = {
         ["user_id", "task_id"],
         user_id=USER_ID,
         task_id=task_id("update"),
-        title=title("The new title of the task, 1 to 255 characters; left out, it stays") | {"default": None},
+        title=title("The new title of the task, 1 to 255 characters; left out, it stays"),
         description=description("The new details of the task, up to 10,000 characters; left out, they stay"),
     ),
 }

@@ -228,7 +228,11 @@ def _alternatives(form: Form) -> Sequence[Schema]:
         return ()
     rest = {key: value for key, value in form.schema.items() if key not in form.words and key != "default"}
     given = form.schema.get("type")
-    return [{**rest, "type": name} for name in cast(list[Any], given)] if isinstance(given, list) else [rest]
+    return (
+        [{**rest, "type": name} for name in sorted(cast(list[Any], given), key=str)]
+        if isinstance(given, list)
+        else [rest]
+    )
 
 
 def _weight(found: Sequence[Difference]) -> tuple[int, int]:

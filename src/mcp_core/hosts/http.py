@@ -3,10 +3,12 @@
 import errno
 import importlib
 import importlib.util
+import signal
 import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -106,7 +108,20 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
         sys.stderr.flush()
 
     config = uvicorn.Config(Site(apps, base_url, greet), timeout_graceful_shutdown=5, **uvicorn_options())
-    uvicorn.Server(config).run(sockets=[listener])
+    server = _Server(config)
+    server.run(sockets=[listener])
+    if server.interrupted:
+        raise KeyboardInterrupt
+
+
+class _Server(uvicorn.Server):
+    """Remembers Ctrl+C, which uvicorn raises again at the end, where an event loop that closes may miss it."""
+
+    interrupted = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.interrupted = self.interrupted or sig == signal.SIGINT
+        super().handle_exit(sig, frame)
 
 
 def uvicorn_options() -> dict[str, Any]:
