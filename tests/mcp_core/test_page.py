@@ -90,12 +90,12 @@ def test_what_a_prompt_says_cannot_become_markup():
     assert "<img" not in shown
 
 
-def test_the_terminal_names_our_command_as_the_shell_finds_it(monkeypatch: pytest.MonkeyPatch):
+def test_the_terminal_names_our_command_as_the_shell_finds_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     beside = Path(sys.executable).with_name("toolcharter")
     monkeypatch.setenv("PATH", str(beside.parent))
     assert f"\n  toolcharter call {BASE}" in page.terminal_text([demo()], BASE)
     monkeypatch.setenv("PATH", "")
     monkeypatch.chdir("/")
     assert f"\n  {beside.relative_to('/')} call {BASE}" in page.terminal_text([demo()], BASE)
-    monkeypatch.chdir("/tmp")
+    monkeypatch.chdir(tmp_path)
     assert f"\n  {beside} call {BASE}" in page.terminal_text([demo()], BASE)

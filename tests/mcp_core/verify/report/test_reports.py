@@ -36,7 +36,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "\n"
         "Ignored without need, take it out: SEC901:none\n"
         "example: score 84 of 100 (B), 3 tools, about 269 tokens\n"
-        "Definitions: purpose 17.7/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
+        "Definitions: purpose 13/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
         "3 findings: 1 error, 2 warnings; 1 ignored\n"
     )
@@ -45,7 +45,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
 def test_text_of_a_faultless_server_is_three_lines():
     assert render(outcome(one="All is well here."), "text") == (
         "example: score 100 of 100 (A), 1 tool, about 89 tokens\n"
-        "Definitions: purpose 25/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
+        "Definitions: purpose 17/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
         "No findings by 5 rules\n"
     )
