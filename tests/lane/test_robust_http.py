@@ -182,19 +182,20 @@ async def test_several_requests_share_a_connection(server: HttpServer):
         assert [(await wire.ask(*call("add", a=n, b=1))).data for n in range(20)] == list(range(1, 21))
 
 
-async def test_a_client_that_goes_away_stops_its_call(server: HttpServer):
-    async def reached(key: str) -> None:
-        async with connected(server) as other:
-            while (await other.ask(*call("count", key=key))).data != 1:
-                pass
+async def reached(server: HttpServer, key: str) -> None:
+    async with connected(server) as other:
+        while (await other.ask(*call("count", key=key))).data != 1:
+            pass
 
+
+async def test_a_client_that_goes_away_stops_its_call(server: HttpServer):
     async with connected(server) as wire:
         message, headers = call("wait_long", key="gone")
         text = json.dumps(message).encode()
         await wire.head("POST", headers | {"Content-Length": len(text)})
         await wire.send(text)
-        await reached("gone started")
-    await reached("gone stopped")
+        await reached(server, "gone started")
+    await reached(server, "gone stopped")
 
 
 @pytest.mark.parametrize("era", [NEW, OLD])
@@ -309,6 +310,22 @@ async def test_a_session_that_was_let_go_is_over_and_another_of_the_same_client_
         assert (await wire.ask(None, first, "DELETE")).status == 200
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         assert [(await wire.ask(ping, session)).status for session in (first, second)] == [404, 200]
+
+
+async def test_a_call_that_is_cancelled_in_its_session_is_stopped_and_answered(server: HttpServer):
+    async with connected(server) as wire, connected(server) as other:
+        session, foreign = await session_of(wire), await session_of(other)
+        waiting = asyncio.ensure_future(
+            wire.ask(request("tools/call", name="wait_long", arguments={"key": "cancelled"}), session)
+        )
+        await reached(server, "cancelled started")
+        cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+        assert (await other.ask(cancel, foreign)).status == 202
+        assert not waiting.done()
+        assert (await other.ask(cancel, session)).status == 202
+        answer = await waiting
+        assert answer.message == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32800, "message": "Request cancelled"}}
+        await reached(server, "cancelled stopped")
 
 
 async def test_a_client_that_says_later_that_it_can_be_asked_gets_another_session(server: HttpServer):

@@ -57,6 +57,7 @@ _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri
 _MAY_TAKE_LONG = frozenset({"tools/call", "prompts/get"})
 _STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 _JSON = (b"content-type", b"application/json")
+REQUEST_CANCELLED = -32800
 _STREAM = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -87,6 +88,8 @@ class HttpLane:
         self._quick = {app.registry.final_name(spec) for spec in app.registry.get_all() if spec.response_time == "fast"}
         self._underneath = _Underneath(app)
         self._sessions = Sessions(app)
+        self._running: dict[tuple[str | None, str | int], asyncio.Task[Any]] = {}
+        """Calls of the older protocol that may take a while, by session and request."""
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
@@ -233,8 +236,17 @@ class HttpLane:
         if not _is_message(message):
             raise Settled(400, _error(INVALID_PARAMS, "Validation error: not one JSON-RPC 2.0 message"), _JSON)
         if not _is_request(message):
+            self._take_notification(message, headers["mcp-session-id"])
             raise Settled(202, b"", _JSON)
         return message
+
+    def _take_notification(self, message: Fields, session: str) -> None:
+        params: Any = message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            meant: Any = cast(Fields, params).get("requestId")
+            call = self._running.get((session, meant)) if isinstance(meant, str | int) else None
+            if call is not None:
+                call.cancel()
 
     # --- answers ---------------------------------------------------------------------------------------
 
@@ -277,14 +289,18 @@ class HttpLane:
 
         call = asyncio.ensure_future(self._outcome(message, peer._replace(progress=report)))
         gone = asyncio.ensure_future(_disconnect(receive))
+        if not peer.modern:
+            self._running[peer.session_id, message["id"]] = call
         try:
             both = {call, gone}
             while not (await asyncio.wait(both, timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED))[0]:
                 await stream.ping()
             if call.done():
-                status, body = call.result()
+                status, body = (200, _cancelled(message["id"])) if call.cancelled() else call.result()
                 await (stream.send(body, last=True) if stream.started else _respond(send, status, body, _JSON))
         finally:
+            if self._running.get((peer.session_id, message["id"])) is call:
+                del self._running[peer.session_id, message["id"]]
             for task in (call, gone):
                 task.cancel()
             await asyncio.gather(call, gone, return_exceptions=True)
@@ -313,6 +329,11 @@ class _Stream:
 def _envelope(request_id: str | int | None, rest: str) -> bytes:
     shown = str(request_id) if type(request_id) is int else json.dumps(request_id)
     return f'{{"jsonrpc":"2.0","id":{shown},{rest}}}'.encode("utf-8", "replace")
+
+
+def _cancelled(request_id: str | int) -> bytes:
+    """In the older protocol, a request's HTTP answer cannot end without one; the SDK says the same."""
+    return _envelope(request_id, f'"error":{RpcError(REQUEST_CANCELLED, "Request cancelled").to_text()}')
 
 
 async def _respond(send: Send, status: int, body: bytes, *headers: Header) -> None:
