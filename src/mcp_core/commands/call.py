@@ -36,10 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
-        tools = {tool.name: tool for tool in await server.list_tools()}
-        schema: Mapping[str, Any] = tools[options.tool].input_schema if options.tool in tools else {}
-        arguments = _whole(options.whole) | _pairs(options.arguments, schema)
-        answer = await server.call(options.tool, arguments)
+        tool = connection.meant(options.tool, await server.list_tools())
+        arguments = _whole(options.whole) | _pairs(options.arguments, tool.input_schema if tool else {})
+        answer = await server.call(tool.name if tool else options.tool, arguments)
     if sys.stdout.isatty():
         show(answer)
     else:

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -200,6 +200,14 @@ class Local:
             return cast(Answer, await self.app.run(request))
         except UnknownTool as error:
             raise CannotRun(str(error)) from None
+
+
+def meant(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
+    """The tool of that name, with or without the prefix that the server puts before it."""
+    exact = [tool for tool in tools if tool.name == name]
+    ending = [tool for tool in tools if tool.name.endswith((f"_{name}", f"-{name}"))]
+    found = exact or ending
+    return found[0] if len(found) == 1 else None
 
 
 async def ask_terminal(question: str) -> bool:

@@ -48,7 +48,7 @@ async def _run(options: argparse.Namespace) -> int:
                 documents = [r for r in await server.list_resources() if not _is_document(r)]
                 _show_others(await server.list_prompts(), documents)
             return os.EX_OK
-        found = next((tool for tool in tools if tool.name == options.tool), None)
+        found = connection.meant(options.tool, tools)
         if found is None:
             raise CannotRun(f"No tool {options.tool!r}. There are: {', '.join(tool.name for tool in tools)}.")
         _show_one(found, await server.documentation(found))

@@ -197,3 +197,14 @@ def test_a_failure_reads_the_same_in_every_format(body, text):
 
 def test_an_answer_that_is_no_json_is_shown_as_it_is():
     assert shown(Answer("plain [b]text[/b]")) == "plain [b]text[/b]\n"
+
+
+def test_a_tool_is_meant_with_or_without_its_prefix(capsys, monkeypatch):
+    monkeypatch.setenv("MCP_TOOL_PREFIX", "notes")
+    code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
+    assert (code, json.loads(out)["data"]) == (0, 5)
+    assert run(capsys, "call", "demo", "notes_add", "a=2", "b=3")[0] == 0
+    code, out, _ = run(capsys, "tools", "demo", "create_note")
+    assert json.loads(out)["name"] == "notes_create_note"
+    code, _, err = run(capsys, "call", "demo", "note")
+    assert (code, "Unknown tool: 'note'" in err) == (2, True)
