@@ -4,6 +4,7 @@ import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -54,6 +55,7 @@ class App:
         title: str | None = None,
         instructions: str | None = None,
         descriptions: Detail = "compact",
+        lean: bool = False,
         structured: bool = False,
         lifespan: Lifespan | None = None,
         rehearse: Callable[["App"], Awaitable[None]] | None = None,
@@ -75,6 +77,8 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
+        self.lean = lean
+        """Whether lists leave out what an agent does not choose by: for servers with many tools."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured)
         self.telemetry = telemetry or Telemetry(name)
@@ -192,7 +196,8 @@ class App:
 
     def list_tools(self) -> list[ListedTool]:
         """All tools as an agent sees them, in a stable order."""
-        return [self._listed(spec) for spec in self.registry.get_all()]
+        listed = [self._listed(spec) for spec in self.registry.get_all()]
+        return [_in_short(tool) for tool in listed] if self.lean and self.descriptions == "compact" else listed
 
     def documentation(self, final_name: str) -> str:
         """The full description of a tool, whatever the list shows."""
@@ -228,6 +233,13 @@ class App:
             },
             meta=meta,
         )
+
+
+def _in_short(tool: ListedTool) -> ListedTool:
+    """Without our metadata, the hints that matter less, and the refusal of unknown arguments, which still holds."""
+    hint = "readOnlyHint" if tool.annotations["readOnlyHint"] else "destructiveHint"
+    schema = {key: value for key, value in tool.input_schema.items() if key != "additionalProperties"}
+    return replace(tool, input_schema=schema, annotations={hint: tool.annotations[hint]}, meta={})
 
 
 def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:

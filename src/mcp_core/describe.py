@@ -28,7 +28,7 @@ def describe(spec: ToolSpec, detail: Detail) -> str:
 
 def compact(spec: ToolSpec) -> str:
     """What it does, when to use it, what it returns: for agents that pay by the token."""
-    parts = [spec.declaration.description or spec.doc.summary, _consent(spec), _deprecation(spec)]
+    parts = [spec.declaration.description or spec.doc.summary, _consent_in_short(spec), _deprecation(spec)]
     if not spec.declaration.description:
         parts += [spec.doc.when or " ".join(spec.doc.body.split()), _returns(spec)]
     return " ".join(part for part in parts if part)
@@ -68,6 +68,14 @@ def _consent(spec: ToolSpec) -> str:
         f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{asked} "
         "Do not use it frivolously, on a guess, or as a step the user has not heard of."
     )
+
+
+def _consent_in_short(spec: ToolSpec) -> str:
+    if spec.consent is None:
+        return ""
+    asked = " They are asked to confirm it." if spec.declaration.confirm else ""
+    states = f"{CONSENT_HEADING}: the user asked for exactly this, as {schema.CONSENT_FIELD} states."
+    return f"{states}{asked} Never call it frivolously or on a guess."
 
 
 def _deprecation(spec: ToolSpec) -> str:

@@ -193,3 +193,20 @@ async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_g
         assert [json.loads((await app.call(name)).text)["value"] for name in ("one", "other_two")] == [1, 2]
     assert await one() == 1
     assert two() == 2
+
+
+def test_a_lean_list_leaves_out_what_no_agent_chooses_by_and_unknown_arguments_are_refused_all_the_same():
+    async def noted(text: str) -> str:
+        """Note a text down, so that it is there when it is needed again."""
+        return text
+
+    lean = App("lean", version="1.0.0", lean=True)
+    lean.tool(description="Note a text down, so that it is there when it is needed again.")(noted)
+    (shown,) = lean.list_tools()
+    assert (shown.annotations, shown.meta, "additionalProperties" in shown.input_schema) == (
+        {"destructiveHint": False},
+        {},
+        False,
+    )
+    (full,) = App("full", version="1.0.0", lean=True, descriptions="full", tools=[noted]).list_tools()
+    assert full.input_schema["additionalProperties"] is False

@@ -164,16 +164,25 @@ def test_a_description_beside_the_function_replaces_the_docstring():
 # --- consent and deprecation -----------------------------------------------------------------------
 
 
+CONSENT = {
+    "full": (
+        "REQUIRES EXPLICIT USER INSTRUCTION: only call this when the user has asked for exactly this action. "
+        "Set explicit_action to 'DELETE_NOTE' to state that they did. The user is asked to confirm it. "
+        "Do not use it frivolously, on a guess, or as a step the user has not heard of."
+    ),
+    "compact": (
+        "REQUIRES EXPLICIT USER INSTRUCTION: the user asked for exactly this, as explicit_action states. "
+        "They are asked to confirm it. Never call it frivolously or on a guess."
+    ),
+}
+
+
 @pytest.mark.requirement("CON-2")
 @pytest.mark.parametrize("detail", ["full", "compact"])
 def test_consent_is_explained_and_frivolous_use_warned_against(detail: Literal["full", "compact"]):
     text = describe(spec_of(delete_note), detail)
     assert CONSENT_HEADING == "REQUIRES EXPLICIT USER INSTRUCTION"
-    assert (
-        "REQUIRES EXPLICIT USER INSTRUCTION: only call this when the user has asked for exactly this action. "
-        "Set explicit_action to 'DELETE_NOTE' to state that they did. The user is asked to confirm it. "
-        "Do not use it frivolously, on a guess, or as a step the user has not heard of."
-    ) in text
+    assert CONSENT[detail] in text
     assert CONSENT_HEADING not in (delete_note.__doc__ or "")
     assert CONSENT_HEADING not in describe(spec_of(add), detail)
 
