@@ -20,7 +20,10 @@ def ask_for_clarification(aspect: str) -> str:
 # Mode control
 SWITCH_TO_PLANNING = "Switch to PLANNING mode."
 SWITCH_TO_DISCUSSION = "Switch to DISCUSSION mode."
+NOW_IN_DISCUSSION = "You are now in DISCUSSION mode."
+NOW_IN_PLANNING = "You are now in PLANNING mode."
 NOW_IN_IMPLEMENTATION = "You are now in IMPLEMENTATION mode."
+NOW_IN_CHECK = "You are now in CHECK mode."
 RETURN_TO_CHECK = "Return to CHECK mode."
 
 # Operational boundaries

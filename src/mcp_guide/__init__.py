@@ -1,0 +1,1 @@
+"""Guidelines and documents for coding agents: projects, categories, collections, flags and modes."""
