@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from mcp_core import InvalidArguments, NotFound, instructions
+from mcp_guide.content.expressions import parse
+from mcp_guide.content.patterns import compile_patterns
 
 FlagValue = bool | str | int | float | list[str]
 Mode = Literal["DISCUSSION", "PLANNING", "IMPLEMENTATION", "CHECK"]
@@ -42,6 +44,7 @@ NO_DEFAULT: Final = f"{instructions.PRESENT_ERROR} Do not attempt to create a de
 # No `/`, `,`, `+` or braces: they have a meaning in expressions. No leading dot: hidden files stay hidden.
 _NAME = re.compile(r"\w(?:[\w.-]| (?=[\w.-]))*")
 _DRIVE = re.compile(r"[A-Za-z]:")
+_HIDDEN = re.compile(r"(?:^|/)\.")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 BOUNDARIES: Final[Mapping[Mode, str]] = {
@@ -77,7 +80,7 @@ class Category:
     description: str | None = None
     from_folder: bool = False
     """It is there because the folder is, and not written in the configuration."""
-    extra: Mapping[str, Any] = field(default_factory=_nothing)
+    extra: Mapping[str, Any] = field(default_factory=_nothing, hash=False)
     """What the file says beyond what we know. Kept when it is written again; the same below."""
 
 
@@ -273,7 +276,7 @@ def check_dir(dir: str) -> str:
         reason = "is written with '/', without backslashes and control characters"
     elif any(part in ("", ".", "..") for part in parts):
         reason = "has no '.', '..' or empty parts, and does not leave the document root"
-    elif any(part.startswith(".") for part in parts):
+    elif _HIDDEN.search(dir):
         reason = "is not hidden"
     if reason is None:
         return "/".join(parts)
@@ -282,16 +285,11 @@ def check_dir(dir: str) -> str:
 
 def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
     """Patterns that stay below their folder; none are the default."""
-    for pattern in patterns:
-        parts = pattern.split("/")
-        if not pattern or len(pattern) > LONGEST_PATH or _CONTROL.search(pattern) or "\\" in pattern:
-            reason = f"has 1 to {LONGEST_PATH} characters, and neither backslashes nor control characters"
-        elif not parts[0] or _DRIVE.match(pattern) or ".." in parts or any(p.startswith(".") for p in parts):
-            reason = "is relative to the folder of its category, and names nothing hidden and no '..'"
-        else:
-            continue
-        raise InvalidArguments(f"The pattern {_quote(pattern)} is not possible: it {reason}.", fields=["patterns"])
-    return _few(patterns, "patterns") or EVERYTHING
+    chosen = _few(patterns, "patterns") or EVERYTHING
+    compile_patterns(chosen)
+    if hidden := next((one for one in chosen if _HIDDEN.search(one)), None):
+        raise InvalidArguments(f"The pattern {_quote(hidden)} names something hidden.", fields=["patterns"])
+    return chosen
 
 
 def check_description(text: str | None) -> str | None:
@@ -308,15 +306,13 @@ def _few(values: Sequence[str], field: str) -> tuple[str, ...]:
 
 
 def check_expressions(expressions: Sequence[str]) -> tuple[str, ...]:
-    """What a collection names; whether the names exist is looked at in changes.py."""
+    """What a collection names; whether it is there is looked at in changes.py."""
     if not expressions:
         raise InvalidArguments(
             "A collection names at least one expression, such as 'lang/python'.", fields=["expressions"]
         )
-    if wrong := next((one for one in expressions if not one.strip() or len(one) > LONGEST_PATH), None):
-        raise InvalidArguments(
-            f"{_quote(wrong)} is no expression: it has 1 to {LONGEST_PATH} characters.", fields=["expressions"]
-        )
+    for expression in expressions:
+        parse(expression)
     return _few(expressions, "expressions")
 
 
