@@ -23,14 +23,23 @@ TRANSPORTS = ("stdio", "http")
 INTERRUPTED = 130
 
 
-def run(build: Build, arguments: Sequence[str] | None = None, *, about: str = "MCP tools.") -> None:
-    """Serve what `build` makes, as the command line says. Does not return before the server ends."""
+def run(
+    build: Build,
+    arguments: Sequence[str] | None = None,
+    *,
+    about: str = "MCP tools.",
+    settings_type: type[Settings] = Settings,
+) -> None:
+    """Serve what `build` makes, as the command line says. Does not return before the server ends.
+
+    `settings_type` is a subclass of Settings, where a server has options of its own.
+    """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(about)
+    parser = _parser(about, settings_type)
     options = parser.parse_args(given)
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
-    settings = from_options(options)
+    settings = from_options(options, settings_type)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
     try:
         app = build(settings)
@@ -53,7 +62,7 @@ def run(build: Build, arguments: Sequence[str] | None = None, *, about: str = "M
             raise SystemExit(f"{parser.prog} cannot start. {error}") from None
 
 
-def _parser(about: str) -> argparse.ArgumentParser:
+def _parser(about: str, settings_type: type[Settings]) -> argparse.ArgumentParser:
     name = Path(sys.argv[0]).name
     # With every option in the usage, it would bury the message that a mistyped one leads to.
     parser = argparse.ArgumentParser(
@@ -65,7 +74,7 @@ def _parser(about: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "transport", nargs="?", default="stdio", metavar="stdio | http", help="how to serve; stdio where left out"
     )
-    add_options(parser)
+    add_options(parser, settings_type)
     return parser
 
 

@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -11,8 +11,6 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from mcp_core.mcp_log import LogLevel
 
 ENV_PREFIX = "TOOLCHARTER_"
-_VALUES = {"db": "URL", "redis": "URL", "tokens": "FILE", "deadline": "SECONDS"}
-"""What the help calls a value, where the last word of the setting would not say it."""
 
 
 def _split(text: Any) -> Any:
@@ -24,7 +22,11 @@ Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
-    """What a person can set. Each field is an option and an environment variable."""
+    """What a person can set. Each field is an option and an environment variable.
+
+    A server with settings of its own has a subclass. The title of a field is what the help calls its value, where
+    the last word of its name would not say it.
+    """
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
@@ -41,10 +43,13 @@ class Settings(BaseSettings):
     )
     db: str | None = Field(
         default=None,
+        title="URL",
         description="Database: sqlite:///file.db or postgresql://... Default: a file in the platform's data folder.",
     )
     redis: str | None = Field(
-        default=None, description="Redis URL for cache, limits and confirmations shared by several processes."
+        default=None,
+        title="URL",
+        description="Redis URL for cache, limits and confirmations shared by several processes.",
     )
     limits_when_away: Literal["open", "closed"] = Field(
         default="open",
@@ -52,6 +57,7 @@ class Settings(BaseSettings):
     )
     tokens: Path | None = Field(
         default=None,
+        title="FILE",
         description="JSON file of bearer tokens: {TOKEN: {user, grants}}. HTTP then refuses everyone else.",
     )
     user: str | None = Field(default=None, min_length=1, description="Who calls, where no token says so.")
@@ -71,8 +77,16 @@ class Settings(BaseSettings):
         default=None, description="Tool descriptions in full (four sections) or compact. Default: the server's choice."
     )
     deadline: float | None = Field(
-        default=None, gt=0, description="Seconds every call may take, instead of what the tool's response time allows."
+        default=None,
+        gt=0,
+        title="SECONDS",
+        description="Seconds every call may take, instead of what the tool's response time allows.",
     )
+
+    @classmethod
+    def of(cls, settings: "Settings") -> Self:
+        """Settings of this type: these, or the same values, where the environment fills in what a subclass adds."""
+        return settings if isinstance(settings, cls) else cls(**settings.model_dump())
 
 
 def variable(name: str) -> str:
@@ -80,9 +94,9 @@ def variable(name: str) -> str:
     return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser, settings_type: type[Settings] = Settings) -> None:
     """Give a command an option for each setting."""
-    for name, field in Settings.model_fields.items():
+    for name, field in settings_type.model_fields.items():
         flag = f"--{name.replace('_', '-')}"
         words = f"{field.description} [{variable(name)}]"
         if field.annotation is bool:
@@ -93,11 +107,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             parser.add_argument(flag, default=None, choices=_choices(field), metavar=_metavar(name, field), help=words)
 
 
-def from_options(options: argparse.Namespace) -> Settings:
+def from_options(options: argparse.Namespace, settings_type: type[Settings] = Settings) -> Settings:
     """The settings that a command was given; the environment fills the rest."""
-    given = {name: getattr(options, name, None) for name in Settings.model_fields}
+    given = {name: getattr(options, name, None) for name in settings_type.model_fields}
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return settings_type(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         faults = [f"{fault['loc'][0]}: {fault['msg']}, got {fault['input']!r}" for fault in error.errors()]
         raise SystemExit("Wrong settings:\n" + "\n".join(faults)) from None
@@ -114,4 +128,4 @@ def _choices(field: FieldInfo) -> tuple[str, ...] | None:
 
 def _metavar(name: str, field: FieldInfo) -> str:
     choices = _choices(field)
-    return "|".join(choices) if choices else _VALUES.get(name, name.rsplit("_", 1)[-1].upper())
+    return "|".join(choices) if choices else field.title or name.rsplit("_", 1)[-1].upper()

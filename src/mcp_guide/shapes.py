@@ -225,4 +225,12 @@ def _present(**fields: Any) -> Data:
 
 def revised(text: str, before: Configuration, after: Configuration) -> str:
     """The text of a changed configuration; what did not change keeps its words, its order and its comments."""
-    return yaml_text.revise(text, data_of(before), data_of(after))
+    old, new = data_of(before), data_of(after)
+    if old == new:
+        return text
+    attempt = yaml_text.revise(text, old, new)
+    try:
+        right = configuration_from(yaml_text.load(attempt)) == configuration_from(new)
+    except (WrongShape, yaml_text.YamlError):
+        right = False
+    return attempt if right else yaml_text.dump(new)

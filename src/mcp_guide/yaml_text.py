@@ -1,7 +1,7 @@
 """YAML text and plain data. Loaded when the first file is read: the library takes 20 ms."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard, cast
 
 import yaml
 
@@ -78,6 +78,68 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     return line
 
 
-def revise(text: str, before: Any, after: Any) -> str:
-    """The text with what differs between two states of its data replaced."""
-    return text if before == after else dump(after)
+# --- changing a text that a person may have written -----------------------------------------------------
+
+
+def revise(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    """The text with the entries replaced that differ between two states of its data.
+
+    All others keep their words, their order and their comments. The caller looks whether the outcome is right:
+    anchors and unusual layouts can make it wrong.
+    """
+    node = _loader(text).get_single_node()
+    if node is None:
+        return f"{text.rstrip()}\n{dump(after)}".lstrip()
+    if not _is_block(node):
+        return dump(after)
+    lines = text.splitlines()
+    edits = sorted(_edits(node, before, after), key=lambda edit: edit.start)
+    # From the bottom up, so that line numbers stay right.
+    for edit in reversed(edits):
+        lines[edit.start : edit.end] = edit.lines
+    return "\n".join([*lines, ""])
+
+
+class _Edit(NamedTuple):
+    """Lines that take the place of others. Counted from 0, the end not included."""
+
+    start: int
+    end: int
+    lines: list[str]
+
+
+def _edits(node: yaml.MappingNode, before: dict[str, Any], after: dict[str, Any]) -> list[_Edit]:
+    """What to do to a mapping that is written as a block. What is inside comes before what follows it."""
+    there = {key.value: (key, value) for key, value in node.value}
+    column, end = node.start_mark.column, _end(node)
+    edits: list[_Edit] = []
+    for name in [*before, *(name for name in after if name not in before)]:
+        old, new = before.get(name), after.get(name)
+        if old == new and (name in before) == (name in after):
+            continue
+        entry = [] if name not in after else _indented(dump({name: new}), column)
+        if name not in there:
+            edits.append(_Edit(end, end, entry))
+        elif _is_block(there[name][1]) and isinstance(old, dict) and isinstance(new, dict):
+            edits += _edits(there[name][1], cast(dict[str, Any], old), cast(dict[str, Any], new))
+        else:
+            key, value = there[name]
+            edits.append(_Edit(key.start_mark.line, max(_end(value), key.start_mark.line + 1), entry))
+    return edits
+
+
+def _is_block(node: yaml.Node | None) -> TypeGuard[yaml.MappingNode]:
+    return isinstance(node, yaml.MappingNode) and not node.flow_style and bool(node.value)
+
+
+def _end(node: Any) -> int:
+    """The line after the last one of a node; what the library counts as its end may lie behind comments."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]  # an item, or a key with its value
+        return max(map(_end, last)) if isinstance(node, yaml.MappingNode) else _end(last)
+    mark = node.end_mark
+    return mark.line if mark.column == 0 and mark.line > node.start_mark.line else mark.line + 1
+
+
+def _indented(text: str, column: int) -> list[str]:
+    return [" " * column + line for line in text.splitlines()]

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
+from pydantic import Field
 
 from mcp_core import App, DeclarationError, Settings, mcp_log
 from mcp_core.run import greeting, run
@@ -140,6 +141,18 @@ def test_tools_that_are_declared_wrongly_are_listed(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(SystemExit, match="declared wrongly:\nadd: tags: is missing\nsub: category: is missing"):
         run(build, [])
+
+
+class Further(Settings):
+    docs_root: str | None = Field(default=None, description="Folder of the documents.")
+
+
+def test_a_server_with_settings_of_its_own_is_built_from_them():
+    def build(settings: Settings) -> App:
+        raise DeclarationError([f"built from {Further.of(settings).docs_root}"])
+
+    with pytest.raises(SystemExit, match="built from /guides"):
+        run(build, ["--docs-root", "/guides"], settings_type=Further)
 
 
 def test_the_log_goes_where_it_is_told(tmp_path: Path):

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from mcp_core.settings import Settings, add_options, from_options, variable
 
@@ -151,3 +151,35 @@ def test_a_choice_that_is_none_is_refused_by_the_command(words: tuple[str, str],
     with pytest.raises(SystemExit):
         parse(*words)
     assert "invalid choice" in capsys.readouterr().err
+
+
+class Further(Settings):
+    docs_root: Path | None = Field(default=None, title="DIR", description="Folder of the documents.")
+
+
+def parse_further(*words: str) -> Settings:
+    parser = argparse.ArgumentParser()
+    add_options(parser, Further)
+    return from_options(parser.parse_args(words), Further)
+
+
+def test_a_setting_of_one_server_is_an_option_and_a_variable_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("TOOLCHARTER_DOCS_ROOT", "/theirs")
+    assert parse_further("--port", "1") == Further(port=1, docs_root=Path("/theirs"))
+    assert parse_further("--docs-root", "/mine") == Further(docs_root=Path("/mine"))
+    with pytest.raises(SystemExit):
+        parse_further("--help")
+    assert "--docs-root DIR Folder of the documents. [TOOLCHARTER_DOCS_ROOT]" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
+def test_settings_that_all_servers_share_are_filled_up_for_one_that_has_more(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCHARTER_DOCS_ROOT", "/theirs")
+    monkeypatch.setenv("TOOLCHARTER_PORT", "9")
+    shared = Settings(port=1, tool_prefix="", grants=("a:b",))
+    assert Further.of(shared) == Further(port=1, tool_prefix="", grants=("a:b",), docs_root=Path("/theirs"))
+    own = Further(docs_root=Path("/mine"))
+    assert Further.of(own) is own
