@@ -1,0 +1,120 @@
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_guide.content.front_matter import FrontMatter, Parts, split
+
+
+def test_the_known_fields_are_taken_and_the_rest_is_kept():
+    parts = split(
+        "---\n"
+        "title: Naming & <style>\n"
+        "description: How things are named\n"
+        "tags: [python, 3.10, yes]\n"
+        "type: agent\n"
+        "instruction: Follow it.\n"
+        "requires: strict, reviews\n"
+        "since: 2024-01-31\n"
+        "order: 3\n"
+        "draft: false\n"
+        "links: {home: 'http://x/?a&b', none: ~}\n"
+        "---\n"
+        "# Names\n"
+    )
+    assert parts == Parts(
+        FrontMatter(
+            title="Naming & <style>",
+            description="How things are named",
+            tags=("python", "3.10", "true"),
+            type="agent",
+            instruction="Follow it.",
+            requires=("strict", "reviews"),
+            extra={"since": "2024-01-31", "order": 3, "draft": False, "links": {"home": "http://x/?a&b", "none": None}},
+        ),
+        "# Names\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Title\n\nname: value\n",
+        "name: value\n---\nother: value\n",
+        "\n---\ntitle: Late\n---\n",
+        "---\nA rule, then a sentence.\n\n---\nAnd another.\n",
+        "---\n- a\n- list\n---\n",
+        "---\ntitle: never closed\n",
+        "---\n# A heading\n---\n",
+        "---- \ntitle: x\n---\n",
+        "--- title: x\n---\n",
+        "",
+        "---",
+    ],
+)
+def test_a_text_without_front_matter_stays_as_it_is(text):
+    assert split(text) == Parts(FrontMatter(), text)
+
+
+@pytest.mark.parametrize("text", ["---\n---\nbody", "---\r\n\r\n---\r\nbody"])
+def test_empty_front_matter_is_no_part_of_the_text(text):
+    assert split(text) == Parts(FrontMatter(), "body")
+
+
+def test_line_ends_of_windows_are_fine():
+    assert split("---\r\ntitle: T\r\n---\r\nbody\r\n") == Parts(FrontMatter(title="T"), "body\r\n")
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("title: a: b", "mapping values are not allowed"),
+        ("title: [a", "expected ',' or ']'"),
+        ("a: &a [x]\nb: *a", "it has an alias (*name) in it, which is not supported"),
+        ("a: " + "[" * 21 + "]" * 21, "it is too large or too deep"),
+        ("a: [" + "x," * 1_000 + "]", "it is too large or too deep"),
+        ("a: 1\n--- # more\nb: 2", "it has a second document in it"),
+    ],
+)
+def test_what_cannot_be_read_is_a_warning_and_stays_in_the_text(block, reason):
+    text = f"---\n{block}\n---\nbody\n"
+    parts = split(text)
+    assert parts.text == text
+    assert parts.front == FrontMatter()
+    assert len(parts.warnings) == 1
+    assert parts.warnings[0].startswith("The front matter cannot be read, and was left in the text: ")
+    assert reason in parts.warnings[0]
+
+
+def test_fields_of_the_wrong_kind_are_warned_of():
+    parts = split("---\ntitle: [a]\ntags: {a: b}\ntype: poem\nrequires: flag\n---\nbody")
+    assert parts == Parts(
+        FrontMatter(requires=("flag",)),
+        "body",
+        (
+            "'type' in the front matter is 'poem'; it should be user, agent or instruction.",
+            "'title' in the front matter should be a text, and was left out.",
+            "'tags' in the front matter should be a list, and was left out.",
+        ),
+    )
+
+
+def test_types_of_the_older_form_are_known():
+    assert split("---\ntype: agent/instruction\n---\n").front.type == "instruction"
+
+
+@pytest.mark.parametrize("deep", ["a: " + "[" * 30_000, "- " * 30_000, "? " * 30_000, "{a: " * 15_000])
+def test_no_depth_ends_the_process(deep):
+    code = "import sys; from mcp_guide.content.front_matter import split; print(len(split(sys.stdin.read()).warnings))"
+    command, text = [sys.executable, "-c", code], f"---\n{deep}\n---\n"
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "1")
+
+
+@given(st.text() | st.text("abc:-[]{}&*!|>#'\"\n %@~.0", max_size=80))
+def test_any_block_is_taken_or_left_whole(block):
+    text = f"---\n{block}\n---\nbody"
+    parts = split(text)
+    assert parts.text == text or text.endswith(parts.text)
