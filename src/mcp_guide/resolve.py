@@ -8,6 +8,10 @@ from mcp_guide.content.expressions import Specification, parse, render
 from mcp_guide.model import Category, Project, nearest_names
 
 
+DEEPEST = 50
+"""Of collections inside each other; nobody reads what is deeper."""
+
+
 class Selection(NamedTuple):
     """Documents of one category: those that any of the patterns matches."""
 
@@ -53,6 +57,10 @@ class _Search:
         if one.name in path:
             circle = " -> ".join([*path[path.index(one.name) :], one.name])
             raise Conflict(f"Collections of project {self.project.name!r} name each other in a circle: {circle}.")
+        if len(path) > DEEPEST:
+            raise Conflict(
+                f"Collections nest more than {DEEPEST} deep below {path[0]!r}; name fewer inside each other."
+            )
         if one in self.done:
             return
         if (category := self.project.categories.get(one.name)) is not None:
