@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, cast, get_args
 
 from mcp_core import InvalidArguments, NotFound, instructions
 from mcp_guide.content.expressions import parse
-from mcp_guide.content.patterns import compile_patterns
+from mcp_guide.content.patterns import compile_patterns, shown
 
 FlagValue = bool | str | int | float | list[str]
 Mode = Literal["DISCUSSION", "PLANNING", "IMPLEMENTATION", "CHECK"]
@@ -317,5 +317,4 @@ def check_expressions(expressions: Sequence[str]) -> tuple[str, ...]:
 
 
 def _quote(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}..."
+    return shown(value) if isinstance(value, str) else repr(value)[:LONGEST_NAME]

@@ -7,7 +7,6 @@ from mcp_core import Conflict, NotFound
 from mcp_guide.content.expressions import Specification, parse, render
 from mcp_guide.model import Category, Project, nearest_names
 
-
 DEEPEST = 50
 """Of collections inside each other; nobody reads what is deeper."""
 
