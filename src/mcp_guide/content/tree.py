@@ -1,0 +1,398 @@
+"""All documents below a root, found by patterns without walking what cannot match.
+
+What a folder holds is remembered together with the folder's times: adding, removing or renaming changes them, so
+one question to the system tells whether the memory still holds. A changed document is noticed by its own times.
+"""
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+
+from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
+from mcp_guide.content.documents import Document, DocumentCache, make_document
+from mcp_guide.content.files import LARGEST_DOCUMENT, Files, Stamp, is_name, is_settled, parts_of, stamp
+from mcp_guide.content.patterns import PatternSet, Place, compile_patterns, shown, stem
+
+CACHED_BYTES = 64_000_000
+MOST_COMPARED = 5_000  # names that are looked at to say which are near
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a folder held when it had this stamp."""
+
+    stamp: Stamp
+    is_settled: bool
+    documents: dict[str, tuple[str, ...]]
+    """The names of the documents by their stems."""
+    folders: tuple[str, ...]
+
+    def names(self) -> Iterator[str]:
+        for names in self.documents.values():
+            yield from names
+
+    def named(self, name: str) -> Iterator[str]:
+        """The document of that name, and those of that stem."""
+        yield from self.documents.get(name, ())
+        if (short := stem(name)) != name and name in self.documents.get(short, ()):
+            yield name
+
+
+class Entry:
+    """A document in a list. What the system says about it is asked for when it is first needed."""
+
+    __slots__ = ("_status", "_tree", "path")
+
+    def __init__(self, path: str, tree: "DocumentTree") -> None:
+        self.path = path
+        self._tree = tree
+        self._status: os.stat_result | None = None
+
+    @property
+    def size(self) -> int:
+        """In bytes. Raises NotFound where the document is gone meanwhile."""
+        return self._known().st_size
+
+    @property
+    def modified(self) -> float:
+        """Seconds since 1970."""
+        return self._known().st_mtime
+
+    @property
+    def is_text(self) -> bool | None:
+        """Reads the document; None is one too large to look at."""
+        return self._tree.read(self.path).is_text
+
+    def _known(self) -> os.stat_result:
+        if self._status is None:
+            self._status = self._tree.status(self.path)
+        return self._status
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Entry) and (self.path, self._tree) == (other.path, other._tree)
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __repr__(self) -> str:
+        return f"Entry({self.path!r})"
+
+
+class DocumentTree:
+    """The documents below a root. Any thread may use it."""
+
+    def __init__(self, root: Path, *, cached_bytes: int = CACHED_BYTES) -> None:
+        self._files = Files(root)
+        self._root = os.fspath(root)
+        self._listings: dict[str, Listing] = {}
+        self._lock = threading.RLock()
+        self._read = DocumentCache(cached_bytes)
+        self._unreadable: dict[str, str] = {}
+
+    # --- finding -------------------------------------------------------------------------------------------
+
+    def match(self, folder: str, patterns: Sequence[str]) -> list[Entry]:
+        """The documents below a folder that match any pattern, by path. No match is an empty list.
+
+        Raises InvalidArguments, and NotFound where there is no such folder.
+        """
+        wanted = compile_patterns(tuple(patterns))
+        base = _folder_parts(folder)
+        with self._lock:
+            self._listed(base)
+            paths = {path for place in wanted.places for path in self._matching(base, place, wanted)}
+        return [Entry(path, self) for path in sorted(paths)]
+
+    def entry(self, path: str) -> Entry:
+        """The document of that path, with or without its extension. Raises NotFound."""
+        parts = parts_of(path)
+        try:
+            self._files.status(parts)
+        except OSError as error:
+            return Entry("/".join(self._by_stem(parts, error)), self)
+        return Entry(path, self)
+
+    def folders(self, below: str = "") -> list[str]:
+        """The folders directly below one, by name."""
+        parts = _folder_parts(below)
+        with self._lock:
+            return ["/".join((*parts, name)) for name in sorted(self._listed(parts).folders)]
+
+    def walk(self, folder: str = "") -> Iterator[tuple[str, Listing]]:
+        """Every folder below one, itself included, and what it holds."""
+        base = _folder_parts(folder)
+        with self._lock:
+            found = list(self._walk("/".join(base), self._listed(base), None))
+        return iter(found)
+
+    def nearest(self, wanted: str, folder: str = "") -> list[str]:
+        """Up to five paths relative to the folder that are like what was wanted; a folder ends in '/'."""
+        start = len(folder) + 1 if folder else 0
+        by_stem: dict[str, str] = {}
+        for path in islice(self._all_paths(folder), MOST_COMPARED):
+            by_stem.setdefault(stem(path[start:].removesuffix("/")).lower(), path[start:])
+        name = wanted.strip("/").lower()
+        near = [path for short, path in by_stem.items() if name and name in short][:5]
+        close = get_close_matches(stem(name)[:100], by_stem, n=5, cutoff=0.5)
+        return list(dict.fromkeys([by_stem[short] for short in close] + near))[:5]
+
+    def unreadable(self) -> dict[str, str]:
+        """Folders that could not be looked into, and why."""
+        with self._lock:
+            return dict(self._unreadable)
+
+    def status(self, path: str) -> os.stat_result:
+        """What the system says about a document. Raises NotFound."""
+        parts = parts_of(path)
+        with self._told(path):
+            return self._files.status(parts)
+
+    # --- reading and writing -------------------------------------------------------------------------------
+
+    def read(self, path: str) -> Document:
+        """The document of that path, with or without its extension. Raises NotFound."""
+        parts = parts_of(path)
+        try:
+            return self._document(path, parts)
+        except OSError as error:
+            found = self._by_stem(parts, error)
+        path = "/".join(found)
+        with self._told(path):
+            return self._document(path, found)
+
+    def create(self, path: str, text: str) -> None:
+        """A new document; folders that are missing are made. Raises Conflict where there is one."""
+        parts, data = parts_of(path), _encoded(path, text)
+        with self._told(path):
+            try:
+                self._files.create(parts, data)
+            except FileExistsError as error:
+                raise Conflict(
+                    f"There is already something named {path!r}. Replace it, or take another name."
+                ) from error
+        self._forget(path, parts)
+
+    def replace(self, path: str, text: str) -> None:
+        """Another text for a document that is there, front matter included."""
+        parts, data = parts_of(path), _encoded(path, text)
+        with self._told(path):
+            self._files.replace(parts, data)
+        self._forget(path, parts)
+
+    def delete(self, path: str) -> None:
+        parts = parts_of(path)
+        with self._told(path):
+            self._files.delete(parts)
+        self._forget(path, parts)
+
+    def _document(self, path: str, parts: tuple[str, ...]) -> Document:
+        kept = self._read.get(path)
+        now = time.time_ns()
+        status, data = self._files.read(parts, kept[0] if kept else None)
+        if data is None and kept is not None:
+            return kept[1]
+        document = make_document(path, data or b"", status.st_mtime, status.st_size)
+        if is_settled(status, now):
+            self._read.keep(path, stamp(status), document)
+        else:
+            self._read.drop(path)
+        return document
+
+    def _forget(self, path: str, parts: tuple[str, ...]) -> None:
+        self._read.drop(path)
+        with self._lock:
+            self._listings.pop("/".join(parts[:-1]), None)
+
+    # --- folders -------------------------------------------------------------------------------------------
+
+    def _listed(self, parts: tuple[str, ...]) -> Listing:
+        """What a folder holds, reached from the root without a link. Raises NotFound."""
+        folder = "/".join(parts)
+        with self._told_of_folder(folder):
+            return self._list(folder, parts)
+
+    def _list(self, folder: str, parts: tuple[str, ...]) -> Listing:
+        opened = self._files.open_folder(parts)
+        try:
+            now = time.time_ns()
+            status = os.fstat(opened)
+            known = self._listings.get(folder)
+            if known is not None and known.is_settled and known.stamp == stamp(status):
+                return known
+            with os.scandir(opened) as entries:
+                listing = _listing(entries, stamp(status), settled=is_settled(status, now))
+        finally:
+            os.close(opened)
+        if known is not None:
+            self._forget_folders(folder, set(known.folders).difference(listing.folders))
+        self._listings[folder] = listing
+        return listing
+
+    def _walk(self, start: str, listing: Listing, depth: int | None) -> Iterator[tuple[str, Listing]]:
+        waiting = [(start, listing, 0)]
+        while waiting:
+            folder, listing, level = waiting.pop()
+            yield folder, listing
+            if depth is None or level < depth:
+                for name in listing.folders:
+                    path = f"{folder}/{name}" if folder else name
+                    if (inner := self._child(path)) is not None:
+                        waiting.append((path, inner, level + 1))
+
+    def _child(self, folder: str) -> Listing | None:
+        """What a folder holds that a listing names; None where it is gone or closed to us.
+
+        Its way was walked just now, so one question about it alone is enough: the inode is part of the answer.
+        """
+        known = self._listings.get(folder)
+        try:
+            if known is not None and known.is_settled and stamp(os.lstat(f"{self._root}/{folder}")) == known.stamp:
+                return known
+            listing = self._list(folder, tuple(folder.split("/")))
+        except OSError as error:
+            self._listings.pop(folder, None)
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                self._unreadable[folder] = error.strerror or str(error)
+            return None
+        self._unreadable.pop(folder, None)
+        return listing
+
+    def _forget_folders(self, folder: str, gone: Iterable[str]) -> None:
+        for name in gone:
+            path = f"{folder}/{name}" if folder else name
+            for known in [k for k in self._listings if k == path or k.startswith(f"{path}/")]:
+                del self._listings[known]
+
+    # --- matching ------------------------------------------------------------------------------------------
+
+    def _matching(self, base: tuple[str, ...], place: Place, wanted: PatternSet) -> Iterator[str]:
+        parts = (*base, *place.folder.split("/")) if place.folder else base
+        if not all(map(is_name, parts)):
+            return
+        try:
+            listing = self._list("/".join(parts), parts)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG):
+                return
+            raise
+        start = len("/".join(base)) + 1 if base else 0
+        for folder, held in self._walk("/".join(parts), listing, place.depth):
+            prefix = f"{folder}/" if folder else ""
+            names = held.names() if wanted.names is None else (n for w in wanted.names for n in held.named(w))
+            relative = prefix[start:]
+            for name in names:
+                if wanted.fits(relative + name):
+                    yield prefix + name
+
+    def _by_stem(self, parts: tuple[str, ...], error: OSError) -> tuple[str, ...]:
+        """The path of the one document of that stem. Raises NotFound, or what the error means."""
+        path, folder = "/".join(parts), "/".join(parts[:-1])
+        with self._told(path):
+            if error.errno is not None and error.errno != errno.ENOENT:
+                raise error
+            with self._lock:
+                found = [n for n in self._list(folder, parts[:-1]).documents.get(parts[-1], ()) if n != parts[-1]]
+            if not found:
+                raise error
+        if len(found) > 1:
+            names = ", ".join(repr("/".join((*parts[:-1], name))) for name in sorted(found))
+            raise Conflict(f"There are several documents named {path!r}: {names}. Give one with its extension.")
+        return (*parts[:-1], found[0])
+
+    def _all_paths(self, folder: str) -> Iterator[str]:
+        for path, listing in self.walk(folder):
+            prefix = f"{path}/" if path else ""
+            yield from (f"{prefix}{name}" for name in listing.names())
+            yield from (f"{prefix}{name}/" for name in listing.folders)
+
+    # --- errors --------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _told(self, path: str) -> Generator[None]:
+        """What the system refuses, in our words."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            self._see_root()
+            raise NotFound(f"There is no document {path!r}.{self._hint(path)}") from error
+        except OSError as error:
+            raise self._refusal(f"The document {path!r}", error) from error
+
+    @contextmanager
+    def _told_of_folder(self, folder: str) -> Generator[None]:
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError) as error:
+            self._see_root()
+            above, _, name = folder.rpartition("/")
+            near = get_close_matches(name, self._folder_names(above), n=3, cutoff=0.4)
+            hint = f" The nearest are {', '.join(map(repr, near))}." if near else ""
+            raise NotFound(f"There is no folder {folder!r} among the documents.{hint}") from error
+        except OSError as error:
+            raise self._refusal(f"The folder {folder!r}", error) from error
+
+    def _refusal(self, what: str, error: OSError) -> Exception:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO):
+            return NotFound(f"{what} is not there: a part of its path is a link or no folder.")
+        if isinstance(error, PermissionError):
+            return PermissionDenied(f"{what} may not be used by this server: {error.strerror}. Change its permissions.")
+        return Unavailable(f"{what} cannot be used: {error.strerror or error}.")
+
+    def _see_root(self) -> None:
+        if not os.path.isdir(self._root):  # noqa: PTH112 - kept as text, because it is joined in every walk
+            raise Unavailable(f"The documents' folder {self._root!r} is not there. Make it, or name another.")
+
+    def _hint(self, path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        try:
+            near = self.nearest(name, folder)
+        except NotFound:
+            return f" There is no folder {folder!r}."
+        start = f"{folder}/" if folder else ""
+        return f" The nearest are {', '.join(repr(start + path) for path in near)}." if near else ""
+
+    def _folder_names(self, folder: str) -> tuple[str, ...]:
+        try:
+            with self._lock:
+                return self._list(folder, _folder_parts(folder)).folders
+        except OSError:
+            return ()
+
+
+def _listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, settled: bool) -> Listing:
+    documents: dict[str, tuple[str, ...]] = {}
+    folders: list[str] = []
+    for entry in entries:
+        name = entry.name
+        if not is_name(name):
+            continue
+        if entry.is_file(follow_symlinks=False):
+            short = stem(name)
+            documents[short] = (*documents[short], name) if short in documents else (name,)
+        elif entry.is_dir(follow_symlinks=False):
+            folders.append(name)
+    return Listing(at, settled, documents, tuple(folders))
+
+
+def _folder_parts(folder: str) -> tuple[str, ...]:
+    return () if folder in ("", ".") else parts_of(folder.rstrip("/"))
+
+
+def _encoded(path: str, text: str) -> bytes:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        problem = f"The text for {shown(path)} has a character that is none: {error.object[error.start]!r}."
+        raise InvalidArguments(f"{problem} Remove it.") from error
+    if len(data) > LARGEST_DOCUMENT:
+        raise InvalidArguments(
+            f"The text for {shown(path)} has {len(data):,} bytes, more than {LARGEST_DOCUMENT:,}. Split it."
+        )
+    return data
