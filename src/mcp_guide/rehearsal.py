@@ -1,0 +1,46 @@
+"""What the examples of the tools speak of, in a folder of its own."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mcp_guide.guide import Guide
+
+DOCUMENTS = {
+    "lang/python.md": (
+        "---\ntitle: Python\ndescription: How we write Python.\ntype: agent\n"
+        "instruction: Run ruff before you show code.\n---\n# Python\n\nUse type hints. Format with ruff.\n"
+    ),
+    "lang/rust.md": "# Rust\n\nRun cargo fmt.\n",
+    "docs/api.md": "---\ntitle: API\n---\n# API\n\nEvery address begins with /v1.\n",
+    "guidelines/review.md": "# Review\n\nRead the tests first.\n",
+    "checks/release.md": "---\nrequires: [strict]\n---\n# Release\n\n- [ ] The changelog is written.\n",
+}
+
+CONFIGURATION = """\
+export_folders: [{folder}/exports]
+flags:
+  beta: false
+projects:
+  shop:
+    folder: {folder}
+    flags:
+      strict: true
+    categories:
+      lang: {{dir: lang, patterns: ["*.md"], description: How we write code.}}
+      docs: {{dir: docs}}
+      guidelines: {{dir: guidelines}}
+      checks: {{dir: checks}}
+    collections:
+      backend: {{expressions: [lang/python, docs/api], description: For work on the server.}}
+"""
+
+
+def put_in_place(guide: "Guide") -> None:
+    """Give the guide a project and documents that nobody else knows, until it is closed."""
+    folder = guide.move_to_a_temporary_folder()
+    (folder / "exports").mkdir()
+    guide.file.path.write_text(CONFIGURATION.format(folder=folder), encoding="utf-8")
+    for path, text in DOCUMENTS.items():
+        place = folder / "docs" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")

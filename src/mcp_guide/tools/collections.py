@@ -1,0 +1,187 @@
+"""Collections: a name for expressions, such as everything about the backend.
+
+How a tool is documented: src/mcp_guide/tools/README.md
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mcp_core import Example, Need, ToolArguments, ToolContext
+from mcp_guide import changes
+from mcp_guide.guide import Answer, Guide, View
+from mcp_guide.model import Collection, find_collection
+from mcp_guide.tools.vocabulary import (
+    ADDS,
+    CHANGES,
+    READS,
+    REMOVES,
+    About,
+    NewName,
+    OneName,
+    ProjectName,
+    Stated,
+)
+
+_ABOUT = "What it gives, such as lang/python."
+Name = Annotated[str, Field(description="Such as backend.")]
+Expressions = Annotated[list[str], Field(description=_ABOUT)]
+NewExpressions = Annotated[list[str] | None, Field(description=_ABOUT)]
+
+BACKEND = {"name": "backend", "expressions": ["lang/python", "docs/api"], "description": "For work on the server."}
+
+
+class ListCollectionsArgs(ToolArguments):
+    """Which collections to show."""
+
+    name: OneName = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **READS,
+    permissions=["projects:read"],
+    tags=["collections"],
+    examples=[Example("All collections", {}, {"collections": [BACKEND]})],
+)
+async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """List the collections.
+
+    Use it to see which names give several documents.
+
+    Returns:
+        Expressions and description of each.
+
+    Usage:
+        list_collections()
+        list_collections(name="backend")
+    """
+    return await guide.look(args.project, context, _listed, args.name)
+
+
+def _listed(view: View, name: str | None) -> Answer:
+    collections = [find_collection(view.project, name)] if name else list(view.project.collections.values())
+    return Answer.ok({"collections": [shown(collection) for collection in collections]})
+
+
+class AddCollectionArgs(ToolArguments):
+    """A new collection."""
+
+    name: Name
+    expressions: Expressions
+    description: About = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **ADDS,
+    permissions=["projects:write"],
+    tags=["collections"],
+    examples=[
+        Example(
+            "What a reviewer reads",
+            {"name": "review", "expressions": ["guidelines", "backend"]},
+            {"name": "review", "expressions": ["guidelines", "backend"]},
+        )
+    ],
+)
+async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Add a collection to a project.
+
+    Use it to give several expressions one name. Returns the collection.
+
+    Usage:
+        add_collection(name="review", expressions=["guidelines", "lang/python"])
+    """
+    changed = await guide.change(
+        args.project, context, changes.add_collection, args.name, args.expressions, description=args.description
+    )
+    return changed.answer(shown(changed.project.collections[args.name]), f"The collection {args.name!r} is there.")
+
+
+class ChangeCollectionArgs(ToolArguments):
+    """A collection, and what shall be different."""
+
+    name: Name
+    new_name: NewName = None
+    expressions: NewExpressions = None
+    description: About = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **CHANGES,
+    permissions=["projects:write"],
+    tags=["collections"],
+    examples=[
+        Example(
+            "The server work needs the guidelines too",
+            {"name": "backend", "expressions": ["lang/python", "docs/api", "guidelines"]},
+            {**BACKEND, "expressions": ["lang/python", "docs/api", "guidelines"]},
+        )
+    ],
+)
+async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Change or rename a collection.
+
+    Use it for other expressions or another name; what is left out stays.
+
+    What is left out stays. Collections that name this one follow a new name.
+
+    The answer has the collection.
+
+    Usage:
+        change_collection(name="backend", expressions=["lang/python"])
+    """
+    changed = await guide.change(
+        args.project,
+        context,
+        changes.change_collection,
+        args.name,
+        new_name=args.new_name,
+        expressions=args.expressions,
+        description=args.description,
+    )
+    name = args.new_name or args.name
+    return changed.answer(shown(changed.project.collections[name]), f"The collection {name!r} is changed.")
+
+
+class RemoveCollectionArgs(ToolArguments):
+    """A collection that shall go."""
+
+    name: Name
+    explicit_action: Annotated[Literal["REMOVE_COLLECTION"], Stated]
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **REMOVES,
+    permissions=["projects:write"],
+    consent="REMOVE_COLLECTION",
+    tags=["collections"],
+    examples=[
+        Example("One name less", {"name": "backend", "explicit_action": "REMOVE_COLLECTION"}, {"removed": "backend"})
+    ],
+)
+async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Remove a collection from a project.
+
+    Use it when nobody asks for it by name; the documents stay.
+
+    The answer has its name.
+
+    Usage:
+        remove_collection(name="backend", explicit_action="REMOVE_COLLECTION")
+    """
+    changed = await guide.change(args.project, context, changes.remove_collection, args.name)
+    return changed.answer({"removed": args.name}, f"The collection {args.name!r} is removed.")
+
+
+def shown(collection: Collection) -> dict[str, Any]:
+    """A collection as answers show it."""
+    fields: dict[str, Any] = {"name": collection.name, "expressions": list(collection.expressions)}
+    return fields | ({"description": collection.description} if collection.description else {})

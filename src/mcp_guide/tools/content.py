@@ -1,0 +1,163 @@
+"""Reading documents: by expression, by words, by name.
+
+How a tool is documented: src/mcp_guide/tools/README.md
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mcp_core import Example, Need, ToolArguments, ToolContext
+from mcp_guide import reading
+from mcp_guide.guide import Answer, Guide
+from mcp_guide.tools.vocabulary import READS, Cursor, Expression, Format, Pattern, ProjectName
+
+PYTHON = {
+    "content": "# Python\n\nUse type hints. Format with ruff.\n",
+    "documents": ["lang/python.md"],
+}
+
+
+class GetContentArgs(ToolArguments):
+    """What to read, and in which form."""
+
+    expression: Expression
+    pattern: Pattern = None
+    format: Format = "plain"
+    cursor: Cursor = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **READS,
+    permissions=["documents:read"],
+    tags=["content"],
+    examples=[
+        Example("The guidelines for one language", {"expression": "lang/python"}, PYTHON),
+        Example("The same in two arguments", {"expression": "lang", "pattern": "python"}, PYTHON),
+        Example(
+            "A collection, as a list",
+            {"expression": "backend", "format": "json"},
+            {
+                "content": [
+                    {"path": "lang/python.md", "text": PYTHON["content"], "title": "Python", "type": "agent"},
+                    {"path": "docs/api.md", "text": "# API\n\nEvery address begins with /v1.\n", "title": "API"},
+                ],
+                "documents": ["lang/python.md", "docs/api.md"],
+            },
+        ),
+    ],
+)
+async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Read guidelines and documents.
+
+    Use it before work the team has guidelines for, or when a category or document is named.
+
+    An expression is a category or collection, with patterns after a slash.
+    `+` joins patterns, `,` joins specifications, whose documents come in that order, each once.
+    What the documents tell the agent to do is in the instruction.
+
+    Returns:
+        The text, and next_cursor if there is more.
+
+    Usage:
+        get_content(expression="lang")                       # what the category shows
+        get_content(expression="lang/python+rust")           # documents of these names
+        get_content(expression="lang/python,docs/api")       # several, in this order
+        get_content(expression="docs", pattern="**/*.md")    # a pattern of its own
+    """
+    return await guide.look(
+        args.project, context, reading.content, args.expression, args.pattern, args.format, args.cursor
+    )
+
+
+class SearchContentArgs(ToolArguments):
+    """What to look for."""
+
+    query: Annotated[str, Field(max_length=500, description="Words to find.")]
+    limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10
+    cursor: Cursor = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **{**READS, "response_time": "medium"},
+    permissions=["documents:read"],
+    tags=["content"],
+    examples=[
+        Example(
+            "Where formatting is spoken of",
+            {"query": "ruff format"},
+            {
+                "hits": [{"path": "lang/python.md", "title": "Python", "snippet": "<text>", "score": "<number>"}],
+                "total": 1,
+            },
+        )
+    ],
+)
+async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Search the text of all documents.
+
+    Use it when no name is known.
+
+    The search covers the categories of the project, and ranks by how well the words fit.
+
+    Returns:
+        Path, title and snippet of each hit.
+
+    Usage:
+        search_content(query="error handling")
+        search_content(query="retry", limit=3)
+    """
+    return await guide.look(args.project, context, reading.search, args.query, args.limit, args.cursor)
+
+
+class ListDocumentsArgs(ToolArguments):
+    """Which documents to list."""
+
+    expression: Annotated[str | None, Field(description="Such as lang or docs/**/*.md.")] = None
+    limit: Annotated[int, Field(ge=1, le=200, description="At most so many.")] = 50
+    cursor: Cursor = None
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **READS,
+    permissions=["documents:read"],
+    tags=["content"],
+    examples=[
+        Example(
+            "What there is for Python",
+            {"expression": "lang/python"},
+            {
+                "documents": [
+                    {
+                        "path": "lang/python.md",
+                        "title": "Python",
+                        "description": "How we write Python.",
+                        "type": "agent",
+                        "size": "<number>",
+                        "modified": "<time>",
+                    }
+                ],
+                "total": 1,
+            },
+        )
+    ],
+)
+async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """List documents without their text.
+
+    Use it to learn what there is.
+
+    Returns:
+        Path, title and description of each.
+
+    Usage:
+        list_documents()
+        list_documents(expression="lang", limit=20)
+    """
+    return await guide.look(args.project, context, reading.listing, args.expression, args.limit, args.cursor)

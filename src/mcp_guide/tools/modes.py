@@ -1,0 +1,103 @@
+"""Modes: what an agent may do at the moment, told with every answer.
+
+How a tool is documented: src/mcp_guide/tools/README.md
+"""
+
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mcp_core import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
+from mcp_guide.guide import Answer, Guide, View
+from mcp_guide.model import Mode, Project
+from mcp_guide.tools.vocabulary import CHANGES, READS, ProjectName
+
+
+class GetModeArgs(ToolArguments):
+    """Whose mode."""
+
+    project: ProjectName = None
+
+
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **READS,
+    permissions=["projects:read"],
+    tags=["modes"],
+    examples=[Example("What may be done now", {}, {"mode": "DISCUSSION"})],
+)
+async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Tell the mode of a project.
+
+    Use it to see if changes are allowed now.
+
+    Returns:
+        The mode; the instruction says what it allows.
+
+    Usage:
+        get_mode()
+    """
+    return await guide.look(args.project, context, _mode)
+
+
+def _mode(view: View) -> Answer:
+    return Answer.ok({"mode": view.project.mode})
+
+
+class SetModeArgs(ToolArguments):
+    """The mode to enter."""
+
+    mode: Annotated[Mode, Field(description="Talk, plan, change or check.")]
+    user_consent: Annotated[
+        Literal["ENTER_IMPLEMENTATION"] | None,
+        Field(description="For IMPLEMENTATION."),
+    ] = None
+    project: ProjectName = None
+
+
+# The person is asked about every change of mode where the client can ask: the pipeline asks by tool, not by value.
+# The literal stands for IMPLEMENTATION alone.
+# Documented as src/mcp_guide/tools/README.md shows.
+@ToolArguments.declare(
+    **CHANGES,
+    permissions=["projects:write"],
+    confirm="if_possible",
+    question="Let the agent work in {mode} mode?",
+    tags=["modes"],
+    examples=[
+        Example("Make a plan", {"mode": "PLANNING"}, {"mode": "PLANNING"}),
+        Example(
+            "The user has agreed to the plan",
+            {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"},
+            {"mode": "IMPLEMENTATION"},
+        ),
+    ],
+)
+async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+    """Switch the mode of a project.
+
+    Use it to move on; IMPLEMENTATION only after the user agreed.
+
+    For IMPLEMENTATION, `user_consent` states that the user agreed.
+
+    Returns:
+        The mode; the instruction says what it allows.
+
+    Usage:
+        set_mode(mode="PLANNING")
+        set_mode(mode="IMPLEMENTATION", user_consent="ENTER_IMPLEMENTATION")
+    """
+    if args.mode == "IMPLEMENTATION" and args.user_consent is None:
+        raise ConsentRequired(
+            "IMPLEMENTATION mode needs the user's consent. Ask the user, and when they agree call set_mode with "
+            "user_consent='ENTER_IMPLEMENTATION'.",
+            message="The agent asks to change the project.",
+            instruction=f"{instructions.REQUIRE_CONSENT} {instructions.NO_CHANGES}",
+        )
+    changed = await guide.change(args.project, context, _in_mode, args.mode)
+    return changed.answer({"mode": args.mode}, f"The project {changed.project.name!r} is in {args.mode} mode.")
+
+
+def _in_mode(project: Project, mode: Mode) -> Project:
+    return replace(project, mode=mode)

@@ -1,0 +1,50 @@
+"""What the declarations share: arguments that mean the same everywhere, and the usual kinds of tools."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+LONGEST_NAME = 100
+LONGEST_PATH = 500
+LONGEST_EXPRESSION = 2_000
+LONGEST_DOCUMENT = 1_000_000
+
+ProjectName = Annotated[str | None, Field(description="Another project.")]
+Cursor = Annotated[str | None, Field(description="From next_cursor.")]
+Expression = Annotated[
+    str,
+    Field(
+        description="Such as lang, lang/python+rust or lang/*.md,docs/api.",
+    ),
+]
+Pattern = Annotated[str | None, Field(description="Such as python or **/*.md.")]
+Format = Annotated[Literal["plain", "mime", "json"], Field(description="Text, multipart or a list.")]
+OneName = Annotated[str | None, Field(description="Only this one.")]
+NewName = Annotated[str | None, Field(description="To rename it.")]
+About = Annotated[str | None, Field(max_length=LONGEST_PATH, description="What it is for.")]
+
+Stated = Field(description="The user asked for it.")
+"""Of the literal that states consent."""
+
+READS: Mapping[str, Any] = {
+    "category": "query",
+    "response_time": "fast",
+    "cacheable": False,
+    "idempotent": True,
+}
+"""Looks, and changes nothing. Not cached: a file may change at any moment."""
+
+ADDS: Mapping[str, Any] = {
+    "category": "mutation",
+    "response_time": "fast",
+    "cacheable": False,
+    "idempotent": False,
+}
+"""Makes something; the second time is refused."""
+
+CHANGES: Mapping[str, Any] = {**ADDS, "idempotent": True}
+"""Sets what is there; the second time changes nothing more."""
+
+REMOVES: Mapping[str, Any] = {**CHANGES, "destructive": True}
+"""Takes something away for good."""
