@@ -21,7 +21,9 @@ def load(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = " ".join(word for word in (error.context, error.problem) if word)
-        raise YamlError(words or "cannot be read", mark.line + 1 if mark else 1) from None
+        # What is not closed is missed after the last line.
+        last = max(1, len(text.splitlines()))
+        raise YamlError(words or "cannot be read", min(mark.line + 1, last) if mark else last) from None
     except yaml.YAMLError as error:
         raise YamlError(str(error).splitlines()[0], 1) from None
     except (ValueError, RecursionError) as error:  # such as a date with a 13th month

@@ -96,7 +96,7 @@ def test_what_is_there_because_of_a_folder_is_changed_but_neither_renamed_nor_re
 
 
 def test_a_collection_names_what_is_there():
-    with pytest.raises(NotFound, match="The collection 'start' names 'lnag' .* Nearest: 'lang'"):
+    with pytest.raises(NotFound, match=r"The collection 'start' names 'lnag' .* Nearest: 'lang'"):
         changes.add_collection(APP, "start", ["docs", "lnag/x"])
 
 

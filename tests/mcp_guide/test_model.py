@@ -136,8 +136,30 @@ def test_names_people_give(name):
 
 @pytest.mark.parametrize(
     "name",
-    ["", " ", "a ", " a", "a  b", "a/b", "a,b", "a+b", "{a}", "a*", "a?", "[a]", ".a", "..", "-a", "a\n", "a\0", "a\\b"]
-    + ["x" * 101, "x" * 5000],
+    [
+        *[
+            "",
+            " ",
+            "a ",
+            " a",
+            "a  b",
+            "a/b",
+            "a,b",
+            "a+b",
+            "{a}",
+            "a*",
+            "a?",
+            "[a]",
+            ".a",
+            "..",
+            "-a",
+            "a\n",
+            "a\0",
+            "a\\b",
+        ],
+        "x" * 101,
+        "x" * 5000,
+    ],
 )
 def test_names_that_would_break_an_expression_or_hide_something(name):
     with pytest.raises(InvalidArguments) as raised:
