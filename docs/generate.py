@@ -15,8 +15,11 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
+
+from pydantic.fields import FieldInfo
 
 from mcp_core import App, Settings, targets, telemetry
 from mcp_core.cli import COMMANDS, main
@@ -29,6 +32,7 @@ from mcp_core.verify.quality import DIMENSIONS, MOST
 from mcp_core.verify.rule import Rule
 from mcp_core.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
 from mcp_core.verify.selection import FAMILIES
+from mcp_guide.settings import GuideSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"
@@ -84,20 +88,32 @@ def library_lines(app: App) -> list[str]:
 
 
 def settings_page() -> str:
+    own = {name: field for name, field in GuideSettings.model_fields.items() if name not in Settings.model_fields}
     lines = [
         "# Settings",
         "",
         "Every server command and `toolcharter serve` take the same options.",
         "Each one has an environment variable; the option wins.",
         "",
-        "| option | environment variable | default | what it does |",
-        "|---|---|---|---|",
+        *settings_table(Settings.model_fields),
+        "",
+        "## mcp-guide",
+        "",
+        "`mcp-guide` has these too.",
+        "`toolcharter serve`, `call` and `tools` know them as environment variables.",
+        "",
+        *settings_table(own),
     ]
-    for name, field in Settings.model_fields.items():
+    return "\n".join(lines) + "\n"
+
+
+def settings_table(fields: Mapping[str, FieldInfo]) -> list[str]:
+    lines = ["| option | environment variable | default | what it does |", "|---|---|---|---|"]
+    for name, field in fields.items():
         default = "" if field.default in (None, ()) else f"`{field.default}`"
         option = f"`--{name.replace('_', '-')}`"
         lines.append(f"| {option} | `{variable(name)}` | {default} | {field.description} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def metrics_page() -> str:
