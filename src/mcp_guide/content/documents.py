@@ -9,6 +9,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -59,10 +60,11 @@ def decode(data: bytes) -> tuple[str | None, str]:
     """The text, and what there is to say about it. None is what is not text."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            try:
-                return data.decode(encoding), ""
-            except UnicodeDecodeError:
-                break
+            with suppress(UnicodeDecodeError):
+                text = data.decode(encoding)
+                if not _NOT_IN_TEXT.search(text.encode(errors="replace")):
+                    return text, ""
+            break
     if _NOT_IN_TEXT.search(data):
         return None, f"The document is not text: {len(data):,} bytes."
     try:

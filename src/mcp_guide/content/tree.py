@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -96,6 +96,11 @@ class DocumentTree:
         self._read = DocumentCache(cached_bytes)
         self._unreadable: dict[str, str] = {}
 
+    @property
+    def root(self) -> str:
+        """The folder that everything is below."""
+        return self._root
+
     # --- finding -------------------------------------------------------------------------------------------
 
     def match(self, folder: str, patterns: Sequence[str]) -> list[Entry]:
@@ -131,6 +136,19 @@ class DocumentTree:
         with self._lock:
             found = list(self._walk("/".join(base), self._listed(base), None))
         return iter(found)
+
+    def statuses(self, folder: str, listing: Listing) -> Iterator[tuple[str, os.stat_result]]:
+        """What the system says about each document of a folder; what is gone meanwhile is left out."""
+        try:
+            opened = self._files.open_folder(_folder_parts(folder))
+        except OSError:
+            return
+        try:
+            for name in listing.names():
+                with suppress(FileNotFoundError):
+                    yield name, os.stat(name, dir_fd=opened, follow_symlinks=False)
+        finally:
+            os.close(opened)
 
     def nearest(self, wanted: str, folder: str = "") -> list[str]:
         """Up to five paths relative to the folder that are like what was wanted; a folder ends in '/'."""
