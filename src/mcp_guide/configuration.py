@@ -3,7 +3,6 @@
 import os
 import stat
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -137,20 +136,22 @@ def _shapes() -> Any:
 
 def _replace(target: Path, text: str) -> None:
     """Write the text beside the file, safely to the disk, and then put it in its place in one step."""
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    # Who holds the lock is alone, so the name may be fixed; what a killed process left there goes now.
+    beside = target.with_name(f".{target.name}.new")
     try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 - a descriptor has no path
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
+        beside.unlink(missing_ok=True)
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor has no path
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(target)
-    except BaseException:
+        beside.chmod(mode)
+        beside.replace(target)
+        _sync_folder(target.parent)
+    except OSError as error:
         with suppress(OSError):
-            Path(name).unlink()
-        raise
-    _sync_folder(target.parent)
+            beside.unlink(missing_ok=True)
+        raise Unavailable(f"The configuration {target} cannot be written: {error.strerror}.") from None
 
 
 def _sync_folder(folder: Path) -> None:

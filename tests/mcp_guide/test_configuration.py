@@ -1,5 +1,6 @@
 """The configuration file: real files, real threads, real processes."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -181,6 +182,44 @@ def test_who_reads_while_others_write_sees_whole_files(file: ConfigurationFile):
         seen = [ConfigurationFile(file.path).read().flags.get("n", 0) for _ in range(300)]
         list(writing)
     assert set(seen) <= set(numbers)
+
+
+SET_FLAGS_FOR_EVER = """
+import itertools, sys
+from pathlib import Path
+from mcp_guide import changes
+from mcp_guide.configuration import ConfigurationFile
+file = ConfigurationFile(Path(sys.argv[1]))
+for number in itertools.count():
+    file.change(lambda before: changes.set_feature_flag(before, "n", number))
+    print(number, flush=True)
+"""
+
+
+def test_a_writer_that_is_killed_loses_nothing_and_holds_up_nobody(file: ConfigurationFile):
+    for before_the_kill in (1, 7, 30):
+        command = [sys.executable, "-c", SET_FLAGS_FOR_EVER, str(file.path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            said = [process.stdout.readline() for _ in range(before_the_kill)]
+            process.kill()
+            said += process.stdout.readlines()
+        last = int(next(line for line in reversed(said) if line.endswith("\n")))
+        # One that was written and not yet spoken of is there as well.
+        assert file.read().flags["n"] in (last, last + 1)
+        file.change(lambda before: changes.set_feature_flag(before, "n", -before_the_kill))  # noqa: B023 - called at once
+        assert sorted(path.name for path in file.path.parent.iterdir()) == ["guide.yaml", "guide.yaml.lock"]
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    put(file, "flags: {a: 1}\n")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Unavailable, match=r"guide\.yaml cannot be written: No space left on device\.$"):
+        file.change(lambda before: changes.set_feature_flag(before, "a", 2))
+    assert file.path.read_text(encoding="utf-8") == "flags: {a: 1}\n"
+    assert sorted(path.name for path in file.path.parent.iterdir()) == ["guide.yaml", "guide.yaml.lock"]
 
 
 def test_another_process_that_never_lets_go_is_named(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
