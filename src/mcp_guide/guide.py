@@ -5,9 +5,11 @@ Files are looked at in threads, one hop a call, so that the event loop is free.
 
 import asyncio
 from collections.abc import Callable
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
 from mcp_core import Result, ToolContext
@@ -54,6 +56,8 @@ class Guide:
         self._given, self._otherwise = given, otherwise
         self._trees: dict[Path, DocumentTree] = {}
         self._searches: dict[Path, Search] = {}
+        self._opening = Lock()
+        self._indexes: Path | None = None
         self._borrowed: TemporaryDirectory[str] | None = None
 
     # --- looking ---------------------------------------------------------------------------------------
@@ -141,20 +145,29 @@ class Guide:
         return self._trees[root]
 
     def _search(self, root: Path) -> "Search":
-        if root not in self._searches:
+        with self._opening:
+            if root in self._searches:
+                return self._searches[root]
             self._searches[root] = import_module("mcp_guide.content.search").Search(self._tree(root), self._index(root))
         return self._searches[root]
+
+    def _index(self, root: Path) -> Path:
+        """The file of a root's search index. It holds nothing that is not in the documents, so a cache is its place."""
+        folder = self._indexes or import_module("platformdirs").user_cache_path("toolcharter") / "guide"
+        return folder / f"{sha256(bytes(root)).hexdigest()[:16]}.db"
 
     def move_to_a_temporary_folder(self) -> Path:
         """Work on nothing from now on: for examples, which must not touch what a person keeps."""
         self._borrowed = TemporaryDirectory(prefix="guide-")
         folder = Path(self._borrowed.name)
         self.file = ConfigurationFile(folder / "guide.yaml")
-        self._given, self.active = folder / "docs", ActiveProject(folder=folder)
+        self._given, self._indexes, self.active = folder / "docs", folder, ActiveProject(folder=folder)
         return folder
 
     def close(self) -> None:
         """Let go of what is open."""
+        for search in self._searches.values():
+            search.close()
         if self._borrowed is not None:
             self._borrowed.cleanup()
 

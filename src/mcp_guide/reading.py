@@ -4,8 +4,9 @@ All of it looks at files, and is called in a thread (`Guide.look`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mcp_core import InvalidArguments, NotFound
 from mcp_core.instructions import ask_for_clarification
@@ -16,6 +17,9 @@ from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Answer, Value, View
 from mcp_guide.model import Category, FlagValue, resolve_flags
 from mcp_guide.resolve import Selection, resolve
+
+if TYPE_CHECKING:
+    from mcp_guide.content.search import Hit
 
 Format = Literal["plain", "mime", "json"]
 
@@ -214,18 +218,20 @@ def search(view: View, query: str, limit: int, cursor: str | None) -> Answer:
     offset = int(cursor or 0)
     folders = list(dict.fromkeys(category.dir for category in view.project.categories.values()))
     found = view.search().find(query, folders, limit, offset)
-    value: Value = {
-        "hits": [
-            {"path": hit.path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
-            for hit in found.hits
-        ],
-        "total": found.total,
-    }
+    flags = resolve_flags(view.configuration, view.project)
+    value: Value = {"hits": [_hit(view, hit, flags) for hit in found.hits], "total": found.total}
     reached = offset + len(found.hits)
     if found.hits and reached < found.total:
         value["next_cursor"] = str(reached)
-    return Answer.ok(value, f"{len(found.hits)} of {found.total} hits." if found.total else _no_hit(query))
+    if not found.total:
+        return Answer.ok(value, f"No document holds {query[:100]!r}.")
+    some = " No document has all the words; these have some." if found.is_relaxed else ""
+    return Answer.ok(value, f"{len(found.hits)} of {found.total} hits.{some}")
 
 
-def _no_hit(query: str) -> str:
-    return f"No document holds {query[:100]!r}."
+def _hit(view: View, hit: "Hit", flags: Mapping[str, FlagValue]) -> Value:
+    line: Value = {"path": hit.path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
+    with suppress(NotFound):  # removed a moment ago
+        missing = [name for name in view.tree.read(hit.path).front.requires if not flags.get(name)]
+        line |= {"requires": missing} if missing else {}
+    return line

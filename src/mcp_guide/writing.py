@@ -3,6 +3,7 @@
 All of it looks at files, and is called in a thread (`Guide.look`).
 """
 
+import json
 from pathlib import Path, PurePosixPath
 
 from mcp_core import NotFound, PermissionDenied
@@ -61,7 +62,8 @@ def export(view: View, expression: str, destination: str, format: Format) -> Ans
     """The text of documents as a new file. What the person has not allowed is refused, and stays so."""
     folder, inside = _allowed(view.configuration.export_folders, destination)
     got = reading.read(view, reading.find(view, expression).entries)
-    text = formats.as_text(got.documents, format)
+    rendered = formats.render(got.documents, format)
+    text = rendered if isinstance(rendered, str) else json.dumps(rendered, ensure_ascii=False, indent=2)
     DocumentTree(folder).create(inside, text)
     value: Value = {
         "file": str(folder / inside),

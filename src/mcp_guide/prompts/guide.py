@@ -26,6 +26,7 @@ Collections: {collections}
 async def guide(
     guide: Need[Guide],
     context: ToolContext,
+    *,
     arg1: str = "",
     arg2: str = "",
     arg3: str = "",

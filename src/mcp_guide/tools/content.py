@@ -41,8 +41,23 @@ class GetContentArgs(ToolArguments):
             {"expression": "backend", "format": "json"},
             {
                 "content": [
-                    {"path": "lang/python.md", "text": PYTHON["content"], "title": "Python", "type": "agent"},
-                    {"path": "docs/api.md", "text": "# API\n\nEvery address begins with /v1.\n", "title": "API"},
+                    {
+                        "path": "lang/python.md",
+                        "title": "Python",
+                        "description": "How we write Python.",
+                        "type": "agent",
+                        "instruction": "Run ruff before you show code.",
+                        "text": PYTHON["content"],
+                        "is_text": True,
+                        "size": "<number>",
+                    },
+                    {
+                        "path": "docs/api.md",
+                        "title": "API",
+                        "text": "# API\n\nEvery address begins with /v1.\n",
+                        "is_text": True,
+                        "size": "<number>",
+                    },
                 ],
                 "documents": ["lang/python.md", "docs/api.md"],
             },

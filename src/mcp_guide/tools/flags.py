@@ -18,7 +18,7 @@ from mcp_guide.tools.vocabulary import CHANGES, READS, ProjectName
 Flag = Annotated[str, Field(description="Such as tdd.")]
 Containing = Annotated[str | None, Field(description="Only names with this.")]
 Value = Annotated[
-    bool | float | str | list[str] | None,
+    bool | int | float | str | list[str] | None,
     Field(description="null removes it."),
 ]
 

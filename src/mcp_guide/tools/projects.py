@@ -37,7 +37,10 @@ class ListProjectsArgs(ToolArguments):
             "All projects, and the active one",
             {},
             {
-                "projects": [{"name": "default", "mode": "DISCUSSION"}, {"name": "shop", "mode": "DISCUSSION"}],
+                "projects": [
+                    {"name": "default", "mode": "DISCUSSION"},
+                    {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"},
+                ],
                 "active": "shop",
             },
         )
@@ -81,6 +84,7 @@ class GetProjectConfigArgs(ToolArguments):
             {
                 "name": "shop",
                 "mode": "DISCUSSION",
+                "folder": "<text>",
                 "docs_root": "<text>",
                 "categories": "<any>",
                 "collections": [collections.BACKEND],
@@ -126,7 +130,9 @@ class SetProjectArgs(ToolArguments):
     **CHANGES,
     permissions=["projects:read"],
     tags=["projects"],
-    examples=[Example("Work on the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION"})],
+    examples=[
+        Example("Work on the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
+    ],
 )
 async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Choose the active project.
@@ -202,7 +208,7 @@ class ChangeProjectArgs(ToolArguments):
         Example(
             "Another name",
             {"project": "shop", "new_name": "store"},
-            {"name": "store", "mode": "DISCUSSION"},
+            {"name": "store", "mode": "DISCUSSION", "folder": "<text>"},
         )
     ],
 )

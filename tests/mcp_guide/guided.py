@@ -1,0 +1,68 @@
+"""A guide on a document root of its own, and how the tests call it."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from mcp_core import App
+from mcp_core.call import Caller
+from mcp_guide.app import build
+from mcp_guide.settings import GuideSettings
+
+Said = tuple[bool, dict[str, Any]]
+"""Whether it is an error, and the answer."""
+Call = Callable[..., Awaitable[Said]]
+
+DOCUMENTS: Mapping[str, str] = {
+    "lang/python.md": "---\ntitle: Python\ninstruction: Run ruff before you show code.\n---\n# Python\n",
+    "lang/java.md": "# Java\n",
+    "lang/rust.md": "# Rust\n",
+    "docs/api.md": "# API\n",
+    "guidelines/review.md": "# Review\n",
+}
+
+DISCUSSION = (
+    "You are now in DISCUSSION mode. Gather requirements and create specifications. "
+    "Do NOT make any changes to the project."
+)
+
+
+def place(root: Path, documents: Mapping[str, str | bytes] = DOCUMENTS) -> Path:
+    """Write documents below a folder."""
+    for path, text in documents.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return root
+
+
+def built(folder: Path, **settings: Any) -> App:
+    """The server, with its documents and its configuration in a folder."""
+    (folder / "docs").mkdir(exist_ok=True)
+    own = {"docs_root": folder / "docs", "config": folder / "guide.yaml", "deadline": 30, **settings}
+    return build(GuideSettings(**own))
+
+
+def calling(app: App, caller: Caller | None = None) -> Call:
+    """`await call("get_content", expression="lang/python")` through the pipeline."""
+
+    async def call(tool: str, /, **arguments: Any) -> Said:
+        answer = await app.call(tool, arguments, caller)
+        return answer.is_error, json.loads(answer.text)
+
+    return call
+
+
+async def value(call: Call, tool: str, /, **arguments: Any) -> Any:
+    """The value of a call that succeeds."""
+    failed, answer = await call(tool, **arguments)
+    assert not failed, answer
+    return answer["value"]
+
+
+async def error(call: Call, tool: str, /, **arguments: Any) -> tuple[str, str]:
+    """Type and words of a call that fails."""
+    failed, answer = await call(tool, **arguments)
+    assert failed, answer
+    return answer["error_type"], answer["error"]

@@ -1,0 +1,121 @@
+"""The server as a whole: what an agent sees of it, what it costs, and who may do what."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_core import Settings
+from mcp_core.auth import user
+from mcp_core.verify.outcome import held_to_the_project
+from mcp_guide.app import build
+from tests.mcp_guide.guided import built, calling, error, place, value
+
+COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
+MOST_BYTES = 16_000
+
+TOOLS = """
+    get_content search_content list_documents create_document update_document delete_document
+    list_projects get_project_config set_project clone_project change_project remove_project
+    list_categories add_category change_category remove_category
+    list_collections add_collection change_collection remove_collection
+    set_project_flag get_project_flag list_project_flags set_feature_flag get_feature_flag list_feature_flags
+    get_mode set_mode export_content client_info
+""".split()
+
+
+def test_these_are_the_tools():
+    assert [tool.name for tool in build(Settings()).list_tools()] == TOOLS
+
+
+def listed(*options: str, **env: str) -> str:
+    """What `mcp-guide` writes when a client asks for its tools."""
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/list",
+        "params": {
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }
+        },
+    }
+    done = subprocess.run(
+        [COMMAND, *options], input=json.dumps(asked) + "\n", env=env, capture_output=True, text=True, timeout=60, check=True
+    )
+    return done.stdout
+
+
+def test_the_list_of_tools_is_small_enough_to_be_in_every_request():
+    text = listed()
+    assert len(text.encode()) <= MOST_BYTES
+    assert len(json.loads(text)["result"]["tools"]) == len(TOOLS)
+
+
+@pytest.mark.requirement("NAM-4")
+def test_the_command_puts_guide_before_each_name_unless_the_user_says_otherwise():
+    for env, before in (({}, "guide_"), ({"MCP_TOOL_PREFIX": ""}, ""), ({"MCP_TOOL_PREFIX": "team"}, "team_")):
+        names = [tool["name"] for tool in json.loads(listed(**env))["result"]["tools"]]
+        assert names == [f"{before}{name}" for name in TOOLS]
+
+
+def test_whoever_asks_for_full_descriptions_gets_all_four_sections_and_all_hints():
+    for tool in json.loads(listed("--descriptions", "full"))["result"]["tools"]:
+        assert "## Concrete Examples" in tool["description"]
+        assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        assert tool["inputSchema"]["additionalProperties"] is False
+        assert tool["_meta"]["dev.toolcharter/permissions"]
+
+
+@pytest.mark.requirement("CON-2")
+def test_the_short_list_still_says_which_tools_want_consent_and_which_only_read():
+    tools = {tool.name: tool for tool in build(Settings()).list_tools()}
+    demanding = {name for name, tool in tools.items() if "explicit_action" in tool.input_schema["properties"]}
+    assert demanding == {
+        *("create_document", "update_document", "delete_document"),
+        *("remove_project", "remove_category", "remove_collection"),
+    }
+    for name, tool in tools.items():
+        assert ("REQUIRES EXPLICIT USER INSTRUCTION" in tool.description) is (name in demanding), name
+    reading = {name for name, tool in tools.items() if tool.annotations.get("readOnlyHint")}
+    assert reading == {n for n in TOOLS if n.startswith(("get_", "list_", "search_")) or n == "client_info"}
+    destroying = {name for name, tool in tools.items() if tool.annotations.get("destructiveHint")}
+    assert destroying == demanding - {"create_document"}
+
+
+def test_the_rules_find_nothing():
+    outcome = held_to_the_project(build(Settings()), Path(__file__).parents[2], "guide")
+    assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
+
+
+async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
+    place(tmp_path / "docs")
+    async with built(tmp_path) as app:
+        call = calling(app, user("reader", ("documents:read", "projects:read", "flags:read")))
+        await value(call, "get_content", expression="lang/python")
+        await value(call, "get_project_config")
+        for tool, arguments in (
+            ("create_document", {"category_dir": "lang", "name": "a", "content": "", "explicit_action": "CREATE_DOCUMENT"}),
+            ("set_mode", {"mode": "PLANNING"}),
+            ("set_feature_flag", {"flag": "a", "value": True}),
+            ("add_category", {"name": "a"}),
+            ("export_content", {"expression": "lang", "destination": "a"}),
+        ):
+            assert (await error(call, tool, **arguments))[0] == "PermissionError", tool
+
+
+async def test_examples_touch_nothing_that_a_person_keeps(tmp_path):
+    async with built(tmp_path) as app:
+        await app.rehearse(app)
+        await value(calling(app), "set_mode", mode="PLANNING")
+        assert (await value(calling(app), "get_project_config"))["name"] == "shop"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]
+
+
+def test_a_start_loads_neither_yaml_nor_sqlite():
+    code = "import sys; from mcp_core import Settings; from mcp_guide.app import build; build(Settings()); print([m for m in ('yaml', 'sqlite3', 'sqlalchemy', 'mcp', 'mcp_types') if m in sys.modules])"  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"

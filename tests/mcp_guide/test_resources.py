@@ -1,0 +1,76 @@
+"""Documents as resources."""
+
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from mcp_core.hosts.native import build_server
+from tests.mcp_guide.guided import DOCUMENTS, built, place
+
+
+@pytest.fixture(params=["2026-07-28", "legacy"])
+def connected(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
+    """A client of either protocol, to be entered by the test."""
+    place(tmp_path / "docs")
+    return Client(build_server(built(tmp_path)), mode=request.param)
+
+
+async def addresses(client: Client) -> list[str]:
+    found, cursor = [], None
+    while True:
+        page = await client.list_resources(cursor=cursor)
+        found += [str(resource.uri) for resource in page.resources if str(resource.uri).startswith("guide://")]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+async def read(client: Client, uri: str) -> tuple[str, str]:
+    (content,) = (await client.read_resource(uri)).contents
+    return content.mime_type, content.text
+
+
+async def test_categories_and_documents_are_listed_and_read(connected):
+    async with connected as client:
+        listed = await addresses(client)
+        assert sorted(listed) == sorted([
+            *(f"guide://{name}" for name in ("docs", "guidelines", "lang")),
+            *(f"guide://{path}" for path in DOCUMENTS),
+        ])
+        assert await read(client, "guide://lang/python.md") == ("text/markdown", "# Python\n")
+        assert await read(client, "guide://lang/python") == ("text/markdown", "# Python\n")
+        assert await read(client, "guide://docs") == ("text/plain", "guide://docs/api.md\n")
+        for uri in listed:
+            await read(client, uri)
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [t.uri_template for t in templates] == ["guide://{category}", "guide://{category}/{+document}"]
+
+
+async def test_a_long_list_comes_in_pages(connected, tmp_path):
+    place(tmp_path / "docs", {f"many/n{number:03} ü.md": f"{number}\n" for number in range(250)})
+    async with connected as client:
+        listed = await addresses(client)
+        assert len(listed) == len(set(listed)) == len(DOCUMENTS) + 4 + 250
+        assert await read(client, "guide://many/n007%20%C3%BC.md") == ("text/markdown", "7\n")
+
+
+@pytest.mark.requirement("GUI-11")
+@pytest.mark.parametrize(
+    "place_",
+    ["lang/../../secret.md", "lang/%2e%2e/%2e%2e/secret.md", "../secret.md", "lang//etc/passwd", "lang/.hidden.md", "lang/link.md", "nothing", "lang/none.md", ""],
+)
+async def test_no_address_leads_out(connected, tmp_path, place_):
+    place(tmp_path, {"secret.md": "the secret", "docs/lang/.hidden.md": "the secret"})
+    (tmp_path / "docs" / "lang" / "link.md").symlink_to(tmp_path / "secret.md")
+    async with connected as client:
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - each client has its own class of it
+            await read(client, f"guide://{place_}")
+        assert "the secret" not in str(caught.value)
+
+
+async def test_a_document_that_requires_a_flag_says_so(connected, tmp_path):
+    place(tmp_path / "docs", {"lang/tdd.md": "---\nrequires: tdd\n---\nTests first.\n"})
+    async with connected as client:
+        with pytest.raises(Exception, match="requires the flag tdd"):
+            await read(client, "guide://lang/tdd.md")

@@ -1,0 +1,204 @@
+"""Reading, searching and listing documents."""
+
+import base64
+
+import pytest
+
+from tests.mcp_guide.guided import DISCUSSION, DOCUMENTS, error, place, value
+
+PYTHON = {
+    "success": True,
+    "value": {"content": "# Python\n", "documents": ["lang/python.md"]},
+    "message": "1 document.",
+    "instruction": f"Run ruff before you show code. {DISCUSSION}",
+}
+
+
+async def paths(call, expression: str) -> list[str]:
+    return (await value(call, "get_content", expression=expression))["documents"]
+
+
+# ---- expressions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("GUI-1")
+async def test_a_slash_is_the_same_as_two_arguments(call):
+    assert await call("get_content", expression="lang/python") == (False, PYTHON)
+    assert await call("get_content", expression="lang", pattern="python") == (False, PYTHON)
+
+
+@pytest.mark.requirement("GUI-2")
+async def test_a_plus_gives_the_documents_of_any_pattern_each_once(call):
+    assert await paths(call, "lang/python+java+rust") == ["lang/java.md", "lang/python.md", "lang/rust.md"]
+    assert await paths(call, "lang/python+py*+*.md") == ["lang/java.md", "lang/python.md", "lang/rust.md"]
+
+
+@pytest.mark.requirement("GUI-3")
+async def test_a_comma_gives_several_specifications_in_their_order(call):
+    expected = ["lang/python.md", "docs/api.md", "guidelines/review.md"]
+    assert await paths(call, "lang/python,docs/api,guidelines") == expected
+    assert await paths(call, "guidelines,docs/api,lang/python,docs") == expected[::-1]
+
+
+async def test_a_collection_gives_what_it_names(call):
+    await value(call, "add_collection", name="start", expressions=["docs/api", "lang/python"])
+    await value(call, "add_collection", name="all", expressions=["start", "guidelines"])
+    assert await paths(call, "all") == ["docs/api.md", "lang/python.md", "guidelines/review.md"]
+
+
+# ---- what comparable servers get wrong -----------------------------------------------------------
+
+
+async def test_braces_keep_their_commas_and_a_folder_after_two_stars_matches(call, root):
+    place(root, {"docs/a/dir/x.md": "X\n", "docs/dir/y.md": "Y\n"})
+    assert await paths(call, "lang/{python,rust}.md,docs/**/dir/*.md") == [
+        "lang/python.md",
+        "lang/rust.md",
+        "docs/a/dir/x.md",
+        "docs/dir/y.md",
+    ]
+
+
+async def test_no_match_is_an_error_that_names_the_nearest(call):
+    failed, answer = await call("get_content", expression="lang/pyton")
+    assert (failed, answer["error_type"]) == (True, "NotFoundError")
+    assert "'lang/pyton'" in answer["error"]
+    assert "'lang/python.md'" in answer["error"]
+    kind, words = await error(call, "get_content", expression="lnag")
+    assert (kind, "'lang'" in words) == ("NotFoundError", True)
+
+
+async def test_a_part_that_matches_nothing_is_said_beside_what_was_found(call):
+    failed, answer = await call("get_content", expression="lang/python,docs/nothing")
+    assert (failed, answer["message"]) == (False, "1 document. Nothing matches docs/nothing.")
+
+
+async def test_more_than_a_page_comes_in_pages_and_nothing_is_lost(call, root):
+    names = [f"many/n{number:04}.md" for number in range(250)]
+    place(root, {name: f"{name}\n" for name in names})
+    seen, cursor, remaining = [], None, []
+    while True:
+        more = {} if cursor is None else {"cursor": cursor}
+        failed, answer = await call("get_content", expression="many", **more)
+        assert not failed, answer
+        seen += answer["value"]["documents"]
+        remaining.append(answer["value"].get("remaining"))
+        cursor = answer["value"].get("next_cursor")
+        if cursor is None:
+            break
+        assert "are left out: ask again with the cursor" in answer["message"]
+    assert (seen, remaining) == (names, [150, 50, None])
+
+
+async def test_a_folder_of_more_than_4096_documents_loses_none(call, root):
+    place(root, {f"many/n{number}.md": "" for number in range(5_000)})
+    listed = await value(call, "list_documents", expression="many", limit=1)
+    assert listed["total"] == 5_000
+
+
+async def test_a_file_in_another_encoding_spoils_nothing(call, root):
+    place(root, {"lang/latin.md": "Größe\n".encode("cp1252"), "lang/logo.png": b"\x89PNG\x00\x01"})
+    failed, answer = await call("get_content", expression="lang/latin+logo.png+python")
+    assert not failed
+    assert answer["value"]["documents"] == ["lang/latin.md", "lang/python.md"]
+    assert "Größe" in answer["value"]["content"]
+    assert answer["value"]["left_out"] == [{"path": "lang/logo.png", "reason": "The document is not text: 6 bytes."}]
+    assert "1 cannot be shown." in answer["message"]
+    listed = await value(call, "list_documents", expression="lang/logo.png")
+    assert listed["documents"][0]["is_text"] is False
+
+
+async def test_a_body_is_given_as_it_is_written(call, root):
+    body = "---\n# A rule, no YAML: <b>&amp;</b>\n---\n{{ name }} & <tag>\n"
+    place(root, {"docs/raw.md": body})
+    assert (await value(call, "get_content", expression="docs/raw"))["content"] == body
+
+
+# ---- what documents say about themselves ---------------------------------------------------------
+
+
+async def test_instructions_of_documents_reach_the_agent_once_each(call, root):
+    place(
+        root,
+        {
+            "rules/a.md": "---\ntype: instruction\ninstruction: Be brief.\n---\nA\n",
+            "rules/b.md": "---\ntype: user\ninstruction: Be brief.\n---\nB\n",
+            "rules/c.md": "---\ntype: agent\n---\nC\n",
+        },
+    )
+    _, answer = await call("get_content", expression="rules")
+    assert answer["instruction"] == (
+        "Be brief. Follow the instructions in rules/a.md. Show rules/b.md to the user. "
+        f"rules/c.md is for you, not for the user. {DISCUSSION}"
+    )
+
+
+async def test_a_document_that_requires_a_flag_is_left_out_and_said_so(call, root):
+    place(root, {"lang/tdd.md": "---\nrequires: [tdd]\n---\nTests first.\n"})
+    reason = "It requires the flag tdd, which is not set."
+    got = await value(call, "get_content", expression="lang/tdd+rust")
+    assert (got["documents"], got["left_out"]) == (["lang/rust.md"], [{"path": "lang/tdd.md", "reason": reason}])
+    kind, words = await error(call, "get_content", expression="lang/tdd")
+    assert (kind, reason in words) == ("NotFoundError", True)
+    for flag, shown in ((True, True), (False, False), ("yes", True), (None, False)):
+        await value(call, "set_project_flag", flag="tdd", value=flag)
+        failed, _ = await call("get_content", expression="lang/tdd")
+        assert failed is not shown, flag
+
+
+# ---- formats -------------------------------------------------------------------------------------
+
+
+async def test_the_three_formats_have_the_same_documents(call):
+    both = "lang/python,docs/api"
+    plain = await value(call, "get_content", expression=both)
+    mime = await value(call, "get_content", expression=both, format="mime")
+    listed = await value(call, "get_content", expression=both, format="json")
+    assert plain["documents"] == mime["documents"] == listed["documents"] == ["lang/python.md", "docs/api.md"]
+    for text in (plain["content"], mime["content"]):
+        assert text.index("# Python") < text.index("# API")
+    assert "multipart/mixed" in mime["content"]
+    assert [(one["path"], one["text"]) for one in listed["content"]] == [
+        ("lang/python.md", "# Python\n"),
+        ("docs/api.md", "# API\n"),
+    ]
+
+
+# ---- lists and search ----------------------------------------------------------------------------
+
+
+async def test_without_an_expression_all_documents_are_listed_in_pages(call):
+    first = await value(call, "list_documents", limit=3)
+    rest = await value(call, "list_documents", limit=3, cursor=first["next_cursor"])
+    assert (first["total"], rest["total"], "next_cursor" in rest) == (5, 5, False)
+    listed = [one["path"] for one in (*first["documents"], *rest["documents"])]
+    assert sorted(listed) == sorted(DOCUMENTS)
+
+
+async def test_a_search_finds_words_and_sees_changes_at_once(call, root):
+    assert [hit["path"] for hit in (await value(call, "search_content", query="review"))["hits"]] == [
+        "guidelines/review.md"
+    ]
+    place(root, {"docs/zebra.md": "All about zebras.\n"})
+    assert [hit["path"] for hit in (await value(call, "search_content", query="zebras"))["hits"]] == ["docs/zebra.md"]
+    (root / "docs" / "zebra.md").unlink()
+    assert await value(call, "search_content", query="zebras") == {"hits": [], "total": 0}
+
+
+async def test_a_search_goes_on_where_it_stopped(call, root):
+    place(root, {f"docs/z{number}.md": f"zebra {number}\n" for number in range(5)})
+    first = await value(call, "search_content", query="zebra", limit=3)
+    rest = await value(call, "search_content", query="zebra", limit=3, cursor=first["next_cursor"])
+    found = {hit["path"] for hit in (*first["hits"], *rest["hits"])}
+    assert (found, first["total"], "next_cursor" in rest) == ({f"docs/z{n}.md" for n in range(5)}, 5, False)
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "9" * 400, base64.b64encode(b"[]").decode()])
+async def test_a_cursor_that_was_never_given_is_refused(call, cursor):
+    for tool, more in (
+        ("get_content", {"expression": "lang"}),
+        ("list_documents", {}),
+        ("search_content", {"query": "a"}),
+    ):
+        kind, words = await error(call, tool, cursor=cursor, **more)
+        assert (tool, kind) == (tool, "ValidationError"), words

@@ -1,0 +1,58 @@
+"""Making, changing and deleting documents."""
+
+import pytest
+
+from tests.mcp_guide.guided import error, value
+
+CREATE = {"category_dir": "lang", "name": "go", "content": "# Go\n", "explicit_action": "CREATE_DOCUMENT"}
+
+
+@pytest.mark.requirement("GUI-5")
+async def test_a_document_is_made_changed_and_deleted_as_a_file(call, root):
+    file = root / "lang" / "go.md"
+    assert await value(call, "create_document", **CREATE) == {"path": "lang/go.md", "size": 5}
+    assert file.read_text() == "# Go\n"
+    assert (await value(call, "get_content", expression="lang/go"))["content"] == "# Go\n"
+    changed = {"category_dir": "lang", "name": "go", "content": "# Go 2\n", "explicit_action": "UPDATE_DOCUMENT"}
+    assert await value(call, "update_document", **changed) == {"path": "lang/go.md", "size": 7}
+    assert (await value(call, "get_content", expression="lang/go"))["content"] == "# Go 2\n"
+    gone = {"category_dir": "lang", "name": "go.md", "explicit_action": "DELETE_DOCUMENT"}
+    assert await value(call, "delete_document", **gone) == {"path": "lang/go.md"}
+    assert not file.exists()
+    assert (await error(call, "get_content", expression="lang/go"))[0] == "NotFoundError"
+
+
+@pytest.mark.requirement("GUI-5")
+@pytest.mark.parametrize("tool", ["create_document", "update_document", "delete_document"])
+async def test_nothing_happens_without_the_very_words(call, root, tool):
+    before = {path: path.read_bytes() for path in root.rglob("*.md")}
+    arguments = {"category_dir": "lang", "name": "python.md"} | (
+        {} if tool == "delete_document" else {"content": "gone"}
+    )
+    for words in ({}, {"explicit_action": "yes"}, {"explicit_action": tool}, {"explicit_action": "DELETE_PROJECT"}):
+        kind, said = await error(call, tool, **arguments, **words)
+        assert (kind, "explicit_action" in said) == ("ValidationError", True)
+    assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
+
+
+async def test_what_exists_is_never_overwritten_by_making_it(call, root):
+    kind, words = await error(call, "create_document", **{**CREATE, "name": "python"})
+    assert (kind, "lang/python.md" in words) == ("ConflictError", True)
+    assert (root / "lang" / "python.md").read_text().endswith("# Python\n")
+
+
+async def test_a_category_is_meant_by_its_name_or_by_its_folder(call, root):
+    await value(call, "add_category", name="decisions", dir="docs/adr")
+    for number, named in enumerate(("decisions", "docs/adr", "docs/adr/")):
+        made = await value(call, "create_document", **{**CREATE, "category_dir": named, "name": f"{number}.md"})
+        assert made["path"] == f"docs/adr/{number}.md"
+    assert len(list((root / "docs" / "adr").iterdir())) == 3
+    kind, words = await error(call, "create_document", **{**CREATE, "category_dir": "lnag"})
+    assert (kind, "'lang'" in words) == ("NotFoundError", True)
+
+
+async def test_changing_or_deleting_what_is_not_there_names_the_nearest(call):
+    for tool, more in (("update_document", {"content": "x"}), ("delete_document", {})):
+        words = {"explicit_action": tool.upper()}
+        kind, said = await error(call, tool, category_dir="lang", name="pyton", **more, **words)
+        assert (kind, "lang/python.md" in said) == ("NotFoundError", True)

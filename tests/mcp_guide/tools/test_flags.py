@@ -1,0 +1,55 @@
+"""Flags of projects, and global ones."""
+
+import pytest
+
+from tests.mcp_guide.guided import error, value
+
+
+@pytest.mark.requirement("GUI-7")
+async def test_flags_of_a_project_win_over_global_ones_which_are_the_defaults(call):
+    await value(call, "set_feature_flag", flag="beta", value=False)
+    await value(call, "set_feature_flag", flag="depth", value=3)
+    await value(call, "set_project_flag", flag="beta", value=True)
+    got = {name: await value(call, "get_project_flag", flag=name) for name in ("beta", "depth", "none")}
+    assert got == {
+        "beta": {"flag": "beta", "value": True, "scope": "project"},
+        "depth": {"flag": "depth", "value": 3, "scope": "global"},
+        "none": {"flag": "none", "value": None, "scope": "unset"},
+    }
+    assert await value(call, "list_project_flags") == {"flags": {"beta": True, "depth": 3}}
+    await value(call, "set_project_flag", flag="beta", value=None)
+    assert (await value(call, "get_project_flag", flag="beta"))["value"] is False
+
+
+@pytest.mark.requirement("GUI-8")
+async def test_global_flags_know_nothing_of_projects(call):
+    await value(call, "set_feature_flag", flag="beta", value=False)
+    await value(call, "set_project_flag", flag="beta", value=True)
+    await value(call, "set_project_flag", flag="own", value="mine")
+    assert await value(call, "get_feature_flag", flag="beta") == {"flag": "beta", "value": False}
+    assert await value(call, "get_feature_flag", flag="own") == {"flag": "own", "value": None}
+    assert await value(call, "list_feature_flags") == {"flags": {"beta": False}}
+    await value(call, "set_feature_flag", flag="beta", value=None)
+    assert await value(call, "list_feature_flags") == {"flags": {}}
+    assert (await value(call, "get_project_flag", flag="beta"))["scope"] == "project"
+
+
+@pytest.mark.parametrize("kept", [True, False, "a text", "", 7, -1.5, ["a", "b"], []])
+async def test_a_value_comes_back_as_it_was_set(call, kept):
+    for scope in ("project", "feature"):
+        assert await value(call, f"set_{scope}_flag", flag="kept", value=kept) == {"flag": "kept", "value": kept}
+        back = (await value(call, f"get_{scope}_flag", flag="kept"))["value"]
+        assert (back, type(back)) == (kept, type(kept))
+
+
+@pytest.mark.parametrize("wrong", [{"a": 1}, [1], [["a"]]])
+async def test_other_values_are_refused(call, wrong):
+    assert (await error(call, "set_project_flag", flag="kept", value=wrong))[0] == "ValidationError"
+
+
+async def test_lists_can_be_narrowed_and_an_unset_flag_names_its_neighbours(call):
+    for name in ("beta", "beta-2", "other"):
+        await value(call, "set_feature_flag", flag=name, value=True)
+    assert await value(call, "list_feature_flags", containing="beta") == {"flags": {"beta": True, "beta-2": True}}
+    _, answer = await call("get_feature_flag", flag="betta")
+    assert answer["message"] == "The flag 'betta' is not set. Nearest: 'beta', 'beta-2'."

@@ -1,0 +1,68 @@
+"""Modes, and what each answer says of them."""
+
+import pytest
+
+from mcp_core import Request, instructions
+from mcp_guide.model import BOUNDARIES, MODES
+from tests.mcp_guide.guided import built, calling, value
+
+CONSENT = {"user_consent": "ENTER_IMPLEMENTATION"}
+
+
+@pytest.mark.requirement("GUI-10")
+@pytest.mark.parametrize("mode", MODES)
+async def test_each_answer_carries_the_boundary_of_the_mode(call, mode):
+    failed, answer = await call("set_mode", mode=mode, **(CONSENT if mode == "IMPLEMENTATION" else {}))
+    assert (failed, answer["value"], answer["instruction"]) == (False, {"mode": mode}, BOUNDARIES[mode])
+    for tool, arguments in (
+        ("get_mode", {}),
+        ("get_content", {"expression": "lang/python"}),
+        ("search_content", {"query": "python"}),
+        ("list_documents", {}),
+        ("get_project_config", {}),
+        ("list_categories", {}),
+        ("list_collections", {}),
+        ("list_project_flags", {}),
+        ("set_project_flag", {"flag": "a", "value": True}),
+        ("add_category", {"name": "more"}),
+        ("client_info", {}),
+    ):
+        failed, answer = await call(tool, **arguments)
+        assert (tool, failed) == (tool, False), answer
+        assert answer["instruction"].endswith(BOUNDARIES[mode]), tool
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_implementation_begins_only_with_the_user_s_consent(call):
+    failed, answer = await call("set_mode", mode="IMPLEMENTATION")
+    assert (failed, answer["error_type"]) == (True, "ConsentError")
+    assert answer["instruction"] == f"{instructions.REQUIRE_CONSENT} {instructions.NO_CHANGES}"
+    assert await value(call, "get_mode") == {"mode": "DISCUSSION"}
+    await value(call, "set_mode", mode="IMPLEMENTATION", **CONSENT)
+    assert await value(call, "get_mode") == {"mode": "IMPLEMENTATION"}
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_a_person_who_can_be_asked_is_asked_and_their_no_counts(tmp_path):
+    asked = []
+
+    async def refuse(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    async with built(tmp_path) as app:
+        arguments = {"mode": "IMPLEMENTATION", **CONSENT}
+        answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=refuse))
+        assert (answer.is_error, asked) == (True, ["Let the agent work in IMPLEMENTATION mode?"])
+        assert await value(calling(app), "get_mode") == {"mode": "DISCUSSION"}
+
+
+async def test_each_project_has_its_own_mode_and_keeps_it(tmp_path):
+    async with built(tmp_path) as app:
+        call = calling(app)
+        await value(call, "clone_project", name="shop")
+        await value(call, "set_mode", mode="PLANNING", project="shop")
+    async with built(tmp_path) as app:
+        call = calling(app)
+        assert await value(call, "get_mode") == {"mode": "DISCUSSION"}
+        assert await value(call, "get_mode", project="shop") == {"mode": "PLANNING"}
