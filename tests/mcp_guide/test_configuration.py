@@ -137,6 +137,31 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path):
     assert ConfigurationFile(real).read().flags == {"a": 1, "b": 2}
 
 
+def test_the_example_of_the_documentation_says_what_it_says():
+    example = ConfigurationFile(Path(__file__).resolve().parents[2] / "examples" / "guide.yml")
+    assert example.read() == Configuration(
+        projects={
+            "shop": Project(
+                "shop",
+                root=Path("/home/ana/work/shop/docs"),
+                folder=Path("/home/ana/work/shop"),
+                categories={"style": Category("style", "guidelines/style", ("*.md",), "How code reads here.")},
+                collections={
+                    "backend": Collection(
+                        "backend", ("style", "lang/python+sql"), "Read this before work on the server."
+                    )
+                },
+                flags={"team": "core"},
+                mode="PLANNING",
+                folders=True,
+            )
+        },
+        flags={"tdd": True},
+        export_folders=(Path("/home/ana/exports"),),
+        docs_root=Path("/home/ana/guides"),
+    )
+
+
 # --- many at once -------------------------------------------------------------------------------------
 
 SET_FLAGS = """
