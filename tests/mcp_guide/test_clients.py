@@ -1,0 +1,123 @@
+"""The command `mcp-guide` and real clients: over stdio and HTTP, in both protocol eras."""
+
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.behaviour.combinations import NO, YES
+from tests.clients.over_http import served
+from tests.mcp_guide.guided import DISCUSSION, DOCUMENTS, Call, error, place, value
+
+COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
+ERAS = ["2026-07-28", "legacy"]
+
+
+def command(folder: Path) -> list[str]:
+    return [COMMAND, "--docs-root", str(folder / "docs"), "--config", str(folder / "guide.yaml"), "--deadline", "30"]
+
+
+@pytest.fixture(params=["stdio", "http"])
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StdioServerParameters | str]:
+    """How a client starts the guide, or where it finds it."""
+    place(tmp_path / "docs")
+    started = command(tmp_path)
+    if request.param == "stdio":
+        yield StdioServerParameters(command=started[0], args=started[1:], env={"XDG_CACHE_HOME": str(tmp_path)})
+    else:
+        with served(started, tmp_path / "http.log") as url:
+            yield url
+
+
+@asynccontextmanager
+async def connected(server: StdioServerParameters | str, mode: str, **more: Any) -> AsyncIterator[tuple[Client, Call]]:
+    async with Client(server, mode=mode, **more) as client:
+
+        async def call(tool: str, /, **arguments: Any) -> tuple[bool, dict[str, Any]]:
+            result = await client.call_tool(f"guide_{tool}", arguments)
+            (block,) = result.content
+            return bool(result.is_error), json.loads(block.text)
+
+        yield client, call
+
+
+@pytest.mark.requirement("GUI-1", "GUI-3", "GUI-5", "GUI-10")
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_day_with_the_guide(server, mode):
+    async with connected(server, mode) as (client, call):
+        assert len((await client.list_tools()).tools) == 30
+        failed, answer = await call("get_content", expression="lang/python")
+        assert (failed, answer["value"]["content"]) == (False, "# Python\n")
+        assert answer["instruction"] == f"Run ruff before you show code. {DISCUSSION}"
+        assert (await call("get_content", expression="lang", pattern="python"))[1] == answer
+        assert (await value(call, "get_content", expression="guidelines,docs/api"))["documents"] == [
+            "guidelines/review.md",
+            "docs/api.md",
+        ]
+        assert (await error(call, "get_content", expression="lang/../../etc/passwd"))[0] == "ValidationError"
+        assert (await value(call, "search_content", query="review"))["hits"][0]["path"] == "guidelines/review.md"
+        assert (await value(call, "list_documents"))["total"] == len(DOCUMENTS)
+
+        made = {"category_dir": "lang", "name": "go", "content": "# Go\n", "explicit_action": "CREATE_DOCUMENT"}
+        assert await value(call, "create_document", **made) == {"path": "lang/go.md", "size": 5}
+        assert (await value(call, "get_content", expression="lang/go"))["content"] == "# Go\n"
+
+        await value(call, "clone_project", name="shop")
+        await value(call, "set_project_flag", flag="tdd", value=["a"], project="shop")
+        assert (await value(call, "get_project_config", project="shop"))["flags"] == {"tdd": ["a"]}
+        assert (await error(call, "get_project_config", project="shpo"))[0] == "NotFoundError"
+
+        messages = (await client.get_prompt("guide", {"arg1": "lang/go", "arg2": "docs"})).messages
+        assert [isinstance(message.content, types.TextContent) for message in messages] == [True, True]
+        assert "# Go" in messages[0].content.text
+        (content,) = (await client.read_resource("guide://lang/go.md")).contents
+        assert content.text == "# Go\n"
+
+
+@pytest.mark.requirement("GUI-10")
+@pytest.mark.parametrize("mode", ERAS)
+@pytest.mark.parametrize("reply", [YES, NO], ids=["yes", "no"])
+async def test_the_person_is_asked_before_the_agent_may_implement(server, mode, reply):
+    asked = []
+
+    async def answer(_: Any, request: Any) -> types.ElicitResult:
+        asked.append(request.message)
+        return reply
+
+    async with connected(server, mode, elicitation_callback=answer) as (_, call):
+        wanted = {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"}
+        failed, said = await call("set_mode", **wanted)
+        assert asked == ["Let the agent work in IMPLEMENTATION mode?"]
+        assert failed is (reply is NO), said
+        expected = "DISCUSSION" if reply is NO else "IMPLEMENTATION"
+        assert await value(call, "get_mode") == {"mode": expected}
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_the_server_knows_who_asks_and_why_which_project(server, mode):
+    info = types.Implementation(name="test-suite", version="9.8.7")
+    async with connected(server, mode, client_info=info) as (_, call):
+        told = await value(call, "client_info")
+        assert (told["agent"], told["agent_version"]) == ("test-suite", "9.8.7")
+        assert (told["project"], told["chosen_by"]) == ("default", "default")
+        assert told.get("protocol") == (None if mode == "legacy" else mode)
+        await value(call, "clone_project", name="shop")
+        await value(call, "set_project", project="shop")
+        told = await value(call, "client_info")
+        assert (told["project"], told["chosen_by"]) == ("shop", "set_project")
+
+
+async def test_a_session_keeps_its_project_to_itself(tmp_path):
+    place(tmp_path / "docs")
+    with served(command(tmp_path), tmp_path / "http.log") as url:
+        async with connected(url, "legacy") as (_, one), connected(url, "legacy") as (_, other):
+            await value(one, "clone_project", name="shop")
+            await value(one, "set_project", project="shop")
+            assert (await value(one, "list_projects"))["active"] == "shop"
+            assert (await value(other, "list_projects"))["active"] == "default"
