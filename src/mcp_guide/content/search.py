@@ -20,7 +20,10 @@ from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_settled, stamp
 from mcp_guide.content.patterns import stem
 from mcp_guide.content.queries import Query, parse_query
+from mcp_guide.content.ranking import Asked, Hit, SearchPage
 from mcp_guide.content.tree import DocumentTree, Listing
+
+__all__ = ["Hit", "Search", "SearchPage"]
 
 VERSION = 1
 MOST_HITS = 200
@@ -31,34 +34,15 @@ _OTHER_TROUBLE = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
     | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
 )
+_COLUMNS = "name, title, tags, description, body"
+_TOKENS = "unicode61 remove_diacritics 2"  # upper and lower case, é and e, are the same
 _SCHEMA = (
     "CREATE TABLE about (root TEXT NOT NULL)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT NOT NULL, title TEXT NOT NULL)",
-    "CREATE VIRTUAL TABLE words USING fts5(name, title, tags, description, body,"
-    " tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')",
+    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENS}', prefix = '2 3')",
     "INSERT INTO words(words, rank) VALUES ('rank', 'bm25(5.0, 10.0, 6.0, 3.0, 1.0)')",
     f"PRAGMA user_version = {VERSION}",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document that was found; the higher the score, the better."""
-
-    path: str
-    title: str
-    snippet: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class SearchPage:
-    """The best documents after the offset."""
-
-    hits: list[Hit]
-    total: int
-    is_relaxed: bool = False
-    """Whether no document has all the words, and these have some."""
 
 
 @dataclass(slots=True)
@@ -110,21 +94,10 @@ class Search:
             self._disconnect()
             self._changes.close()
 
-    # --- asking --------------------------------------------------------------------------------------------
-
     def _answer(self, query: Query, folders: Sequence[str] | None, limit: int, offset: int) -> SearchPage:
         connection = self._connected()
         self._refresh(connection)
-        where, values = _below(folders)
-        for how in ("AND", "OR") if len(query.wanted) > 1 else ("AND",):
-            text = query.text(how)
-            joined = "words JOIN documents ON documents.id = words.rowid" if where else "words"
-            count = f"SELECT count(*) FROM {joined} WHERE words MATCH ?{where}"  # noqa: S608 - all values are bound
-            total: int = connection.execute(count, (text, *values)).fetchone()[0]
-            if total:
-                hits = _hits(connection, text, where, (*values, limit, offset))
-                return SearchPage(hits, total, is_relaxed=how == "OR")
-        return SearchPage([], 0)
+        return Asked(connection, folders).answer(query, limit, offset)
 
     # --- keeping up ----------------------------------------------------------------------------------------
 
@@ -204,8 +177,7 @@ class Search:
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None:
             if self._database is not None:
-                self._database.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(self._database, os.O_CREAT | os.O_RDWR, 0o600))  # the documents' words are in it
+                _make_private(self._database)
             name = ":memory:" if self._database is None else self._database
             self._connection = connection = sqlite3.connect(
                 name, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
@@ -247,6 +219,17 @@ class Search:
         self._folders = {}
 
 
+def _make_private(database: Path) -> None:
+    """The documents' words are in it, so it is for its owner alone."""
+    try:
+        database.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(database, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise Unavailable(
+            f"The index of the documents cannot be kept in {str(database)!r}: {error.strerror}. Name another file."
+        ) from error
+
+
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Generator[None]:
     connection.execute("BEGIN IMMEDIATE")
@@ -257,25 +240,6 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-
-
-def _hits(connection: sqlite3.Connection, text: str, where: str, values: tuple[str | int, ...]) -> list[Hit]:
-    found = connection.execute(
-        "SELECT documents.path, documents.title, snippet(words, -1, '', '', '...', 24), rank "  # noqa: S608 - bound
-        f"FROM words JOIN documents ON documents.id = words.rowid WHERE words MATCH ?{where} "
-        "ORDER BY rank LIMIT ? OFFSET ?",
-        (text, *values),
-    )
-    return [Hit(path, title, " ".join(snippet.split()), round(-rank, 3)) for path, title, snippet, rank in found]
-
-
-def _below(folders: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:
-    """A condition on paths. '0' is the character after '/'."""
-    if folders is None or any(folder in ("", ".") for folder in folders):
-        return "", ()
-    conditions = " OR ".join("(documents.path > ? AND documents.path < ?)" for _ in folders)
-    bounds = tuple(bound for folder in folders for bound in (f"{folder.rstrip('/')}/", f"{folder.rstrip('/')}0"))
-    return f" AND ({conditions or '0'})", bounds
 
 
 def _put(connection: sqlite3.Connection, document: Document, mark: str) -> None:

@@ -21,6 +21,7 @@ from mcp_guide.content.files import LARGEST_DOCUMENT, Files, Stamp, is_name, is_
 from mcp_guide.content.patterns import PatternSet, Place, compile_patterns, shown, stem
 
 CACHED_BYTES = 64_000_000
+MOST_REMEMBERED = 32  # answers to patterns
 MOST_COMPARED = 5_000  # names that are looked at to say which are near
 
 
@@ -95,6 +96,7 @@ class DocumentTree:
         self._lock = threading.RLock()
         self._read = DocumentCache(cached_bytes)
         self._unreadable: dict[str, str] = {}
+        self._matched: dict[tuple[str, PatternSet], tuple[dict[str, Listing], list[str]]] = {}
 
     @property
     def root(self) -> str:
@@ -112,8 +114,9 @@ class DocumentTree:
         base = _folder_parts(folder)
         with self._lock:
             self._listed(base)
-            paths = {path for place in wanted.places for path in self._matching(base, place, wanted)}
-        return [Entry(path, self) for path in sorted(paths)]
+            walked = dict(found for place in wanted.places for found in self._walk_place(base, place))
+            paths = self._matching("/".join(base), walked, wanted)
+        return [Entry(path, self) for path in paths]
 
     def entry(self, path: str) -> Entry:
         """The document of that path, with or without its extension. Raises NotFound."""
@@ -290,7 +293,7 @@ class DocumentTree:
 
     # --- matching ------------------------------------------------------------------------------------------
 
-    def _matching(self, base: tuple[str, ...], place: Place, wanted: PatternSet) -> Iterator[str]:
+    def _walk_place(self, base: tuple[str, ...], place: Place) -> Iterator[tuple[str, Listing]]:
         parts = (*base, *place.folder.split("/")) if place.folder else base
         if not all(map(is_name, parts)):
             return
@@ -299,15 +302,22 @@ class DocumentTree:
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG):
                 return
-            raise
-        start = len("/".join(base)) + 1 if base else 0
-        for folder, held in self._walk("/".join(parts), listing, place.depth):
-            prefix = f"{folder}/" if folder else ""
-            names = held.names() if wanted.names is None else (n for w in wanted.names for n in held.named(w))
-            relative = prefix[start:]
-            for name in names:
-                if wanted.fits(relative + name):
-                    yield prefix + name
+            raise self._refusal(f"The folder {'/'.join(parts)!r}", error) from error
+        yield from self._walk("/".join(parts), listing, place.depth)
+
+    def _matching(self, base: str, walked: dict[str, Listing], wanted: PatternSet) -> list[str]:
+        """The paths that fit, in order. What was found is remembered for as long as the very same was walked."""
+        if wanted.names is not None:
+            names = wanted.names
+            found = (path for f, held in walked.items() for path in _fitting(base, f, _named(held, names), wanted))
+            return sorted(set(found))
+        known = self._matched.get((base, wanted))
+        if known is None or known[0].keys() != walked.keys() or any(known[0][f] is not walked[f] for f in walked):
+            found = (path for f, held in walked.items() for path in _fitting(base, f, held.names(), wanted))
+            known = self._matched[base, wanted] = (walked, sorted(found))
+            if len(self._matched) > MOST_REMEMBERED:
+                del self._matched[next(iter(self._matched))]
+        return known[1]
 
     def _by_stem(self, parts: tuple[str, ...], error: OSError) -> tuple[str, ...]:
         """The path of the one document of that stem. Raises NotFound, or what the error means."""
@@ -397,6 +407,17 @@ def _listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, settled: bool)
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
     return Listing(at, settled, documents, tuple(folders))
+
+
+def _named(listing: Listing, names: Iterable[str]) -> Iterator[str]:
+    return (found for name in names for found in listing.named(name))
+
+
+def _fitting(base: str, folder: str, names: Iterable[str], wanted: PatternSet) -> Iterator[str]:
+    """The paths of these names in a folder that fit, seen from the base."""
+    prefix = f"{folder}/" if folder else ""
+    relative = prefix[len(base) + 1 :] if base else prefix
+    return (prefix + name for name in names if wanted.fits(relative + name))
 
 
 def _folder_parts(folder: str) -> tuple[str, ...]:

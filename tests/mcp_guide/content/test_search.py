@@ -1,0 +1,275 @@
+import os
+import sqlite3
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_core.errors import InvalidArguments, Unavailable
+from mcp_guide.content import ranking
+from mcp_guide.content import search as search_module
+from mcp_guide.content.ranking import Hit
+from mcp_guide.content.search import Search
+from mcp_guide.content.tree import DocumentTree
+
+
+@pytest.fixture
+def root(tmp_path):
+    root = tmp_path / "root"
+    for path, text in {
+        "lang/python.md": "---\ntitle: Python style\ntags: [naming]\n---\nModules have short names. Handle errors.",
+        "lang/java.md": "# Java style\n\nClasses have long names. Errors are exceptions. Naïve résumé.",
+        "docs/api.md": "The API names its errors. It mentions python once.",
+        "docs/deep/more.txt": "Error handling is here: error handling everywhere.",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    (root / "docs" / "logo.png").write_bytes(b"\x89PNG\x00")
+    return root
+
+
+@pytest.fixture(params=["watched", "unwatched"])
+def search(root, tmp_path, request, monkeypatch):
+    if request.param == "unwatched":
+        monkeypatch.setattr(search_module.Changes, "watch", lambda *_: False)
+    made = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
+    yield made
+    made.close()
+
+
+def found(search, query, folders=None):
+    return [hit.path for hit in search.find(query, folders).hits]
+
+
+def test_documents_are_found_by_their_words_the_best_first(search):
+    assert found(search, "python") == ["lang/python.md", "docs/api.md"]  # in the title it weighs more
+    assert found(search, "naming") == ["lang/python.md"]  # a tag
+    assert sorted(found(search, "names errors")) == ["docs/api.md", "lang/java.md", "lang/python.md"]
+    assert found(search, "logo") == ["docs/logo.png"]  # by its name, though it is no text
+    assert found(search, "nothing") == []
+
+
+def test_a_hit_has_a_title_a_snippet_and_a_score(search):
+    page = search.find("exceptions")
+    assert page.total == 1
+    assert page.hits == [
+        Hit(
+            "lang/java.md",
+            "Java style",
+            "# Java style Classes have long names. Errors are exceptions. Naïve résumé.",
+            page.hits[0].score,
+        )
+    ]
+    assert page.hits[0].score > 0
+
+
+def test_words_are_found_by_their_start_and_without_accents(search):
+    assert found(search, "excep") == ["lang/java.md"]
+    assert found(search, "naive RESUME") == ["lang/java.md"]
+
+
+def test_phrases_and_exclusions_are_understood(search):
+    assert found(search, '"error handling"') == ["docs/deep/more.txt"]
+    assert found(search, '"handling error everywhere"') == []
+    assert sorted(found(search, "errors -java")) == ["docs/api.md", "lang/python.md"]
+
+
+def test_where_no_document_has_all_words_those_with_some_are_shown(search):
+    page = search.find("exceptions mentions")
+    assert (sorted(hit.path for hit in page.hits), page.total, page.is_relaxed) == (
+        ["docs/api.md", "lang/java.md"],
+        2,
+        True,
+    )
+    assert search.find("nowhere neither") == search.find("nowhere")
+
+
+def test_only_the_asked_folders_are_searched(search):
+    assert found(search, "python", ["docs"]) == ["docs/api.md"]
+    assert found(search, "error", ["docs/deep", "lang"]) == found(search, "error -api")
+    assert found(search, "error", []) == []
+    assert found(search, "python", ["doc"]) == []
+
+
+def test_pages_of_hits_follow_each_other(search):
+    whole = search.find("error", limit=10)
+    assert whole.total == len(whole.hits) == 4
+    parts = [search.find("error", limit=3, offset=offset) for offset in (0, 3, 6)]
+    assert [hit for part in parts for hit in part.hits] == whole.hits
+    assert [part.total for part in parts] == [4, 4, 4]
+
+
+@pytest.mark.parametrize(("limit", "offset"), [(0, 0), (201, 0), (10, -1)])
+def test_a_page_that_cannot_be_is_refused(search, limit, offset):
+    with pytest.raises(InvalidArguments):
+        search.find("error", limit=limit, offset=offset)
+
+
+def test_words_in_too_many_documents_to_weigh_show_titles_first_and_lose_none(search, monkeypatch):
+    monkeypatch.setattr(ranking, "MOST_WEIGHED", 1)
+    assert sorted(found(search, "error")) == ["docs/api.md", "docs/deep/more.txt", "lang/java.md", "lang/python.md"]
+    titled = search.find("python")
+    assert [(hit.path, hit.score > 0) for hit in titled.hits] == [("lang/python.md", True), ("docs/api.md", False)]
+    parts = [search.find("python", limit=1, offset=offset).hits for offset in (0, 1, 2)]
+    assert parts == [titled.hits[:1], titled.hits[1:], []]
+    assert found(search, "error names exceptions nowhere") == ["lang/java.md"]  # the rarer word
+
+
+def test_every_change_of_a_file_is_seen_on_the_next_question(search, root):
+    assert found(search, "zebra") == []
+    (root / "lang" / "new.md").write_text("zebra")
+    assert found(search, "zebra") == ["lang/new.md"]
+    (root / "lang" / "new.md").write_text("tiger")  # as long, within the same tick
+    assert (found(search, "zebra"), found(search, "tiger")) == ([], ["lang/new.md"])
+    with (root / "lang" / "new.md").open("r+") as file:
+        file.write("okapi")
+        file.flush()
+        assert found(search, "okapi") == ["lang/new.md"]
+    (root / "lang" / "new.md").rename(root / "docs" / "moved.md")
+    assert found(search, "okapi") == ["docs/moved.md"]
+    (root / "docs").rename(root / "papers")
+    assert found(search, "okapi") == ["papers/moved.md"]
+    (root / "papers" / "moved.md").write_text("lemur")
+    assert (found(search, "okapi"), found(search, "lemur")) == ([], ["papers/moved.md"])
+    (root / "papers" / "moved.md").unlink()
+    assert found(search, "lemur") == []
+
+
+def test_a_change_by_another_name_of_the_file_is_seen(search, root, tmp_path):
+    os.link(root / "lang" / "java.md", tmp_path / "other")
+    assert found(search, "zebra") == []
+    (tmp_path / "other").write_text("zebra")
+    assert found(search, "zebra") == ["lang/java.md"]
+
+
+def test_many_changes_at_once_are_all_seen(search, root):
+    assert found(search, "zebra") == []
+    for number in range(300):
+        (root / "lang" / f"n{number}.md").write_text("zebra")
+    assert search.find("zebra").total == 300
+
+
+def test_when_the_system_lost_count_of_changes_everything_is_looked_at(search, root, monkeypatch):
+    assert found(search, "zebra") == []
+    (root / "lang" / "java.md").write_text("zebra")
+    search._changes.written()  # as if the events had been lost
+    monkeypatch.setattr(search._changes, "written", lambda: None)
+    assert found(search, "zebra") == ["lang/java.md"]
+
+
+def test_an_index_is_used_again_and_only_changes_are_read(search, root, tmp_path, monkeypatch):
+    assert found(search, "java") == ["lang/java.md"]
+    search.close()
+    age(*root.rglob("*"))
+    second = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
+    second.find("java")  # now everything in it is settled
+    second.close()
+    (root / "lang" / "java.md").write_text("zebra")
+    tree, read = DocumentTree(root), list[str]()
+    monkeypatch.setattr(tree, "read", lambda path: (read.append(path), DocumentTree(root).read(path))[1])
+    third = Search(tree, tmp_path / "index" / "guide.db")
+    assert (found(third, "zebra"), read) == (["lang/java.md"], ["lang/java.md"])
+    third.close()
+
+
+def age(*paths):
+    newest = max(os.lstat(path).st_ctime_ns for path in paths)
+    while search_module.time.time_ns() - newest <= 100_000_000:
+        os.sched_yield()
+
+
+@pytest.mark.parametrize("damage", ["garbage", "emptied", "cut", "no table", "another version"])
+def test_a_broken_index_is_made_anew(search, root, tmp_path, damage):
+    assert found(search, "java") == ["lang/java.md"]
+    search.close()
+    path = tmp_path / "index" / "guide.db"
+    if damage in ("garbage", "emptied", "cut"):
+        path.write_bytes({"garbage": b"no database" * 1_000, "emptied": b"", "cut": path.read_bytes()[:5_000]}[damage])
+    else:
+        with sqlite3.connect(path) as connection:
+            connection.execute("DROP TABLE words" if damage == "no table" else "PRAGMA user_version = 99")
+        connection.close()
+    second = Search(DocumentTree(root), path)
+    assert found(second, "java") == ["lang/java.md"]
+    second.close()
+
+
+def test_an_index_of_another_root_is_not_used(search, root, tmp_path):
+    assert found(search, "java") == ["lang/java.md"]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "a.md").write_text("java")
+    other = Search(DocumentTree(tmp_path / "other"), tmp_path / "index" / "guide.db")
+    assert found(other, "java") == ["a.md"]
+    other.close()
+
+
+def test_the_index_is_for_its_owner_alone(search, tmp_path):
+    search.find("java")
+    assert (tmp_path / "index" / "guide.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_index_that_cannot_be_written_is_told(root, tmp_path):
+    (tmp_path / "folder.db").mkdir()
+    search = Search(DocumentTree(root), tmp_path / "folder.db")
+    with pytest.raises(Unavailable, match=r"cannot be kept in '.*folder.db': Is a directory. Name another file."):
+        search.find("java")
+    search.close()
+
+
+def test_an_index_in_memory_needs_no_file(root):
+    search = Search(DocumentTree(root))
+    assert found(search, "java") == ["lang/java.md"]
+    search.close()
+
+
+def test_two_processes_share_an_index(search, root, tmp_path):
+    other = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
+    assert found(search, "zebra") == found(other, "zebra") == []
+    (root / "lang" / "java.md").write_text("zebra")
+    assert found(other, "zebra") == found(search, "zebra") == ["lang/java.md"]
+    (root / "lang" / "java.md").unlink()
+    assert found(search, "zebra") == found(other, "zebra") == []
+    other.close()
+
+
+def test_threads_may_ask_at_once(search, root):
+    answers, lock = list[list[str]](), threading.Lock()
+
+    def ask() -> None:
+        for _ in range(10):
+            answer = found(search, "naming")
+            with lock:
+                answers.append(answer)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [["lang/python.md"]] * 40
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a.md", "b/c.md", "b/d.md"]), st.sampled_from(["red", "green", "blue", "red green", None])
+        ),
+        max_size=6,
+    )
+)
+def test_after_any_changes_the_index_is_what_the_files_say(tmp_path_factory, changes):
+    root = tmp_path_factory.mktemp("changing")
+    search, texts = Search(DocumentTree(root)), dict[str, str]()
+    for path, text in changes:
+        if text is None:
+            (root / path).unlink(missing_ok=True)
+            texts.pop(path, None)
+        else:
+            (root / path).parent.mkdir(exist_ok=True)
+            (root / path).write_text(text)
+            texts[path] = text
+        for word in ("red", "green", "blue"):
+            assert sorted(found(search, word)) == sorted(path for path, text in texts.items() if word in text)
+    search.close()
