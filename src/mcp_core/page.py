@@ -143,7 +143,7 @@ def _source(source: ResourceSource) -> str:
 def _tool(app: App, tool: ListedTool) -> str:
     spec = app.registry.resolve(tool.name)
     marks = [("", spec.category)]
-    if tool.annotations["destructiveHint"]:
+    if tool.annotations.get("destructiveHint"):
         marks.append((" warn", "destructive"))
     if spec.declaration.deprecated:
         marks.append((" warn", "deprecated"))

@@ -9,6 +9,7 @@ import pytest
 
 from mcp_core import Settings
 from mcp_core.auth import user
+from mcp_core.page import render_page
 from mcp_core.verify.outcome import held_to_the_project
 from mcp_guide.app import build
 from tests.mcp_guide.guided import built, calling, error, place, value
@@ -53,6 +54,15 @@ def test_the_list_of_tools_is_small_enough_to_be_in_every_request():
     text = listed()
     assert len(text.encode()) <= MOST_BYTES
     assert len(json.loads(text)["result"]["tools"]) == len(TOOLS)
+
+
+def test_the_sdk_and_the_fast_lane_list_the_same():
+    assert json.loads(listed("--lane", "sdk"))["result"]["tools"] == json.loads(listed())["result"]["tools"]
+
+
+def test_the_page_for_people_shows_every_tool():
+    shown = render_page([build(Settings())], "http://127.0.0.1:8000")
+    assert [name for name in TOOLS if f"<code>{name}</code>" not in shown] == []
 
 
 @pytest.mark.requirement("NAM-4")

@@ -298,13 +298,14 @@ def _reply(params: Fields) -> Reply | None:
 
 
 def _tool(tool: ListedTool) -> Fields:
+    meta = {"_meta": dict(tool.meta)} if tool.meta else {}
     return {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
         "inputSchema": dict(tool.input_schema),
         "annotations": dict(tool.annotations),
-        "_meta": dict(tool.meta),
+        **meta,
     }
 
 

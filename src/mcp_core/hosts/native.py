@@ -137,7 +137,7 @@ def _tool(tool: ListedTool) -> types.Tool:
         description=tool.description,
         input_schema=dict(tool.input_schema),
         annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
-        _meta=dict(tool.meta),
+        _meta=dict(tool.meta) or None,
     )
 
 
