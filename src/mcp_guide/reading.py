@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from mcp_core import InvalidArguments, NotFound
-from mcp_core.instructions import ask_for_clarification
+from mcp_core.instructions import consider
 from mcp_guide.content import formats
 from mcp_guide.content.documents import Document, Limits, Page, page
 from mcp_guide.content.expressions import join
@@ -72,7 +72,7 @@ def _nothing(view: View, expression: str, selections: Sequence[Selection]) -> No
     hint = f"Nearest: {', '.join(map(repr, dict.fromkeys(near)))}." if near else "list_documents shows what there is."
     return NotFound(
         f"No document matches {expression[:200]!r} in project {view.project.name!r}. {hint}",
-        instruction=ask_for_clarification("which document is meant, and do not make one up"),
+        instruction=consider("one of the nearest names, or what list_documents shows"),
     )
 
 

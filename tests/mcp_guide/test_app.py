@@ -17,14 +17,39 @@ from tests.mcp_guide.guided import built, calling, error, place, value
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
 MOST_BYTES = 16_000
 
-TOOLS = """
-    get_content search_content list_documents create_document update_document delete_document
-    list_projects get_project_config set_project clone_project change_project remove_project
-    list_categories add_category change_category remove_category
-    list_collections add_collection change_collection remove_collection
-    set_project_flag get_project_flag list_project_flags set_feature_flag get_feature_flag list_feature_flags
-    get_mode set_mode export_content client_info
-""".split()
+TOOLS = [
+]
+    "get_content",
+    "search_content",
+    "list_documents",
+    "create_document",
+    "update_document",
+    "delete_document",
+    "list_projects",
+    "get_project_config",
+    "set_project",
+    "clone_project",
+    "change_project",
+    "remove_project",
+    "list_categories",
+    "add_category",
+    "change_category",
+    "remove_category",
+    "list_collections",
+    "add_collection",
+    "change_collection",
+    "remove_collection",
+    "set_project_flag",
+    "get_project_flag",
+    "list_project_flags",
+    "set_feature_flag",
+    "get_feature_flag",
+    "list_feature_flags",
+    "get_mode",
+    "set_mode",
+    "export_content",
+    "client_info",
+]
 
 
 def test_these_are_the_tools():
@@ -45,7 +70,13 @@ def listed(*options: str, **env: str) -> str:
         },
     }
     done = subprocess.run(
-        [COMMAND, *options], input=json.dumps(asked) + "\n", env=env, capture_output=True, text=True, timeout=60, check=True
+        [COMMAND, *options],
+        input=json.dumps(asked) + "\n",
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     return done.stdout
 
@@ -101,6 +132,9 @@ def test_the_rules_find_nothing():
     assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
 
 
+LANG_A = {"category_dir": "lang", "name": "a"}
+
+
 async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
     place(tmp_path / "docs")
     async with built(tmp_path) as app:
@@ -108,7 +142,10 @@ async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
         await value(call, "get_content", expression="lang/python")
         await value(call, "get_project_config")
         for tool, arguments in (
-            ("create_document", {"category_dir": "lang", "name": "a", "content": "", "explicit_action": "CREATE_DOCUMENT"}),
+            (
+                "create_document",
+                {"category_dir": "lang", "name": "a", "content": "", "explicit_action": "CREATE_DOCUMENT"},
+            ),
             ("set_mode", {"mode": "PLANNING"}),
             ("set_feature_flag", {"flag": "a", "value": True}),
             ("add_category", {"name": "a"}),

@@ -34,10 +34,12 @@ async def read(client: Client, uri: str) -> tuple[str, str]:
 async def test_categories_and_documents_are_listed_and_read(connected):
     async with connected as client:
         listed = await addresses(client)
-        assert sorted(listed) == sorted([
-            *(f"guide://{name}" for name in ("docs", "guidelines", "lang")),
-            *(f"guide://{path}" for path in DOCUMENTS),
-        ])
+        assert sorted(listed) == sorted(
+            [
+                *(f"guide://{name}" for name in ("docs", "guidelines", "lang")),
+                *(f"guide://{path}" for path in DOCUMENTS),
+            ]
+        )
         assert await read(client, "guide://lang/python.md") == ("text/markdown", "# Python\n")
         assert await read(client, "guide://lang/python") == ("text/markdown", "# Python\n")
         assert await read(client, "guide://docs") == ("text/plain", "guide://docs/api.md\n")
@@ -58,7 +60,17 @@ async def test_a_long_list_comes_in_pages(connected, tmp_path):
 @pytest.mark.requirement("GUI-11")
 @pytest.mark.parametrize(
     "place_",
-    ["lang/../../secret.md", "lang/%2e%2e/%2e%2e/secret.md", "../secret.md", "lang//etc/passwd", "lang/.hidden.md", "lang/link.md", "nothing", "lang/none.md", ""],
+    [
+        "lang/../../secret.md",
+        "lang/%2e%2e/%2e%2e/secret.md",
+        "../secret.md",
+        "lang//etc/passwd",
+        "lang/.hidden.md",
+        "lang/link.md",
+        "nothing",
+        "lang/none.md",
+        "",
+    ],
 )
 async def test_no_address_leads_out(connected, tmp_path, place_):
     place(tmp_path, {"secret.md": "the secret", "docs/lang/.hidden.md": "the secret"})
