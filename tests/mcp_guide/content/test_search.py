@@ -223,6 +223,12 @@ def test_an_index_in_memory_needs_no_file(root):
     search.close()
 
 
+def test_an_index_can_be_made_before_the_first_question(search, root, monkeypatch):
+    search.refresh()
+    monkeypatch.setattr(search._tree, "read", None)
+    assert found(search, "java") == ["lang/java.md"]
+
+
 def test_two_processes_share_an_index(search, root, tmp_path):
     other = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
     assert found(search, "zebra") == found(other, "zebra") == []
