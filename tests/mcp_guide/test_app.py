@@ -18,7 +18,6 @@ COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
 MOST_BYTES = 16_000
 
 TOOLS = [
-]
     "get_content",
     "search_content",
     "list_documents",
