@@ -224,6 +224,7 @@ def test_an_index_in_memory_needs_no_file(root):
 
 
 def test_an_index_can_be_made_before_the_first_question(search, root, monkeypatch):
+    age(root, *root.rglob("*"))
     search.refresh()
     monkeypatch.setattr(search._tree, "read", None)
     assert found(search, "java") == ["lang/java.md"]
