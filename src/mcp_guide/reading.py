@@ -42,7 +42,7 @@ def find(view: View, expression: str) -> Found:
     empty: list[Selection] = []
     for selection in selections:
         matched = _match(view, selection)
-        found |= {entry.path: entry for entry in matched if entry.path not in found}
+        found |= {entry.path: entry for entry in matched}  # the first place counts
         empty += [] if matched else [selection]
     if not found:
         raise _nothing(view, expression, selections)
