@@ -86,6 +86,17 @@ def test_creating_never_overwrites(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["dangling", "folder", "new", "x"]
 
 
+def test_a_file_system_without_links_is_written_to_and_nothing_overwritten(tmp_path, monkeypatch):
+    def refuse(*_names, **_more):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    Files(tmp_path).create(("x",), b"one")
+    with pytest.raises(FileExistsError):
+        Files(tmp_path).create(("x",), b"two")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"x": b"one"}
+
+
 def test_of_many_who_create_one_name_one_succeeds(tmp_path):
     files, made, together = Files(tmp_path), list[int](), threading.Barrier(8)
 

@@ -1,5 +1,6 @@
 import os
 import sqlite3
+import struct
 import threading
 
 import pytest
@@ -138,6 +139,7 @@ def test_every_change_of_a_file_is_seen_on_the_next_question(search, root):
 
 def test_a_change_by_another_name_of_the_file_is_seen(search, root, tmp_path):
     os.link(root / "lang" / "java.md", tmp_path / "other")
+    age(root, *root.rglob("*"))
     assert found(search, "zebra") == []
     (tmp_path / "other").write_text("zebra")
     assert found(search, "zebra") == ["lang/java.md"]
@@ -150,11 +152,21 @@ def test_many_changes_at_once_are_all_seen(search, root):
     assert search.find("zebra").total == 300
 
 
+def test_a_text_changed_in_a_folder_that_did_not_change_is_seen(search, root):
+    age(root, *root.rglob("*"))
+    assert found(search, "zebra") == []
+    (root / "docs" / "deep" / "more.txt").write_text("zebra")
+    assert found(search, "zebra") == ["docs/deep/more.txt"]
+
+
 def test_when_the_system_lost_count_of_changes_everything_is_looked_at(search, root, monkeypatch):
+    age(root, *root.rglob("*"))
     assert found(search, "zebra") == []
     (root / "lang" / "java.md").write_text("zebra")
-    search._changes.written()  # as if the events had been lost
-    monkeypatch.setattr(search._changes, "written", lambda: None)
+    lost = struct.pack("iIII", -1, 0x4000, 0, 0)  # what the system says instead of too many events
+    monkeypatch.setattr(search._changes, "_folders", {})
+    real, answers = os.read, [lost]
+    monkeypatch.setattr(os, "read", lambda fd, size: answers.pop() if answers and size == 65_536 else real(fd, size))
     assert found(search, "zebra") == ["lang/java.md"]
 
 

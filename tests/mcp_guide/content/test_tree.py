@@ -7,6 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable
+from mcp_guide.content import files as files_module
+from mcp_guide.content import tree as tree_module
+from mcp_guide.content.files import Stamp
 from mcp_guide.content.patterns import compile_patterns
 from mcp_guide.content.tree import DocumentTree
 
@@ -128,6 +131,22 @@ def test_changes_within_a_tick_of_the_clock_are_seen(tree, tmp_path):
         assert tree.read(f"lang/{number}.md").text == "b"
         (tmp_path / "lang" / f"{number}.md").unlink()
         assert paths(tree, "lang", str(number)) == []
+
+
+def test_changes_that_leave_no_trace_in_the_times_are_seen(tree, tmp_path, monkeypatch):
+    def of_a_stopped_clock(status):
+        return Stamp(0, 0, status.st_size, status.st_ino, status.st_dev)
+
+    monkeypatch.setattr(tree_module, "stamp", of_a_stopped_clock)
+    monkeypatch.setattr(files_module, "stamp", of_a_stopped_clock)
+    path = tmp_path / "lang" / "new.md"
+    assert paths(tree, "lang", "new") == []
+    path.write_text("a")
+    assert (paths(tree, "lang", "new"), tree.read("lang/new.md").text) == (["lang/new.md"], "a")
+    path.write_text("b")
+    assert tree.read("lang/new.md").text == "b"
+    path.unlink()
+    assert paths(tree, "lang", "new") == []
 
 
 def test_a_settled_folder_is_not_listed_again(tree, tmp_path, monkeypatch):
