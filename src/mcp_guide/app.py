@@ -2,15 +2,12 @@
 
 import asyncio
 import os
-import re
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 
 from mcp_core import App, Naming, Settings
-from mcp_core.listed import ListedTool
 from mcp_guide.active import ActiveProject
 from mcp_guide.configuration import ConfigurationFile, default_path
 from mcp_guide.guide import Guide
@@ -32,33 +29,9 @@ INSTRUCTIONS = (
 )
 
 
-CONSENT = "REQUIRES EXPLICIT USER INSTRUCTION, which explicit_action states. Never call it frivolously."
-_CONSENT = re.compile(r"REQUIRES EXPLICIT USER INSTRUCTION: .* has not heard of\.")
-
-
-class GuideApp(App):
-    """An app whose list of tools is short: its 30 tools are in every request of the agent."""
-
-    def list_tools(self) -> list[ListedTool]:
-        """With compact descriptions, without what an agent cannot use and what every client takes for granted."""
-        listed = super().list_tools()
-        return listed if self.descriptions == "full" else [_shortened(tool) for tool in listed]
-
-
-def _shortened(tool: ListedTool) -> ListedTool:
-    hint = "readOnlyHint" if tool.annotations["readOnlyHint"] else "destructiveHint"
-    return replace(
-        tool,
-        description=_CONSENT.sub(CONSENT, tool.description),
-        input_schema={key: value for key, value in tool.input_schema.items() if key != "additionalProperties"},
-        annotations={hint: tool.annotations[hint]},
-        meta={},
-    )
-
-
 def build(settings: Settings) -> App:
     """The server."""
-    return GuideApp(
+    return App(
         "guide",
         version=VERSION,
         title="Guide",
@@ -68,6 +41,8 @@ def build(settings: Settings) -> App:
         resources=[DOCUMENTS],
         naming=Naming("snake"),
         format="result",
+        # Its 30 tools are in every request of the agent.
+        lean=True,
         lifespan=_keep_guide,
         rehearse=_rehearse,
         settings=settings,

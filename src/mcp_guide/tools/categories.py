@@ -23,10 +23,10 @@ from mcp_guide.tools.vocabulary import (
     Stated,
 )
 
-Dir = Annotated[str | None, Field(description="Its folder in the document root.")]
+Dir = Annotated[str | None, Field(description="Its folder, such as lang.")]
 Patterns = Annotated[
     list[str] | None,
-    Field(description="What its name alone gives, such as *.md."),
+    Field(description="Its documents, such as *.md."),
 ]
 
 Name = Annotated[str, Field(description="Such as lang.")]
@@ -54,7 +54,7 @@ async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context:
     Use it to see the names that content goes by.
 
     Returns:
-        Folder, patterns and description of each.
+        Folder and patterns of each.
 
     Usage:
         list_categories()
@@ -92,7 +92,7 @@ class AddCategoryArgs(ToolArguments):
     ],
 )
 async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Add a category to a project.
+    """Add a category.
 
     Use it to give a folder of documents a name. Returns the category.
 
@@ -187,9 +187,9 @@ class RemoveCategoryArgs(ToolArguments):
     ],
 )
 async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Remove a category from a project.
+    """Remove a category.
 
-    Use it when the name is no longer needed; the files stay.
+    Use it to drop the name; the files stay.
 
     The answer has its name.
 

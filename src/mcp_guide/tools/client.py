@@ -31,7 +31,7 @@ async def client_info(guide: Need[Guide], context: ToolContext) -> Answer:
     Use it when the wrong project seems active.
 
     Returns:
-        Agent, protocol, and the project with the reason.
+        Agent, protocol, project and why.
 
     Usage:
         client_info()

@@ -51,7 +51,7 @@ async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], contex
     Use it to see which names give several documents.
 
     Returns:
-        Expressions and description of each.
+        Expressions of each.
 
     Usage:
         list_collections()
@@ -88,7 +88,7 @@ class AddCollectionArgs(ToolArguments):
     ],
 )
 async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Add a collection to a project.
+    """Add a collection.
 
     Use it to give several expressions one name. Returns the collection.
 
@@ -168,9 +168,9 @@ class RemoveCollectionArgs(ToolArguments):
     ],
 )
 async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Remove a collection from a project.
+    """Remove a collection.
 
-    Use it when nobody asks for it by name; the documents stay.
+    Use it to undo add_collection; its documents stay.
 
     The answer has its name.
 

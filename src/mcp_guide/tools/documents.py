@@ -95,7 +95,7 @@ class UpdateDocumentArgs(ToolArguments):
 async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Replace the text of a document.
 
-    Use it to change a document; the old text is gone.
+    Use it to change a document; the old text is overwritten.
 
     Read the document first: front matter that is not in the new text is gone too.
 
@@ -135,7 +135,7 @@ class DeleteDocumentArgs(ToolArguments):
 async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Delete a document for good.
 
-    Use it when a certain document shall go.
+    Use it for one document.
 
     The answer has its path.
 

@@ -38,7 +38,7 @@ class ExportContentArgs(ToolArguments):
 async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Write content to a file.
 
-    Use it to have documents as a new file, in a folder the configuration allows.
+    Use it for a new file in a folder the configuration allows.
 
     A file that exists is left alone.
     A folder is allowed by the person, in `export_folders` of the configuration file, and never by a tool.

@@ -81,9 +81,9 @@ class GetProjectFlagArgs(ToolArguments):
     ],
 )
 async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Look up a flag as it holds in a project.
+    """Look up a flag of a project.
 
-    Use it to see if something is on; global flags are the defaults.
+    Use it to see if something is on; global ones are the defaults.
 
     Returns:
         Value and scope.
@@ -119,7 +119,7 @@ class ListProjectFlagsArgs(ToolArguments):
 async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """List the flags that hold in a project.
 
-    Use it to see all that holds there, global defaults included.
+    Use it to see all, global defaults included.
 
     Returns:
         All flags.

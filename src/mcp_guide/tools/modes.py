@@ -33,7 +33,7 @@ async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) 
     Use it to see if changes are allowed now.
 
     Returns:
-        The mode; the instruction says what it allows.
+        The mode and what it allows.
 
     Usage:
         get_mode()
@@ -82,7 +82,7 @@ async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) 
     For IMPLEMENTATION, `user_consent` states that the user agreed.
 
     Returns:
-        The mode; the instruction says what it allows.
+        The mode.
 
     Usage:
         set_mode(mode="PLANNING")

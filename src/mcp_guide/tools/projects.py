@@ -177,7 +177,7 @@ class CloneProjectArgs(ToolArguments):
 async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Make a new project as a copy.
 
-    Use it to begin a project with what another has, or from default, which is empty. Returns the new one.
+    Use it to begin with what another has, or from default, which is empty. Returns the new one.
 
     Categories, collections, flags and document root are copied; the mode is DISCUSSION.
 

@@ -24,7 +24,7 @@ OneName = Annotated[str | None, Field(description="Only this one.")]
 NewName = Annotated[str | None, Field(description="To rename it.")]
 About = Annotated[str | None, Field(max_length=LONGEST_PATH, description="What it is for.")]
 
-Stated = Field(description="The user asked for it.")
+Stated = Field(description="The user's wish.")
 """Of the literal that states consent."""
 
 READS: Mapping[str, Any] = {
