@@ -6,6 +6,7 @@ one question to the system tells whether the memory still holds. A changed docum
 
 import errno
 import os
+import re
 import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -22,7 +23,9 @@ from mcp_guide.content.patterns import PatternSet, Place, compile_patterns, show
 
 CACHED_BYTES = 64_000_000
 MOST_REMEMBERED = 32  # answers to patterns
-MOST_COMPARED = 5_000  # names that are looked at to say which are near
+MOST_COMPARED = 1_000  # names, to say which are near
+
+_WILDCARDS = re.compile(r"[*?!\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +157,19 @@ class DocumentTree:
             os.close(opened)
 
     def nearest(self, wanted: str, folder: str = "") -> list[str]:
-        """Up to five paths relative to the folder that are like what was wanted; a folder ends in '/'."""
+        """Up to five paths relative to the folder whose names are like the wanted one's; a folder ends in '/'."""
         start = len(folder) + 1 if folder else 0
-        by_stem: dict[str, str] = {}
-        for path in islice(self._all_paths(folder), MOST_COMPARED):
-            by_stem.setdefault(stem(path[start:].removesuffix("/")).lower(), path[start:])
-        name = wanted.strip("/").lower()
-        near = [path for short, path in by_stem.items() if name and name in short][:5]
-        close = get_close_matches(stem(name)[:100], by_stem, n=5, cutoff=0.5)
-        return list(dict.fromkeys([by_stem[short] for short in close] + near))[:5]
+        name = stem(_WILDCARDS.sub("", wanted.strip("/")).rpartition("/")[2].lower())[:100]
+        by_name: dict[str, str] = {}
+        for path in self._all_paths(folder):
+            short = stem(path.rstrip("/").rpartition("/")[2]).lower()
+            # To compare is slow, so of many only those that begin or end alike.
+            if short not in by_name and name and (short[0] == name[0] or short[-1] == name[-1] or name in short):
+                by_name[short] = path[start:]
+        alike = sorted(by_name, key=lambda short: abs(len(short) - len(name)))[:MOST_COMPARED]
+        close = get_close_matches(name, alike, n=5)
+        containing = islice((short for short in by_name if name in short), 5)
+        return [by_name[short] for short in dict.fromkeys([*close, *containing])][:5]
 
     def unreadable(self) -> dict[str, str]:
         """Folders that could not be looked into, and why."""

@@ -80,7 +80,7 @@ def test_a_stem_of_two_documents_is_a_conflict(tree, tmp_path):
     [
         ("lang/pyhton", "There is no document 'lang/pyhton'. The nearest are 'lang/python.md'."),
         ("lang/css", "There is no document 'lang/css'. The nearest are 'lang/web/css.md'."),
-        ("lang/web", "There is no document 'lang/web'. The nearest are 'lang/web/', 'lang/web/css.md'."),
+        ("lang/web", "There is no document 'lang/web'. The nearest are 'lang/web/'."),
         ("nowhere/x", "There is no document 'nowhere/x'. There is no folder 'nowhere'."),
         (
             "lang/python.md/x",
@@ -92,6 +92,21 @@ def test_a_missing_document_names_the_nearest(tree, path, error):
     with pytest.raises(NotFound) as refused:
         tree.read(path)
     assert str(refused.value) == error
+
+
+@pytest.mark.parametrize(
+    ("wanted", "near"),
+    [
+        ("pyhton*", ["lang/python.md"]),
+        ("api/usres.md", ["docs/api/v1/users.md"]),
+        ("web", ["lang/web/"]),
+        ("ind", ["docs/api/index.md"]),
+        ("**", []),
+        ("zzz", []),
+    ],
+)
+def test_the_nearest_names_are_found_anywhere_below(tree, wanted, near):
+    assert tree.nearest(wanted) == near
 
 
 def test_a_missing_folder_names_the_nearest(tree):
