@@ -10,7 +10,7 @@ from pydantic import Field
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import reading
 from mcp_guide.guide import Answer, Guide
-from mcp_guide.tools.vocabulary import READS, Cursor, Expression, Format, Pattern, ProjectName
+from mcp_guide.tools.vocabulary import READS_DOCUMENTS, Cursor, Expression, Format, Pattern, ProjectName
 
 PYTHON = {
     "content": "# Python\n\nUse type hints. Format with ruff.\n",
@@ -30,7 +30,7 @@ class GetContentArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
-    **READS,
+    **READS_DOCUMENTS,
     permissions=["documents:read"],
     tags=["content"],
     examples=[
@@ -98,7 +98,7 @@ class SearchContentArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
-    **{**READS, "response_time": "medium"},
+    **READS_DOCUMENTS,
     permissions=["documents:read"],
     tags=["content"],
     examples=[
@@ -140,7 +140,7 @@ class ListDocumentsArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
-    **READS,
+    **READS_DOCUMENTS,
     permissions=["documents:read"],
     tags=["content"],
     examples=[

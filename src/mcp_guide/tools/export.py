@@ -24,7 +24,7 @@ class ExportContentArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
-    **{**ADDS, "response_time": "medium"},
+    **ADDS,
     permissions=["documents:read", "documents:export"],
     tags=["content"],
     examples=[

@@ -35,9 +35,13 @@ READS: Mapping[str, Any] = {
 }
 """Looks, and changes nothing. Not cached: a file may change at any moment."""
 
+READS_DOCUMENTS: Mapping[str, Any] = {**READS, "response_time": "medium"}
+"""The same, over files that may be many, or on a slow disk."""
+
 ADDS: Mapping[str, Any] = {
     "category": "mutation",
-    "response_time": "fast",
+    # Another process may be writing, and is waited for.
+    "response_time": "medium",
     "cacheable": False,
     "idempotent": False,
 }

@@ -1,5 +1,7 @@
 """Flags of projects, and global ones."""
 
+import asyncio
+
 import pytest
 
 from tests.mcp_guide.guided import error, value
@@ -53,3 +55,9 @@ async def test_lists_can_be_narrowed_and_an_unset_flag_names_its_neighbours(call
     assert await value(call, "list_feature_flags", containing="beta") == {"flags": {"beta": True, "beta-2": True}}
     _, answer = await call("get_feature_flag", flag="betta")
     assert answer["message"] == "The flag 'betta' is not set. Nearest: 'beta', 'beta-2'."
+
+
+async def test_flags_that_are_set_at_once_are_all_kept(call):
+    names = [f"flag-{number}" for number in range(30)]
+    await asyncio.gather(*(value(call, "set_project_flag", flag=name, value=True) for name in names))
+    assert await value(call, "list_project_flags") == {"flags": dict.fromkeys(sorted(names), True)}

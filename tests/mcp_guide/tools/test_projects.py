@@ -143,3 +143,22 @@ async def test_a_change_by_hand_is_seen_by_the_next_call(call, tmp_path, root):
     assert (failed, answer["value"]["documents"]) == (False, ["new/a.md"])
     assert "CHECK mode" in answer["instruction"]
     assert DISCUSSION not in answer["instruction"]
+
+
+async def test_a_project_with_documents_of_its_own_sees_those_and_no_others(call, tmp_path):
+    place(tmp_path / "own", {"lang/python.md": "# Our own Python\n"})
+    (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    docs_root: {tmp_path / 'own'}\n")
+    mine = await value(call, "get_content", expression="lang", project="shop")
+    assert mine == {"content": "# Our own Python\n", "documents": ["lang/python.md"]}
+    assert (await value(call, "search_content", query="python", project="shop"))["total"] == 1
+    assert (await error(call, "get_content", expression="docs/api", project="shop"))[0] == "NotFoundError"
+    assert (await value(call, "get_content", expression="lang/python"))["content"] == "# Python\n"
+
+
+async def test_a_configuration_with_a_mistake_is_named_with_its_line_and_left_alone(call, tmp_path):
+    broken = "flags:\n  beta: true\nprojects: [no list]\n"
+    (tmp_path / "guide.yaml").write_text(broken)
+    for tool, arguments in (("get_content", {"expression": "lang"}), ("set_feature_flag", {"flag": "a", "value": 1})):
+        kind, words = await error(call, tool, **arguments)
+        assert (kind, "line 3" in words) == ("UnavailableError", True), words
+    assert (tmp_path / "guide.yaml").read_text() == broken
