@@ -1,8 +1,4 @@
-"""All documents below a root, found by patterns without walking what cannot match.
-
-What a folder holds is remembered together with the folder's times: adding, removing or renaming changes them, so
-one question to the system tells whether the memory still holds. A changed document is noticed by its own times.
-"""
+"""All documents below a root, found by patterns without walking what cannot match, read and written."""
 
 import errno
 import os
@@ -11,14 +7,14 @@ import threading
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
 from mcp_guide.content.documents import Document, DocumentCache, make_document
-from mcp_guide.content.files import LARGEST_DOCUMENT, Files, Stamp, is_name, is_settled, parts_of, stamp
+from mcp_guide.content.files import LARGEST_DOCUMENT, Files, is_name, is_settled, parts_of, stamp
+from mcp_guide.content.folders import NOT_THERE, Folders, Listing
 from mcp_guide.content.patterns import PatternSet, Place, compile_patterns, shown, stem
 
 CACHED_BYTES = 64_000_000
@@ -26,27 +22,6 @@ MOST_REMEMBERED = 32  # answers to patterns
 MOST_COMPARED = 1_000  # names, to say which are near
 
 _WILDCARDS = re.compile(r"[*?!\[\]{}]")
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """What a folder held when it had this stamp."""
-
-    stamp: Stamp
-    is_settled: bool
-    documents: dict[str, tuple[str, ...]]
-    """The names of the documents by their stems."""
-    folders: tuple[str, ...]
-
-    def names(self) -> Iterator[str]:
-        for names in self.documents.values():
-            yield from names
-
-    def named(self, name: str) -> Iterator[str]:
-        """The document of that name, and those of that stem."""
-        yield from self.documents.get(name, ())
-        if (short := stem(name)) != name and name in self.documents.get(short, ()):
-            yield name
 
 
 class Entry:
@@ -95,10 +70,9 @@ class DocumentTree:
     def __init__(self, root: Path, *, cached_bytes: int = CACHED_BYTES) -> None:
         self._files = Files(root)
         self._root = os.fspath(root)
-        self._listings: dict[str, Listing] = {}
+        self._folders = Folders(self._files)
         self._lock = threading.RLock()
         self._read = DocumentCache(cached_bytes)
-        self._unreadable: dict[str, str] = {}
         self._matched: dict[tuple[str, PatternSet], tuple[dict[str, Listing], list[str]]] = {}
 
     @property
@@ -140,8 +114,8 @@ class DocumentTree:
         """Every folder below one, itself included, and what it holds."""
         base = _folder_parts(folder)
         with self._lock:
-            found = list(self._walk("/".join(base), self._listed(base), None))
-        return iter(found)
+            self._listed(base)
+            return iter(list(self._folders.walk(base)))
 
     def statuses(self, folder: str, listing: Listing) -> Iterator[tuple[str, os.stat_result]]:
         """What the system says about each document of a folder; what is gone meanwhile is left out."""
@@ -174,7 +148,7 @@ class DocumentTree:
     def unreadable(self) -> dict[str, str]:
         """Folders that could not be looked into, and why."""
         with self._lock:
-            return dict(self._unreadable)
+            return dict(self._folders.unreadable)
 
     def status(self, path: str) -> os.stat_result:
         """What the system says about a document. Raises NotFound."""
@@ -236,67 +210,14 @@ class DocumentTree:
     def _forget(self, path: str, parts: tuple[str, ...]) -> None:
         self._read.drop(path)
         with self._lock:
-            self._listings.pop("/".join(parts[:-1]), None)
+            self._folders.forget(parts[:-1])
 
     # --- folders -------------------------------------------------------------------------------------------
 
     def _listed(self, parts: tuple[str, ...]) -> Listing:
         """What a folder holds, reached from the root without a link. Raises NotFound."""
-        folder = "/".join(parts)
-        with self._told_of_folder(folder):
-            return self._list(folder, parts)
-
-    def _list(self, folder: str, parts: tuple[str, ...]) -> Listing:
-        opened = self._files.open_folder(parts)
-        try:
-            now = time.time_ns()
-            status = os.fstat(opened)
-            known = self._listings.get(folder)
-            if known is not None and known.is_settled and known.stamp == stamp(status):
-                return known
-            with os.scandir(opened) as entries:
-                listing = _listing(entries, stamp(status), settled=is_settled(status, now))
-        finally:
-            os.close(opened)
-        if known is not None:
-            self._forget_folders(folder, set(known.folders).difference(listing.folders))
-        self._listings[folder] = listing
-        return listing
-
-    def _walk(self, start: str, listing: Listing, depth: int | None) -> Iterator[tuple[str, Listing]]:
-        waiting = [(start, listing, 0)]
-        while waiting:
-            folder, listing, level = waiting.pop()
-            yield folder, listing
-            if depth is None or level < depth:
-                for name in listing.folders:
-                    path = f"{folder}/{name}" if folder else name
-                    if (inner := self._child(path)) is not None:
-                        waiting.append((path, inner, level + 1))
-
-    def _child(self, folder: str) -> Listing | None:
-        """What a folder holds that a listing names; None where it is gone or closed to us.
-
-        Its way was walked just now, so one question about it alone is enough: the inode is part of the answer.
-        """
-        known = self._listings.get(folder)
-        try:
-            if known is not None and known.is_settled and stamp(os.lstat(f"{self._root}/{folder}")) == known.stamp:
-                return known
-            listing = self._list(folder, tuple(folder.split("/")))
-        except OSError as error:
-            self._listings.pop(folder, None)
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-                self._unreadable[folder] = error.strerror or str(error)
-            return None
-        self._unreadable.pop(folder, None)
-        return listing
-
-    def _forget_folders(self, folder: str, gone: Iterable[str]) -> None:
-        for name in gone:
-            path = f"{folder}/{name}" if folder else name
-            for known in [k for k in self._listings if k == path or k.startswith(f"{path}/")]:
-                del self._listings[known]
+        with self._told_of_folder("/".join(parts)):
+            return self._folders.listing(parts)
 
     # --- matching ------------------------------------------------------------------------------------------
 
@@ -305,12 +226,10 @@ class DocumentTree:
         if not all(map(is_name, parts)):
             return
         try:
-            listing = self._list("/".join(parts), parts)
+            yield from self._folders.walk(parts, place.depth)
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG):
-                return
-            raise self._refusal(f"The folder {'/'.join(parts)!r}", error) from error
-        yield from self._walk("/".join(parts), listing, place.depth)
+            if error.errno not in NOT_THERE:
+                raise self._refusal(f"The folder {'/'.join(parts)!r}", error) from error
 
     def _matching(self, base: str, walked: dict[str, Listing], wanted: PatternSet) -> list[str]:
         """The paths that fit, in order. What was found is remembered for as long as the very same was walked."""
@@ -328,12 +247,12 @@ class DocumentTree:
 
     def _by_stem(self, parts: tuple[str, ...], error: OSError) -> tuple[str, ...]:
         """The path of the one document of that stem. Raises NotFound, or what the error means."""
-        path, folder = "/".join(parts), "/".join(parts[:-1])
+        path = "/".join(parts)
         with self._told(path):
             if error.errno is not None and error.errno != errno.ENOENT:
                 raise error
             with self._lock:
-                found = [n for n in self._list(folder, parts[:-1]).documents.get(parts[-1], ()) if n != parts[-1]]
+                found = [n for n in self._folders.listing(parts[:-1]).documents.get(parts[-1], ()) if n != parts[-1]]
             if not found:
                 raise error
         if len(found) > 1:
@@ -396,24 +315,9 @@ class DocumentTree:
     def _folder_names(self, folder: str) -> tuple[str, ...]:
         try:
             with self._lock:
-                return self._list(folder, _folder_parts(folder)).folders
+                return self._folders.listing(_folder_parts(folder)).folders
         except OSError:
             return ()
-
-
-def _listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, settled: bool) -> Listing:
-    documents: dict[str, tuple[str, ...]] = {}
-    folders: list[str] = []
-    for entry in entries:
-        name = entry.name
-        if not is_name(name):
-            continue
-        if entry.is_file(follow_symlinks=False):
-            short = stem(name)
-            documents[short] = (*documents[short], name) if short in documents else (name,)
-        elif entry.is_dir(follow_symlinks=False):
-            folders.append(name)
-    return Listing(at, settled, documents, tuple(folders))
 
 
 def _named(listing: Listing, names: Iterable[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable
 from mcp_guide.content import files as files_module
+from mcp_guide.content import folders as folders_module
 from mcp_guide.content import tree as tree_module
 from mcp_guide.content.files import Stamp
 from mcp_guide.content.patterns import compile_patterns
@@ -154,6 +155,7 @@ def test_changes_that_leave_no_trace_in_the_times_are_seen(tree, tmp_path, monke
 
     monkeypatch.setattr(tree_module, "stamp", of_a_stopped_clock)
     monkeypatch.setattr(files_module, "stamp", of_a_stopped_clock)
+    monkeypatch.setattr(folders_module, "stamp", of_a_stopped_clock)
     path = tmp_path / "lang" / "new.md"
     assert paths(tree, "lang", "new") == []
     path.write_text("a")
