@@ -59,11 +59,15 @@ def test_another_server_is_locked_under_its_own_name_or_where_it_is_told(capsys)
 
 def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
     assert run(capsys, "lock")[1] == (
-        "wrote contracts/mcp-demo.json: 7 tools.\nwrote contracts/mcp-todo.json: 5 tools.\n"
+        "wrote contracts/mcp-demo.json: 7 tools.\n"
+        "wrote contracts/mcp-guide.json: 30 tools.\n"
+        "wrote contracts/mcp-todo.json: 5 tools.\n"
     )
     assert run(capsys, "lock", "--check") == (
         0,
-        "contracts/mcp-demo.json: 7 tools, as locked.\ncontracts/mcp-todo.json: 5 tools, as locked.\n",
+        "contracts/mcp-demo.json: 7 tools, as locked.\n"
+        "contracts/mcp-guide.json: 30 tools, as locked.\n"
+        "contracts/mcp-todo.json: 5 tools, as locked.\n",
         "",
     )
     assert run(capsys, "lock", "--output", "x.json")[0] == 2
