@@ -51,7 +51,7 @@ class ListCategoriesArgs(ToolArguments):
 async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """List the categories.
 
-    Use it to see the names that content goes by.
+    Use it to see which categories there are.
 
     Returns:
         Folder and patterns of each.

@@ -48,7 +48,7 @@ class ListCollectionsArgs(ToolArguments):
 async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """List the collections.
 
-    Use it to see which names give several documents.
+    Use it to see which collections there are.
 
     Returns:
         Expressions of each.

@@ -113,9 +113,9 @@ class SearchContentArgs(ToolArguments):
     ],
 )
 async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Search the text of all documents.
+    """Search all documents for words.
 
-    Use it when no name is known.
+    Use it to find what mentions a topic.
 
     The search covers the categories of the project, and ranks by how well the words fit.
 
@@ -164,9 +164,9 @@ class ListDocumentsArgs(ToolArguments):
     ],
 )
 async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """List documents without their text.
+    """List documents by name.
 
-    Use it to learn what there is.
+    Use it to see which files a category has.
 
     Returns:
         Path, title and description of each.

@@ -48,9 +48,9 @@ class CreateDocumentArgs(ToolArguments):
     ],
 )
 async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Make a new document in a category.
+    """Create a new document in a category.
 
-    Use it to keep something as a document.
+    Use it to write or save a new file.
 
     The document is a file in the folder of the category, which people can edit and commit.
     A document that exists is never overwritten.
@@ -95,7 +95,7 @@ class UpdateDocumentArgs(ToolArguments):
 async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Replace the text of a document.
 
-    Use it to change a document; the old text is overwritten.
+    Use it to change or rewrite one; the old text is overwritten.
 
     Read the document first: front matter that is not in the new text is gone too.
 

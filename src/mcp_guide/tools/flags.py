@@ -81,9 +81,9 @@ class GetProjectFlagArgs(ToolArguments):
     ],
 )
 async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Look up a flag of a project.
+    """Check a flag of a project.
 
-    Use it to see if something is on; global ones are the defaults.
+    Use it to see whether it is set or on; global ones are the defaults.
 
     Returns:
         Value and scope.
@@ -149,9 +149,9 @@ class SetFeatureFlagArgs(ToolArguments):
     examples=[Example("On everywhere", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
 async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> Answer:
-    """Set or remove a global flag.
+    """Set or remove a global feature flag.
 
-    Use it to switch something for all projects.
+    Use it to switch it for all projects.
 
     Projects that set the flag themselves keep their own value.
 
@@ -179,9 +179,9 @@ class GetFeatureFlagArgs(ToolArguments):
     examples=[Example("A global flag", {"flag": "beta"}, {"flag": "beta", "value": False})],
 )
 async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> Answer:
-    """Look up a global flag.
+    """Check a global feature flag.
 
-    Use it for the global value alone.
+    Use it for the global value.
 
     Returns:
         Its value.
@@ -208,12 +208,12 @@ class ListFeatureFlagsArgs(ToolArguments):
     examples=[Example("All global flags", {}, {"flags": {"beta": False}})],
 )
 async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> Answer:
-    """List the global flags.
+    """List the global feature flags.
 
     Use it for the defaults of all projects.
 
     Returns:
-        All global flags.
+        All of them.
 
     Usage:
         list_feature_flags()

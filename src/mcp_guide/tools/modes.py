@@ -28,7 +28,7 @@ class GetModeArgs(ToolArguments):
     examples=[Example("What may be done now", {}, {"mode": "DISCUSSION"})],
 )
 async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Tell the mode of a project.
+    """Tell the current mode.
 
     Use it to see if changes are allowed now.
 
@@ -75,9 +75,9 @@ class SetModeArgs(ToolArguments):
     ],
 )
 async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Switch the mode of a project.
+    """Switch to another mode.
 
-    Use it to move on; IMPLEMENTATION only after the user agreed.
+    Use it to go on; IMPLEMENTATION only after the user agreed.
 
     For IMPLEMENTATION, `user_consent` states that the user agreed.
 

@@ -49,7 +49,7 @@ class ListProjectsArgs(ToolArguments):
 async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """List all projects.
 
-    Use it to see which there are, and which is active.
+    Use it to see which projects there are, and which is active.
 
     Returns:
         Name and mode of each.
@@ -96,7 +96,7 @@ class GetProjectConfigArgs(ToolArguments):
 async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], context: ToolContext) -> Answer:
     """Show the configuration of a project.
 
-    Use it to see a whole project.
+    Use it to see all settings.
 
     Returns:
         Its mode, categories, collections and flags.
@@ -135,9 +135,9 @@ class SetProjectArgs(ToolArguments):
     ],
 )
 async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> Answer:
-    """Choose the active project.
+    """Switch to another project.
 
-    Use it to turn to another project.
+    Use it to work on that one from now on.
 
     Only a project that exists can be chosen. The choice holds for this session; files are not changed.
 
