@@ -8,7 +8,18 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import cold_start, http_calls, list_calls, memory_calls, report, stages, stdio_calls, todo, verify_speed
+from bench import (
+    cold_start,
+    guide,
+    http_calls,
+    list_calls,
+    memory_calls,
+    report,
+    stages,
+    stdio_calls,
+    todo,
+    verify_speed,
+)
 from bench.contenders import CONTENDERS, ROOT, TOOLS
 from bench.http_calls import Load
 from bench.measure import Cell, Sample
@@ -18,7 +29,6 @@ KINDS = (
     *(memory_calls.KIND, http_calls.KIND, stdio_calls.KIND, list_calls.KIND),
     *(stages.KIND, cold_start.KIND, verify_speed.KIND),
 )
-TODO_PAGE = ROOT / "docs" / "benchmarks-todo.md"
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -30,10 +40,10 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--only",
         action="append",
         default=[],
-        choices=[*KINDS, todo.KIND, *CONTENDERS],
+        choices=[*KINDS, *PAGES, *CONTENDERS],
         metavar="NAME",
         help=(
-            f"a measurement ({', '.join((*KINDS, todo.KIND))}) or a contender ({', '.join(CONTENDERS)}); "
+            f"a measurement ({', '.join((*KINDS, *PAGES))}) or a contender ({', '.join(CONTENDERS)}); "
             "may be given several times"
         ),
     )
@@ -97,22 +107,37 @@ def rounds_of(samples: dict[Cell, list[Sample]]) -> str:
     return str(taken[0]) if len(taken) == 1 else f"{taken[0]} to {taken[-1]}"
 
 
-def measure_todo(options: argparse.Namespace) -> None:
-    """The page of the todo server."""
-    with tempfile.TemporaryDirectory(prefix="bench-") as name:
-        rounds, calls = options.rounds or (2 if options.quick else 5), 150 if options.quick else 400
-        taken = todo.measure(rounds, calls, Path(name), tell=telling("todo"), quick=options.quick)
-    text = todo.page(taken, 'make bench ARGS="--only todo --write"', report.machine())
-    print(text)
-    if options.write:
-        TODO_PAGE.write_text(text, encoding="utf-8")
+def todo_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rounds, calls = options.rounds or (2 if options.quick else 5), 150 if options.quick else 400
+    taken = todo.measure(rounds, calls, folder, tell=telling("todo"), quick=options.quick)
+    return todo.page(taken, made_by, report.machine())
+
+
+def guide_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    taken = guide.run(folder, telling("guide"), quick=options.quick)
+    return guide.page_of(taken, made_by, report.machine())
+
+
+PAGES = {todo.KIND: todo_page, guide.KIND: guide_page}
+"""Servers with a page of their own."""
+
+
+def write_pages(options: argparse.Namespace) -> None:
+    for name, make in PAGES.items():
+        if options.only and name not in options.only:
+            continue
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            text = make(options, Path(folder), f'make bench ARGS="--only {name} --write"')
+        print(text)
+        if options.write:
+            (ROOT / "docs" / f"benchmarks-{name}.md").write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     options = parse()
-    if not options.load and (not options.only or todo.KIND in options.only):
-        measure_todo(options)
-        if options.only == [todo.KIND]:
+    if not options.load:
+        write_pages(options)
+        if options.only and set(options.only) <= set(PAGES):
             return
     if options.load:
         saved = json.loads(options.load.read_text(encoding="utf-8"))

@@ -1,24 +1,33 @@
-"""What the documents of the guide server cost: processor time of one call of the engine, at several sizes.
+"""What the documents of the guide server cost, at several sizes: processor time of the server for each call over HTTP,
+and of the engine alone; and the start.
 
-`python -m bench.guide [--quick]` prints a table and ends with 1 where a target is missed.
+`python -m bench --only guide --write` writes docs/benchmarks-guide.md.
 """
 
-import argparse
+import asyncio
+import math
+import os
 import random
-import shutil
+import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from bench import cold_start, load, messages
+from bench.contenders import CONTENDERS, ERAS, ROOT
+from bench.http_calls import Served, wait_for
 from bench.measure import median
+from bench.processes import end, environment
 from mcp_guide.content.documents import Limits, page
 from mcp_guide.content.formats import render
 from mcp_guide.content.search import Search
 from mcp_guide.content.tree import DocumentTree
 
+KIND = "guide"
 SIZES = (100, 1_000, 10_000, 100_000)
 MIDDLE = 10_000
 IN_A_FOLDER = 100
@@ -29,40 +38,49 @@ WORDS = [
 ]
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--quick", action="store_true", help="without the 100,000 documents")
-    sizes = SIZES[:-1] if options.parse_args().quick else SIZES
-    folder = Path(tempfile.mkdtemp(prefix="bench-guide-"))
-    try:
-        missed = _table(measure(folder, sizes))
-    finally:
-        shutil.rmtree(folder)
-    sys.exit(1 if missed else 0)
+class Figure(NamedTuple):
+    """What was measured, and what is asked at most."""
+
+    title: str
+    value: float
+    most: float
 
 
-def measure(folder: Path, sizes: tuple[int, ...]) -> list[tuple[str, float, float]]:
+def run(folder: Path, tell: Callable[[str], None], *, quick: bool) -> dict[str, Any]:
+    """Everything that the page shows."""
+    sizes = SIZES[:-1] if quick else SIZES
+    tell(f"making {sum(sizes):,} documents")
+    engine = measure(folder, sizes)
+    tell("over HTTP")
+    served = _served_figures(folder, sizes)
+    tell("cold start")
+    return {"engine": engine, "served": served, "starts": _starts(folder, 3 if quick else 7)}
+
+
+def measure(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
     """What was measured, its milliseconds of processor time, and what is asked at most."""
     trees = {size: _tree(folder / str(size), size) for size in sizes}
     _settle()
-    figures: list[tuple[str, float, float]] = []
+    figures: list[Figure] = []
     for title, call in (
         ("a document by its path", lambda tree: tree.read("d0/doc7.md")),
         ("a document by its stem", lambda tree: tree.read(tree.match("d0", ("doc7",))[0].path)),
         ("a document by its stem in a folder with half", lambda tree: tree.read(tree.match("all", ("doc7",))[0].path)),
     ):
         taken = _interleaved({size: partial(call, tree) for size, tree in trees.items()})
-        figures += [(f"{title}, of {size:,}", taken[size], 3.0) for size in sizes]
-        figures.append((f"{title}: the dearest by the cheapest size", max(taken.values()) / min(taken.values()), 1.5))
+        figures += [Figure(f"{title}, of {size:,}", taken[size], 3.0) for size in sizes]
+        figures.append(
+            Figure(f"{title}: the dearest by the cheapest size", max(taken.values()) / min(taken.values()), 1.5)
+        )
     tree = trees[MIDDLE]
     search = Search(tree, folder / "index.db")
     started = time.process_time()
     search.find("first")
-    figures.append((f"making the index of {MIDDLE:,}, once", 1000 * (time.process_time() - started), float("inf")))
+    figures.append(Figure(f"making the index of {MIDDLE:,}, once", 1000 * (time.process_time() - started), math.inf))
     _settle()
     calls = {
         f"**/name, of {MIDDLE:,}": (lambda: tree.match("", ("**/doc77",)), 10.0),
-        f"**/*7.md, of {MIDDLE:,}": (lambda: tree.match("", ("**/*7.md",)), float("inf")),
+        f"**/*7.md, of {MIDDLE:,}": (lambda: tree.match("", ("**/*7.md",)), math.inf),
         f"a page of {PAGE} documents, of {MIDDLE:,}": (lambda: _page(tree), 30.0),
         f"search, one word in 1 % of {MIDDLE:,}": (lambda: search.find("rare42"), 10.0),
         f"search, three words, of {MIDDLE:,}": (lambda: search.find("tation rare42 lor"), 10.0),
@@ -73,7 +91,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[tuple[str, float, floa
         f"search after one file changed, of {MIDDLE:,}": (lambda: _changed(search, folder / str(MIDDLE)), 10.0),
     }
     taken = _interleaved({name: call for name, (call, _) in calls.items()})
-    figures += [(name, taken[name], most) for name, (_, most) in calls.items()]
+    figures += [Figure(name, taken[name], most) for name, (_, most) in calls.items()]
     search.close()
     return figures
 
@@ -129,13 +147,104 @@ def _cpu(call: Callable[[], object], times: int) -> float:
     return 1000 * (time.process_time() - started) / times
 
 
-def _table(figures: list[tuple[str, float, float]]) -> bool:
-    print("| | ms of processor time, or times | asked at most |\n|---|---:|---|")
-    for name, value, most in figures:
-        verdict = "" if most == float("inf") else f"{most:g}: {'met' if value <= most else '**missed**'}"
-        print(f"| {name} | {value:.3f} | {verdict} |")
-    return any(value > most for _, value, most in figures)
+# --- the server over HTTP ----------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    main()
+@contextmanager
+def _served(docs: Path, folder: Path) -> Iterator[Served]:
+    env = environment(folder) | {"BENCH_DOCS": str(docs), "MCP_TOOL_PREFIX": ""}
+    env.pop("TOOLCHARTER_GRANTS")
+    command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.guide", "1"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT)
+    try:
+        assert process.stdout is not None
+        served = Served(int(process.stdout.readline()), process.pid)
+        wait_for(served)
+        yield served
+    finally:
+        end(process)
+
+
+def _sample(served: Served, tool: str, arguments: dict[str, Any], calls: int) -> float:
+    """Milliseconds of the server's processor time for each call."""
+    body = messages.request(messages.MODERN, 1, "tools/call", name=tool, arguments=arguments)
+    request = messages.post(served.port, body, messages.MODERN)
+    answers, figures = asyncio.run(load.drive(served.port, served.pid, [(1, request)] * calls, 1, load.GIVE_UP))
+    for _, response in answers:
+        if (result := load.body(response)["result"])["isError"]:
+            raise ValueError(f"{tool} {arguments}: {result}")
+    return figures["cpu_us"] / 1000
+
+
+def _served_figures(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
+    with ExitStack() as stack:
+        servers = {size: stack.enter_context(_served(folder / str(size), folder)) for size in sizes}
+        by_path = ("get_content", {"expression": "d0/doc7.md"})
+        others = [
+            ("a document by `**/name`", "get_content", {"expression": "d0/**/doc7"}, 10.0),
+            ("a page of 100 documents", "get_content", {"expression": "d0"}, 30.0),
+            ("a search", "search_content", {"query": "heading rare42"}, 10.0),
+        ]
+        for server in servers.values():
+            _sample(server, *by_path, 3)
+        taken: dict[int, list[float]] = {size: [] for size in sizes}
+        for _ in range(7):
+            for size, server in servers.items():
+                taken[size].append(_sample(server, *by_path, 40))
+        shown = {size: median(figures) for size, figures in taken.items()}
+        figures = [Figure(f"a document by its path, of {size:,}", shown[size], 3.0) for size in sizes]
+        figures.append(Figure("the dearest by the cheapest size", max(shown.values()) / min(shown.values()), 1.5))
+        for title, tool, arguments, most in others:
+            _sample(servers[MIDDLE], tool, arguments, 3)
+            rounds = [_sample(servers[MIDDLE], tool, arguments, 15) for _ in range(5)]
+            figures.append(Figure(f"{title}, of {MIDDLE:,}", median(rounds), most))
+    return figures
+
+
+def _starts(folder: Path, rounds: int) -> list[Figure]:
+    os.environ |= {"TOOLCHARTER_DOCS_ROOT": str(folder / str(MIDDLE)), "TOOLCHARTER_CONFIG": str(folder / "start.yaml")}
+    ours = [sys.executable, "-c", "from mcp_guide.main import main; main()"]
+    bare = CONTENDERS["low_level"].command
+    cold_start.start(ours, ERAS[1], folder, "guide_get_content")
+    pairs = [
+        (cold_start.start(ours, ERAS[1], folder, "guide_get_content"), cold_start.start(bare, ERAS[1], folder))
+        for _ in range(rounds)
+    ]
+    walls = [(mine["wall_ms"], theirs["wall_ms"]) for mine, theirs in pairs]
+    return [
+        Figure("mcp-guide to its first tools/list answer, ms", median([mine for mine, _ in walls]), math.inf),
+        Figure("bare low-level SDK with one tool, ms", median([theirs for _, theirs in walls]), math.inf),
+        Figure("the first by the second", median([mine / theirs for mine, theirs in walls]), 0.75),
+    ]
+
+
+# --- the page ----------------------------------------------------------------------------------------------
+
+
+def page_of(taken: dict[str, list[Figure]], made_by: str, about: str) -> str:
+    parts = [
+        "# Benchmarks of the guide server",
+        f"Made by `{made_by}`; do not edit.",
+        about,
+        "## Over HTTP: the server's processor time for each call, ms",
+        "Protocol 2026-07-28, one call after the other, everything governed; the documents were read before.",
+        _table(taken["served"]),
+        "## The engine alone: processor time, ms",
+        _table(taken["engine"]),
+        "## Start",
+        "Over stdio, with 10,000 documents.",
+        _table(taken["starts"]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(figures: Sequence[Figure]) -> str:
+    lines = ["| | | asked at most |", "|---|---:|---|"]
+    for figure in figures:
+        verdict = (
+            ""
+            if figure.most == math.inf
+            else f"{figure.most:g}: {'met' if figure.value <= figure.most else '**missed**'}"
+        )
+        lines.append(f"| {figure.title} | {figure.value:,.3f} | {verdict} |")
+    return "\n".join(lines)
