@@ -99,6 +99,8 @@ class SearchContentArgs(ToolArguments):
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
     **READS_DOCUMENTS,
+    # The first search of a root makes the index: half a second for a thousand documents.
+    deadline=120,
     permissions=["documents:read"],
     tags=["content"],
     examples=[

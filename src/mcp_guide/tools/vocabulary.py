@@ -5,19 +5,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-LONGEST_NAME = 100
 LONGEST_PATH = 500
-LONGEST_EXPRESSION = 2_000
 LONGEST_DOCUMENT = 1_000_000
 
 ProjectName = Annotated[str | None, Field(description="Another project.")]
 Cursor = Annotated[str | None, Field(description="From next_cursor.")]
-Expression = Annotated[
-    str,
-    Field(
-        description="Such as lang, lang/python+rust or lang/*.md,docs/api.",
-    ),
-]
+Expression = Annotated[str, Field(description="Such as lang, lang/python+rust or lang/*.md,docs/api.")]
 Pattern = Annotated[str | None, Field(description="Such as python or **/*.md.")]
 Format = Annotated[Literal["plain", "mime", "json"], Field(description="Text, multipart or a list.")]
 OneName = Annotated[str | None, Field(description="Only this one.")]
