@@ -65,9 +65,11 @@ def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
     )
     assert run(capsys, "lock", "--check") == (
         0,
-        "contracts/mcp-demo.json: 7 tools, as locked.\n"
-        "contracts/mcp-guide.json: 30 tools, as locked.\n"
-        "contracts/mcp-todo.json: 5 tools, as locked.\n",
+        (
+            "contracts/mcp-demo.json: 7 tools, as locked.\n"
+            "contracts/mcp-guide.json: 30 tools, as locked.\n"
+            "contracts/mcp-todo.json: 5 tools, as locked.\n"
+        ),
         "",
     )
     assert run(capsys, "lock", "--output", "x.json")[0] == 2
