@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from mcp_core.context import ReportProgress, ToolContext
+from mcp_core.context import ListFolders, ReportProgress, ToolContext
 from mcp_core.errors import ErrorKind
 from mcp_core.spec import ToolSpec
 
@@ -55,6 +55,7 @@ class Request(NamedTuple):
     session_id: str | None = None
     meta: Mapping[str, Any] = MappingProxyType({})
     progress: ReportProgress | None = None
+    folders: ListFolders | None = None
     ask: Ask | None = None
     can_return_questions: bool = False
     """Whether the client takes a question as an answer and calls again with the reply."""

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar
 
+ListFolders = Callable[[], Awaitable[tuple[str, ...]]]
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 T = TypeVar("T")
@@ -31,6 +32,11 @@ class ToolContext(NamedTuple):
     read_only: bool = False
     """Whether the tool declared that it changes nothing; what opens a transaction can hold it to that."""
     progress: ReportProgress | None = None
+    folders: ListFolders | None = None
+
+    async def client_folders(self) -> tuple[str, ...]:
+        """The folders that the client works in; none where it does not tell, or cannot in its protocol."""
+        return () if self.folders is None else await self.folders()
 
     async def report_progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the client how far the work is, where it asked to be told."""

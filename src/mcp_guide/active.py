@@ -51,7 +51,7 @@ class ActiveProject:
         """The project of a call: the one it names, else the session's, the option's, the client's roots', the folder's.
 
         A name that leads nowhere is an error; it never falls through to another project.
-        `roots` are the client's folders; hosts do not report them yet.
+        `roots` are the client's folders.
         """
         names: list[tuple[str | None, Reason]] = [
             (named, "argument"),

@@ -4,7 +4,7 @@ Files are looked at in threads, one hop a call, so that the event loop is free.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -71,21 +71,22 @@ class Guide:
         **named: P.kwargs,
     ) -> Answer:
         """What a function makes of the project that is meant, with the boundary of its mode."""
+        roots = await _roots(project, context)
 
         def work() -> Answer:
-            view = self.view(project, context)
+            view = self.view(project, context, roots)
             made = function(view, *arguments, **named)
             return view.answer(made.value or {}, made.message, made.instruction)
 
         return await asyncio.to_thread(work)
 
-    def view(self, project: str | None, context: ToolContext) -> View:
+    def view(self, project: str | None, context: ToolContext, roots: Sequence[Path] = ()) -> View:
         """The project that is meant, as its files say now. Looks at the disk: call it in a thread."""
-        return self._view(self.file.read(), project, context)
+        return self._view(self.file.read(), project, context, roots)
 
     async def seen(self, project: str | None, context: ToolContext) -> View:
         """The same, without holding up the event loop."""
-        return await asyncio.to_thread(self.view, project, context)
+        return await asyncio.to_thread(self.view, project, context, await _roots(project, context))
 
     async def configuration(self) -> Configuration:
         """All that is configured."""
@@ -97,8 +98,10 @@ class Guide:
         self.active.choose(configuration, project, _session(context))
         return await self.look(None, context, function)
 
-    def _view(self, configuration: Configuration, named: str | None, context: ToolContext) -> View:
-        found = self.active.find(configuration, named, _session(context))
+    def _view(
+        self, configuration: Configuration, named: str | None, context: ToolContext, roots: Sequence[Path]
+    ) -> View:
+        found = self.active.find(configuration, named, _session(context), roots)
         root = model.document_root(configuration, found.project, self._given, self._otherwise)
         tree = self._tree(root)
         # A root that is not there yet has no folders; whoever reads a document is told that it is missing.
@@ -116,10 +119,11 @@ class Guide:
         **named: P.kwargs,
     ) -> View:
         """Change the project that is meant; the view shows it as it is now."""
+        roots = await _roots(project, context)
         seen: list[View] = []
 
         def apply(configuration: Configuration) -> Configuration:
-            view = self._view(configuration, project, context)
+            view = self._view(configuration, project, context, roots)
             changed = function(view.project, *arguments, **named)
             after = changes.with_project(configuration, changed)
             seen.append(view._replace(configuration=after, project=changed))
@@ -170,6 +174,11 @@ class Guide:
             search.close()
         if self._borrowed is not None:
             self._borrowed.cleanup()
+
+
+async def _roots(project: str | None, context: ToolContext) -> list[Path]:
+    """The client's folders, where they may decide which project is meant."""
+    return [] if project is not None else [Path(folder) for folder in await context.client_folders()]
 
 
 def _session(context: ToolContext) -> str | None:

@@ -121,3 +121,29 @@ async def test_a_session_keeps_its_project_to_itself(tmp_path):
             await value(one, "set_project", project="shop")
             assert (await value(one, "list_projects"))["active"] == "shop"
             assert (await value(other, "list_projects"))["active"] == "default"
+
+
+@pytest.mark.filterwarnings("ignore:The roots capability is deprecated")  # by the newer protocol; this is the older
+@pytest.mark.parametrize("lane", ["fast", "sdk"])
+async def test_the_folders_of_a_client_choose_the_project(lane, tmp_path):
+    """Asked for once over the lane, and again when the client says that they have changed."""
+    place(tmp_path / "docs")
+    shop = tmp_path / "my shop"
+    (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    folder: {shop}\n")
+    folders, asked = [shop / "src"], []
+
+    async def roots(_: Any) -> types.ListRootsResult:
+        asked.append(1)
+        return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])
+
+    started = [*command(tmp_path), "--lane", lane]
+    server = StdioServerParameters(command=started[0], args=started[1:], env={"XDG_CACHE_HOME": str(tmp_path)})
+    async with connected(server, "legacy", list_roots_callback=roots) as (client, call):
+        assert (await value(call, "client_info"))["project"] == "shop"
+        assert (await value(call, "client_info"))["project"] == "shop"
+        assert lane == "sdk" or len(asked) == 1
+        folders[:] = [tmp_path]
+        await client.send_roots_list_changed()
+        assert (await value(call, "client_info"))["project"] == "default"
+    async with connected(server, "legacy") as (_, call):
+        assert (await value(call, "client_info"))["project"] == "default"

@@ -10,13 +10,14 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from json.encoder import encode_basestring as quoted
 from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
 
 from pydantic_core import from_json
 
 from mcp_core import json_text
 from mcp_core.app import App, ListedTool
 from mcp_core.call import Ask, Caller, Question, Reply, Request
-from mcp_core.context import ReportProgress
+from mcp_core.context import ListFolders, ReportProgress
 from mcp_core.errors import CannotAsk, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import lane_shapes, library_json
 from mcp_core.hosts.lane_shapes import fits
@@ -35,6 +36,7 @@ INTERNAL_ERROR = -32603
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 
+_FILE = "file://"
 _PREFIX = "io.modelcontextprotocol/"
 VERSION_KEY = _PREFIX + "protocolVersion"
 CAPABILITIES_KEY = _PREFIX + "clientCapabilities"
@@ -80,6 +82,7 @@ class Peer(NamedTuple):
     can_elicit: bool = False
     ask: Ask | None = None
     progress: ReportProgress | None = None
+    folders: ListFolders | None = None
     headers: Mapping[str, str] | None = None
     """Trace and correlation, where a transport has them beside the message."""
 
@@ -101,6 +104,20 @@ def shows_forms(capabilities: Any) -> bool:
         return False
     modes = cast(Fields, elicitation)
     return modes.get("form") is not None or modes.get("url") is None
+
+
+def tells_folders(capabilities: Any) -> bool:
+    """Whether a client can be asked for the folders that it works in."""
+    return isinstance(capabilities, dict) and cast(Fields, capabilities).get("roots") is not None
+
+
+def folders_in(result: Any) -> tuple[str, ...]:
+    """The folders in a client's answer to `roots/list`; what is no file of this machine is left out."""
+    listed: Any = cast(Fields, result).get("roots") if isinstance(result, dict) else None
+    if not fits(listed, lane_shapes.ROOTS):
+        return ()
+    uris = [str(root.get("uri", "")) for root in listed]
+    return tuple(unquote(uri.removeprefix(_FILE)) for uri in uris if uri.startswith(f"{_FILE}/"))
 
 
 def about_client(client: Any) -> tuple[str, str]:
@@ -227,6 +244,7 @@ class Lane:
             session_id=peer.session_id,
             meta={**peer.headers, **meta} if peer.headers else meta,
             progress=peer.progress,
+            folders=peer.folders,
             ask=peer.ask if can_elicit and not peer.modern else None,
             can_return_questions=can_elicit and peer.modern,
             must_declare=peer.modern,

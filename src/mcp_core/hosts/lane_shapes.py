@@ -132,6 +132,7 @@ _REPLY: Shape = {"requestState": str, "inputResponses": Each(_response)}
 _CALL: Shape = {"name": str, "arguments": OBJECT, "task": {"ttl": int}, **_REPLY}
 _READ: Shape = {"uri": str, **_REPLY}
 
+ROOTS: Shape = [{"uri": str}]
 NOTIFICATION: Shape = {"_meta": OBJECT}
 INITIALIZE: Shape = {
     "_meta": _old_meta,

@@ -33,12 +33,14 @@ from mcp_core.hosts.lane import (
     agreed,
     decode,
     envelope,
+    folders_in,
     invalid_params,
     kept_open,
     method_not_found,
     progress_message,
     progress_token,
     shows_forms,
+    tells_folders,
 )
 from mcp_core.hosts.lane_shapes import NOTIFICATION, fits
 from mcp_core.mcp_log import get_logger
@@ -69,6 +71,10 @@ class _Request(NamedTuple):
     size: int
 
 
+class _ClientRefused(Exception):
+    """The client answered a request of ours with an error."""
+
+
 class StdioConnection:
     """One client on one pipe. Its first request decides the protocol era, once."""
 
@@ -85,6 +91,7 @@ class StdioConnection:
         self._room = asyncio.Event()
         """Set when one of those that waited no longer does."""
         self._asked: dict[str, asyncio.Future[Any]] = {}
+        self._folders: tuple[str, ...] | None = None
         self._numbers = itertools.count(1)
 
     async def receive(self, line: bytes) -> None:
@@ -201,20 +208,35 @@ class StdioConnection:
             agent_version=version,
             can_elicit=can_elicit,
             ask=self._ask if can_elicit else None,
+            folders=self._list_folders if self._client and tells_folders(self._client["capabilities"]) else None,
             progress=self._progress(params),
         )
 
     # --- what goes the other way -----------------------------------------------------------------------
 
     async def _ask(self, question: str) -> bool:
-        """Send an elicitation request and wait for the person's answer."""
+        """Put a question to the person and wait for the answer."""
+        params = {"mode": "form", "message": question, "requestedSchema": CONFIRM_SCHEMA}
+        try:
+            return agreed(await self._request("elicitation/create", params))
+        except _ClientRefused:
+            raise ConsentRequired("The client could not ask the user. Nothing was done.") from None
+
+    async def _list_folders(self) -> tuple[str, ...]:
+        """The client's folders, asked for once and again when it says that they have changed."""
+        if self._folders is None:
+            try:
+                self._folders = folders_in(await self._request("roots/list", {}))
+            except _ClientRefused:
+                self._folders = ()
+        return self._folders
+
+    async def _request(self, method: str, params: Fields) -> Any:
         number = f"ask-{next(self._numbers)}"
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        params = {"mode": "form", "message": question, "requestedSchema": CONFIRM_SCHEMA}
-        message = {"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": params}
-        self._write(json_text.to_text(message))
+        self._write(json_text.to_text({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
         try:
-            return agreed(await answer)
+            return await answer
         finally:
             del self._asked[number]
 
@@ -223,13 +245,15 @@ class StdioConnection:
         if waiting is None or waiting.done():
             logger.debug("A response to nothing that was asked")
         elif "error" in message:
-            waiting.set_exception(ConsentRequired("The client could not ask the user. Nothing was done."))
+            waiting.set_exception(_ClientRefused)
         else:
             waiting.set_result(message.get("result"))
 
     def _take_notification(self, method: str, params: Fields) -> None:
         if method == "notifications/cancelled":
             self._cancel(_usable(params.get("requestId")))
+        elif method == "notifications/roots/list_changed":
+            self._folders = None
         elif method == "notifications/initialized" and fits(params, NOTIFICATION):
             self._greeted = True
 

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from mcp_core.app import App
 from mcp_core.call import Answer, Ask, Caller, Question, Reply, Request
+from mcp_core.context import ListFolders
 from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, UnknownTool
-from mcp_core.hosts.lane import CONFIRM, CONFIRM_SCHEMA, protocol_error
+from mcp_core.hosts.lane import CONFIRM, CONFIRM_SCHEMA, folders_in, protocol_error
 
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
@@ -44,6 +45,7 @@ def request_of(app: App, ctx: Context, tool: str, arguments: Mapping[str, Any] |
         session_id=headers.pop("session", None),
         meta=_meta(ctx, headers),
         progress=session.report_progress,
+        folders=_folders(ctx) if not modern and _tells_folders(ctx) else None,
         ask=_asker(ctx) if can_elicit and not modern else None,
         can_return_questions=can_elicit and modern,
         must_declare=modern,
@@ -65,6 +67,25 @@ def _can_elicit(ctx: Context) -> bool:
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities else None
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _tells_folders(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return capabilities is not None and capabilities.roots is not None
+
+
+def _folders(ctx: Context) -> ListFolders:
+    """Older protocol: the folders are asked for with each call that wants them."""
+
+    async def ask() -> tuple[str, ...]:
+        try:
+            request, result = types.ListRootsRequest(), types.ListRootsResult
+            found = await ctx.session.send_request(request, result)
+        except (MCPError, ValidationError):
+            return ()
+        return folders_in(found.model_dump(mode="json"))
+
+    return ask
 
 
 def _headers(ctx: Context) -> dict[str, str]:

@@ -32,6 +32,7 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
         metadata=meta,
         read_only=tool.read_only,
         progress=request.progress,
+        folders=request.folders,
     )
     return Call(request, tool.spec, tool.final_name, context)
 
