@@ -36,6 +36,7 @@ check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, ru
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/toolcharter verify demo --severity note
 	$(BIN)/toolcharter verify todo --severity note
+	$(BIN)/toolcharter verify guide --severity note
 	$(BIN)/toolcharter lock --check
 	$(SELECTION) --output /dev/null || { echo "See what is confused: make selection"; exit 1; }
 

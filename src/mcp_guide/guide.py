@@ -55,6 +55,7 @@ class Guide:
         self.file, self.active = file, active
         self._given, self._otherwise = given, otherwise
         self._trees: dict[Path, DocumentTree] = {}
+        self._complete: dict[Path, tuple[Project, list[str], Project]] = {}
         self._searches: dict[Path, Search] = {}
         self._opening = Lock()
         self._indexes: Path | None = None
@@ -105,8 +106,15 @@ class Guide:
         root = model.document_root(configuration, found.project, self._given, self._otherwise)
         tree = self._tree(root)
         # A root that is not there yet has no folders; whoever reads a document is told that it is missing.
-        project = model.with_folders(found.project, tree.folders() if root.is_dir() else ())
+        project = self._with_folders(found.project, root, tree.folders() if root.is_dir() else [])
         return View(configuration, project, found.by, root, tree, lambda: self._search(root))
+
+    def _with_folders(self, project: Project, root: Path, folders: list[str]) -> Project:
+        """Worked out again only when something has changed: a root may have thousands of folders."""
+        known = self._complete.get(root)
+        if known is None or known[0] != project or known[1] != folders:
+            known = self._complete[root] = (project, folders, model.with_folders(project, folders))
+        return known[2]
 
     # --- changing --------------------------------------------------------------------------------------
 

@@ -71,6 +71,7 @@ class DocumentTree:
         self._files = Files(root)
         self._root = os.fspath(root)
         self._folders = Folders(self._files)
+        self._sorted: dict[str, tuple[Listing, list[str]]] = {}
         self._lock = threading.RLock()
         self._read = DocumentCache(cached_bytes)
         self._matched: dict[tuple[str, PatternSet], tuple[dict[str, Listing], list[str]]] = {}
@@ -108,7 +109,12 @@ class DocumentTree:
         """The folders directly below one, by name."""
         parts = _folder_parts(below)
         with self._lock:
-            return ["/".join((*parts, name)) for name in sorted(self._listed(parts).folders)]
+            listing = self._listed(parts)
+            known = self._sorted.get(below)
+            if known is None or known[0] is not listing:
+                names = ["/".join((*parts, name)) for name in sorted(listing.folders)]
+                known = self._sorted[below] = (listing, names)
+            return list(known[1])
 
     def walk(self, folder: str = "") -> Iterator[tuple[str, Listing]]:
         """Every folder below one, itself included, and what it holds."""
