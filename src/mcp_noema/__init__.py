@@ -1,0 +1,1 @@
+"""Spaced-repetition learning through an agent: decks, notes and cards, scheduled by FSRS."""

@@ -1,0 +1,137 @@
+"""Decks, notes, cards and reviews."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001_collection"
+down_revision = None
+
+NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+
+def _moment(name: str, *, empty: bool = False) -> sa.Column[sa.DateTime]:
+    return sa.Column(name, sa.DateTime(timezone=True), nullable=empty)
+
+
+def _own_id() -> sa.Column[int]:
+    return sa.Column("id", NUMBER, primary_key=True, autoincrement=True)
+
+
+def _of(table: str, column: str, *, together: bool = False) -> sa.Column[int]:
+    key = sa.ForeignKey(f"noema_{table}.id", ondelete="CASCADE" if together else None)
+    return sa.Column(column, NUMBER, key, nullable=False)
+
+
+def _table(name: str, *columns: sa.Column) -> None:
+    # An id is never used again: the log speaks of cards that are gone.
+    op.create_table(f"noema_{name}", *columns, sqlite_autoincrement=True)
+
+
+def upgrade() -> None:
+    _table(
+        "users",
+        _own_id(),
+        sa.Column("name", sa.String(255), nullable=False, unique=True),
+        sa.Column("preferences", sa.JSON, nullable=False),
+        _moment("created_at"),
+    )
+    _table(
+        "decks",
+        _own_id(),
+        _of("users", "user_id"),
+        sa.Column("name", sa.String(255), nullable=False),
+        sa.Column("name_key", sa.Text, nullable=False),
+        sa.Column("description", sa.Text, nullable=False),
+        sa.Column("preset", sa.JSON, nullable=False),
+        _moment("created_at"),
+    )
+    op.create_index("noema_decks_by_name", "noema_decks", ["user_id", "name_key"], unique=True)
+    _table(
+        "note_types",
+        _own_id(),
+        _of("users", "user_id"),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("is_cloze", sa.Boolean, nullable=False),
+        sa.Column("fields", sa.JSON, nullable=False),
+        sa.Column("templates", sa.JSON, nullable=False),
+        sa.Column("css", sa.Text, nullable=False),
+    )
+    op.create_index("noema_note_types_by_name", "noema_note_types", ["user_id", "name"])
+    _table(
+        "notes",
+        _own_id(),
+        _of("users", "user_id"),
+        _of("decks", "deck_id"),
+        _of("note_types", "type_id"),
+        sa.Column("field_values", sa.JSON, nullable=False),
+        sa.Column("tags", sa.Text, nullable=False),
+        sa.Column("guid", sa.String(255), nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("first_key", sa.BigInteger, nullable=False),
+        _moment("created_at"),
+        _moment("modified_at"),
+    )
+    op.create_index("noema_notes_by_guid", "noema_notes", ["user_id", "guid"], unique=True)
+    op.create_index("noema_notes_by_first", "noema_notes", ["user_id", "first_key"])
+    op.create_index("noema_notes_by_deck", "noema_notes", ["deck_id"])
+    _table(
+        "cards",
+        _own_id(),
+        _of("users", "user_id"),
+        _of("notes", "note_id", together=True),
+        _of("decks", "deck_id"),
+        sa.Column("ordinal", sa.Integer, nullable=False),
+        sa.Column("position", sa.BigInteger, nullable=False),
+        sa.Column("queue", sa.SmallInteger, nullable=False),
+        sa.Column("state", sa.SmallInteger, nullable=False),
+        sa.Column("step", sa.SmallInteger),
+        sa.Column("stability", sa.Double),
+        sa.Column("difficulty", sa.Double),
+        _moment("due", empty=True),
+        _moment("last_review", empty=True),
+        sa.Column("reps", sa.Integer, nullable=False),
+        sa.Column("lapses", sa.Integer, nullable=False),
+        _moment("buried_until", empty=True),
+        _moment("created_at"),
+    )
+    op.create_index("noema_cards_by_note", "noema_cards", ["note_id", "ordinal"], unique=True)
+    op.create_index("noema_cards_by_due", "noema_cards", ["deck_id", "queue", "due", "id"])
+    op.create_index("noema_cards_by_position", "noema_cards", ["deck_id", "queue", "position", "id"])
+    op.create_index("noema_cards_by_user", "noema_cards", ["user_id", "id"])
+    _table(
+        "reviews",
+        _own_id(),
+        _of("users", "user_id"),
+        sa.Column("card_id", NUMBER, nullable=False),
+        sa.Column("rating", sa.SmallInteger, nullable=False),
+        _moment("reviewed_at"),
+        sa.Column("duration_ms", sa.Integer, nullable=False),
+        sa.Column("state", sa.SmallInteger, nullable=False),
+        sa.Column("interval_s", sa.BigInteger, nullable=False),
+        sa.Column("last_interval_s", sa.BigInteger, nullable=False),
+        sa.Column("stability", sa.Double),
+        sa.Column("difficulty", sa.Double),
+        sa.Column("key", sa.String(255)),
+        sa.Column("before", sa.JSON(none_as_null=True)),
+    )
+    op.create_index("noema_reviews_by_time", "noema_reviews", ["user_id", "reviewed_at", "id"])
+    op.create_index("noema_reviews_by_card", "noema_reviews", ["card_id", "reviewed_at"])
+    with_key = sa.text("key IS NOT NULL")
+    op.create_index(
+        "noema_reviews_by_key",
+        "noema_reviews",
+        ["user_id", "key"],
+        unique=True,
+        sqlite_where=with_key,
+        postgresql_where=with_key,
+    )
+    op.create_table(
+        "noema_undone",
+        sa.Column("review_id", NUMBER, sa.ForeignKey("noema_reviews.id"), primary_key=True),
+        _moment("undone_at"),
+    )
+
+
+def downgrade() -> None:
+    for name in ("undone", "reviews", "cards", "notes", "note_types", "decks", "users"):
+        op.drop_table(f"noema_{name}")

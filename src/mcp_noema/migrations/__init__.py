@@ -1,0 +1,1 @@
+"""The steps that lead to the newest tables, one a file."""
