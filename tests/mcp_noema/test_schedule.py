@@ -1,0 +1,152 @@
+"""The library's own numbers, float for float."""
+
+import random
+from datetime import UTC, datetime, timedelta, timezone
+from unittest.mock import patch
+
+import fsrs
+import fsrs.scheduler
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_noema.model import RATINGS, Preset, Schedule, State
+from mcp_noema.schedule import answer, outlook, replay, retrievability
+
+START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+OTHER = (0.3, 1.1, 2.5, 9.0, 6.1, 0.9, 2.7, 0.01, 1.6, 0.2, 0.9, 1.6, 0.08, 0.3, 1.5, 0.4, 2.0, 0.6, 0.2, 0.1, 0.2)
+PRESETS = st.sampled_from(
+    [
+        Preset(),
+        Preset(desired_retention=0.8, maximum_interval=30, parameters=OTHER),
+        Preset(learning_steps=(), relearning_steps=()),
+        Preset(learning_steps=(300,), relearning_steps=(60, 3600, 86_400)),
+    ]
+)
+GAPS = st.timedeltas(min_value=timedelta(seconds=1), max_value=timedelta(days=400))
+HISTORIES = st.lists(st.tuples(st.integers(1, 4), GAPS), min_size=1, max_size=12)
+
+
+def library(preset, *, fuzz=False):
+    given = {} if preset.parameters is None else {"parameters": preset.parameters}
+    return fsrs.Scheduler(
+        **given,
+        desired_retention=preset.desired_retention,
+        learning_steps=[timedelta(seconds=step) for step in preset.learning_steps],
+        relearning_steps=[timedelta(seconds=step) for step in preset.relearning_steps],
+        maximum_interval=preset.maximum_interval,
+        enable_fuzzing=fuzz,
+    )
+
+
+def as_schedule(card):
+    return Schedule(State(card.state), card.step, card.stability, card.difficulty, card.due, card.last_review)
+
+
+def dated(history):
+    at, reviews = START, []
+    for rating, gap in history:
+        at += gap
+        reviews.append((rating, at))
+    return reviews
+
+
+@given(HISTORIES, PRESETS)
+def test_every_answer_is_the_library_s_own(history, preset):
+    scheduler, card, schedule = library(preset), fsrs.Card(card_id=1), Schedule()
+    for rating, at in dated(history):
+        card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
+        schedule = answer(schedule, rating, at, preset, None)
+        assert schedule == as_schedule(card)
+
+
+@given(HISTORIES, PRESETS, GAPS)
+def test_retrievability_is_the_library_s_own(history, preset, later):
+    scheduler, card = library(preset), fsrs.Card(card_id=1)
+    for rating, at in dated(history):
+        card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
+    moment = card.last_review + later
+    assert retrievability(as_schedule(card), moment, preset) == scheduler.get_card_retrievability(card, moment)
+
+
+@given(HISTORIES, PRESETS)
+def test_the_outlook_is_the_four_answers(history, preset):
+    *before, (_, last) = dated(history)
+    schedule = replay(before, preset)
+    seen = outlook(schedule, last, preset)
+    assert seen == {grade: answer(schedule, rating, last, preset) for grade, rating in RATINGS.items()}
+
+
+@given(HISTORIES, PRESETS, st.randoms(use_true_random=False))
+def test_a_replay_in_any_order_is_the_library_s_reschedule(history, preset, shuffler):
+    reviews = dated(history)
+    logs = [fsrs.ReviewLog(1, fsrs.Rating(rating), at, None) for rating, at in reviews]
+    expected = library(preset).reschedule_card(fsrs.Card(card_id=1), logs)
+    shuffler.shuffle(reviews)
+    assert replay(reviews, preset) == as_schedule(expected)
+
+
+@given(HISTORIES, PRESETS, st.integers(0, 2**32))
+def test_fuzz_is_the_library_s_own_with_our_dice(history, preset, seed):
+    reviews, scheduler, card = dated(history), library(preset, fuzz=True), fsrs.Card(card_id=1)
+    with patch.object(fsrs.scheduler, "random", random.Random(seed).random):
+        for rating, at in reviews:
+            card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
+    assert replay(reviews, preset, random.Random(seed).random) == as_schedule(card)
+
+
+# 52 days may become 47 to 57; the library rounds what it draws, so that the day after is within its range too.
+@pytest.mark.parametrize(("thrown", "days"), [(0.0, 47), (0.5, 52), (0.999999, 58)])
+def test_fuzz_stays_within_the_library_s_range(thrown, days):
+    review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
+    plain = answer(review, 3, START, Preset(), None)
+    assert plain.interval == timedelta(days=52)
+    assert answer(review, 3, START, Preset(), lambda: thrown).interval == timedelta(days=days)
+
+
+def test_learning_steps_are_not_fuzzed():
+    def never():
+        raise AssertionError("no dice are needed for a step")
+
+    after = answer(Schedule(), 3, START, Preset(), never)
+    assert (after.state, after.interval) == (State.LEARNING, timedelta(minutes=10))
+
+
+def test_the_dice_of_everybody_else_stay_as_they_are():
+    random.seed(7)
+    before = random.getstate()
+    replay([(4, START), (3, START + timedelta(days=8))], Preset(), random.Random(1).random)
+    assert random.getstate() == before
+    assert fsrs.scheduler.random == random.random
+
+
+def test_a_new_card_is_learned_from_the_first_step():
+    assert retrievability(Schedule(), START, Preset()) is None
+    assert answer(Schedule(), 1, START, Preset()) == Schedule(
+        state=State.LEARNING,
+        step=0,
+        stability=0.212,
+        difficulty=6.4133,
+        due=START + timedelta(minutes=1),
+        last_review=START,
+    )
+
+
+@pytest.mark.parametrize("state", [State.LEARNING, State.REVIEW, State.RELEARNING])
+def test_a_card_that_was_given_a_date_but_no_memory_is_answered_as_a_new_one(state):
+    given_a_date = Schedule(state, due=START)
+    assert answer(given_a_date, 3, START, Preset()) == answer(Schedule(), 3, START, Preset())
+
+
+def test_a_moment_may_come_in_any_zone():
+    there = START.astimezone(timezone(timedelta(hours=-7)))
+    assert answer(Schedule(), 3, there, Preset()) == answer(Schedule(), 3, START, Preset())
+    review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
+    assert retrievability(review, there, Preset()) == retrievability(review, START, Preset())
+
+
+def test_a_scheduler_is_made_once_a_preset():
+    with patch.object(fsrs, "Scheduler", wraps=fsrs.Scheduler) as made:
+        for _ in range(3):
+            answer(Schedule(), 3, START, Preset(desired_retention=0.8765))
+    assert made.call_count == 1
