@@ -148,7 +148,9 @@ def _with_consent(model: type[BaseModel], consent: str | None) -> type[BaseModel
     """The model with the literal that a destructive tool demands, where its author has not written it."""
     if consent is None or CONSENT_FIELD in model.model_fields:
         return model
-    field = Field(description=f"Must be '{consent}' to confirm that the user asked for this action.")
+    words = f"Must be '{consent}' to confirm that the user asked for this action."
+    # Its own alias: the charter's word is the same where a model spells its fields in another way.
+    field = Field(alias=CONSENT_FIELD, description=words)
     return create_model(model.__name__, __base__=model, **{CONSENT_FIELD: (Literal[consent], field)})  # pyright: ignore[reportCallIssue, reportUnknownVariableType, reportArgumentType]
 
 

@@ -7,7 +7,7 @@ above (`Languages::French` is below `Languages`), and at last from the defaults.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Any, Literal, Self
@@ -131,8 +131,9 @@ class Preset:
     def with_changes(self, changes: Mapping[str, Any]) -> "Preset":
         """This preset, with what a deck below it sets. Unknown names are left out: a newer server may have set them."""
         known = {f.name for f in fields(self)}
-        given = {name: tuple(v) if isinstance(v, list) else v for name, v in changes.items() if name in known}  # pyright: ignore[reportUnknownArgumentType]
-        return Preset(**(asdict(self) | given))
+        given = {name: value for name, value in changes.items() if name in known}
+        # A list is how JSON keeps a tuple.
+        return replace(self, **{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})  # pyright: ignore[reportUnknownArgumentType]
 
 
 # --- what there is -----------------------------------------------------------------------------------------
@@ -144,20 +145,42 @@ class Deck:
 
     id: int
     name: str
-    description: str = ""
-    preset: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    created_at: datetime = datetime.fromtimestamp(0, UTC)
+    description: str
+    preset: Mapping[str, Any]
+    created_at: datetime
 
     @property
     def above(self) -> tuple[str, ...]:
         """The names of the decks it is in, the outermost first."""
-        parts = self.name.split(SEPARATOR)
-        return tuple(SEPARATOR.join(parts[:length]) for length in range(1, len(parts)))
+        return names_above(self.name)
 
     def is_in(self, name: str) -> bool:
         """Whether it is that deck, or below it."""
         mine, other = self.name.casefold(), name.casefold()
         return mine == other or mine.startswith(other + SEPARATOR)
+
+
+def names_above(name: str) -> tuple[str, ...]:
+    """The names of the decks that a deck of this name is in, the outermost first."""
+    parts = name.split(SEPARATOR)
+    return tuple(SEPARATOR.join(parts[:length]) for length in range(1, len(parts)))
+
+
+def deck_name(text: str) -> str:
+    """A deck's whole path, without white space around its parts."""
+    parts = [part.strip() for part in text.split(SEPARATOR)]
+    if not all(parts):
+        raise ValueError(f"the deck name {text!r} has an empty part; write for example Languages{SEPARATOR}French")
+    return SEPARATOR.join(parts)
+
+
+def preset_of(deck: Deck, decks: Mapping[str, Deck]) -> Preset:
+    """What holds for a deck: the defaults, then what each deck above it sets, then its own. `decks` by folded name."""
+    preset = Preset()
+    for name in deck.above:
+        if (outer := decks.get(name.casefold())) is not None:
+            preset = preset.with_changes(outer.preset)
+    return preset.with_changes(deck.preset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +231,6 @@ class Note:
     """What a person wants to know: a value for each field of its note type."""
 
     id: int
-    deck_id: int
     type: NoteType
     values: tuple[str, ...]
     tags: tuple[str, ...]
@@ -249,7 +271,7 @@ class CardFace:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One answer to one card. `interval_s` and `last_interval_s` are the seconds to the next review, after it and before."""
+    """One answer to one card. `interval_s` is how many seconds later it is due again, `last_interval_s` was before."""
 
     id: int
     card_id: int

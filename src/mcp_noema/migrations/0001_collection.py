@@ -1,5 +1,7 @@
 """Decks, notes, cards and reviews."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,20 +11,20 @@ down_revision = None
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def _moment(name: str, *, empty: bool = False) -> sa.Column[sa.DateTime]:
+def _moment(name: str, *, empty: bool = False) -> sa.Column[Any]:
     return sa.Column(name, sa.DateTime(timezone=True), nullable=empty)
 
 
-def _own_id() -> sa.Column[int]:
+def _own_id() -> sa.Column[Any]:
     return sa.Column("id", NUMBER, primary_key=True, autoincrement=True)
 
 
-def _of(table: str, column: str, *, together: bool = False) -> sa.Column[int]:
+def _of(table: str, column: str, *, together: bool = False) -> sa.Column[Any]:
     key = sa.ForeignKey(f"noema_{table}.id", ondelete="CASCADE" if together else None)
     return sa.Column(column, NUMBER, key, nullable=False)
 
 
-def _table(name: str, *columns: sa.Column) -> None:
+def _table(name: str, *columns: sa.Column[Any]) -> None:
     # An id is never used again: the log speaks of cards that are gone.
     op.create_table(f"noema_{name}", *columns, sqlite_autoincrement=True)
 
@@ -61,7 +63,6 @@ def upgrade() -> None:
         "notes",
         _own_id(),
         _of("users", "user_id"),
-        _of("decks", "deck_id"),
         _of("note_types", "type_id"),
         sa.Column("field_values", sa.JSON, nullable=False),
         sa.Column("tags", sa.Text, nullable=False),
@@ -73,7 +74,6 @@ def upgrade() -> None:
     )
     op.create_index("noema_notes_by_guid", "noema_notes", ["user_id", "guid"], unique=True)
     op.create_index("noema_notes_by_first", "noema_notes", ["user_id", "first_key"])
-    op.create_index("noema_notes_by_deck", "noema_notes", ["deck_id"])
     _table(
         "cards",
         _own_id(),
@@ -95,8 +95,8 @@ def upgrade() -> None:
         _moment("created_at"),
     )
     op.create_index("noema_cards_by_note", "noema_cards", ["note_id", "ordinal"], unique=True)
-    op.create_index("noema_cards_by_due", "noema_cards", ["deck_id", "queue", "due", "id"])
-    op.create_index("noema_cards_by_position", "noema_cards", ["deck_id", "queue", "position", "id"])
+    op.create_index("noema_cards_by_due", "noema_cards", ["deck_id", "queue", "due", "id", "buried_until"])
+    op.create_index("noema_cards_by_position", "noema_cards", ["deck_id", "queue", "position", "id", "buried_until"])
     op.create_index("noema_cards_by_user", "noema_cards", ["user_id", "id"])
     _table(
         "reviews",

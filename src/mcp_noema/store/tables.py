@@ -39,7 +39,6 @@ notes = sa.table(
     "noema_notes",
     sa.column("id", sa.BigInteger),
     sa.column("user_id", sa.BigInteger),
-    sa.column("deck_id", sa.BigInteger),
     sa.column("type_id", sa.BigInteger),
     sa.column("field_values", sa.JSON),
     sa.column("tags", sa.Text),
@@ -91,7 +90,7 @@ reviews = sa.table(
     sa.column("stability", sa.Double),
     sa.column("difficulty", sa.Double),
     sa.column("key", sa.String),
-    sa.column("before", sa.JSON),
+    sa.column("before", sa.JSON(none_as_null=True)),
 )
 """A log: rows are added, never changed and never deleted, also when their card is. `state` is the card's before the
 answer, `stability` and `difficulty` are its after. `before` is what undo-review puts back; imports have none."""

@@ -1,6 +1,7 @@
 import re
 from collections.abc import Iterable
 
+from mcp_core.schema import CONSENT_FIELD
 from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
@@ -9,7 +10,8 @@ _CAMEL = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
-    names = [parameter.name for parameter in tool.arguments]
+    # The charter's own word is spelled the same on every server.
+    names = [parameter.name for parameter in tool.arguments if parameter.name != CONSENT_FIELD]
     snake = next((name for name in names if _SNAKE.fullmatch(name)), None)
     camel = next((name for name in names if _CAMEL.fullmatch(name)), None)
     if snake and camel:
@@ -36,9 +38,15 @@ RULE = Rule(
         {
             "inputSchema": {
                 "type": "object",
+                "properties": {"explicit_action": {"type": "string"}, "folderId": {"type": "string"}},
+            }
+        },
+        {
+            "inputSchema": {
+                "type": "object",
                 "properties": {"user_id": {"type": "string"}, "folder_id": {"type": "string"}},
             }
-        }
+        },
     ],
     check=check,
 )

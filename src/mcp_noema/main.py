@@ -1,0 +1,10 @@
+"""The command `mcp-noema`."""
+
+from mcp_core.run import run
+from mcp_noema.app import build
+from mcp_noema.settings import NoemaSettings
+
+
+def main() -> None:
+    """Serve the learning tools."""
+    run(build, about="Spaced-repetition learning through your agent.", settings_type=NoemaSettings)

@@ -1,0 +1,26 @@
+"""The collection opened: all that tools need, over one database."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp_core.db import Database, address, open_database
+from mcp_core.migrations import Migrations
+from mcp_noema.keeping import Decks
+from mcp_noema.store.decks import SqlDecks
+
+MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
+
+
+@asynccontextmanager
+async def open_store(url: str | None) -> AsyncGenerator[dict[type[Any], Any]]:
+    """What `app.provide` takes, by type, from the database of that URL, brought to the newest schema."""
+    async with open_database(address(url, "noema")) as database:
+        await MIGRATIONS.apply(database)
+        yield kept_in(database)
+
+
+def kept_in(database: Database) -> dict[type[Any], Any]:
+    """Everything that is kept in a database, by the type that tools ask for."""
+    return {Decks: SqlDecks(database)}

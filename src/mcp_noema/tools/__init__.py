@@ -1,0 +1,1 @@
+"""The tools, one noun a file. Importing a module declares its tools."""

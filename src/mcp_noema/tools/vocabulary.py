@@ -1,0 +1,52 @@
+"""What the tools share: how arguments are written, who calls, and kinds of tools that behave alike."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from mcp_core import Result, ToolArguments, ToolContext
+from mcp_noema.model import LONGEST_TAG, CardId, DeckId, NoteId, Preset
+
+Answer = Result[dict[str, Any]]
+
+LOCAL = "local"
+"""Who learns where the server was not told a name: the person whose process it is."""
+
+
+class Arguments(ToolArguments):
+    """Arguments as an agent writes them: `deckId`, not deck_id."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+def owner(context: ToolContext) -> str:
+    """The user whose things are meant."""
+    return context.user_id or LOCAL
+
+
+READS: dict[str, Any] = {"category": "query", "response_time": "medium", "idempotent": True}
+"""A look at what is there. Each says itself whether its answer may be reused, and for how long."""
+WRITES: dict[str, Any] = {"category": "mutation", "response_time": "medium", "cacheable": False, "idempotent": False}
+SETS: dict[str, Any] = WRITES | {"idempotent": True}
+"""A change that is the same when it is made twice."""
+MINUTE = 60.0
+
+ADeck = Annotated[DeckId, Field(description="Such as deck_1.")]
+AnyDeck = Annotated[DeckId | None, Field(description="This deck and those in it; left out, all.")]
+ANote = Annotated[NoteId, Field(description="Such as note_1.")]
+ACard = Annotated[CardId, Field(description="Such as card_1.")]
+Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TAG, pattern=r"^\S+$")]
+Tags = Annotated[list[Tag], Field(max_length=100, description="Words without spaces, such as verbs.")]
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A moment on the wire: UTC, to the second."""
+    return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z") if moment else None
+
+
+def preset_json(preset: Preset) -> dict[str, Any]:
+    """A preset under the names that update-deck takes."""
+    return {to_camel(name): value for name, value in asdict(preset).items()}
