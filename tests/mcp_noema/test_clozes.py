@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_noema import clozes
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "front", "back"),
+    [
+        ("{{c1::Paris}} is in {{c2::France}}", {1, 2}, "[...] is in France", "Paris is in France"),
+        ("{{c1::Paris::city}}!", {1}, "[city]!", "Paris!"),
+        ("{{c1::a}} {{c1::b::h}} {{c2::c}}", {1, 2}, "[...] [h] c", "a b c"),
+        ("{{c1::a {{c2::b}} c::h}}", {1, 2}, "[h]", "a b c"),
+        ("{{c2::a {{c1::b::h}} c}}", {1, 2}, "a [h] c", "a b c"),
+        ("{{c1,2::both}} {{c2::one}}", {1, 2}, "[...] one", "both one"),
+        (r"\({{c1::\frac{1}{2} }}\)", {1}, r"\([...]\)", r"\(\frac{1}{2} \)"),
+        ("{{c1::a}} }} {{c1::open", {1}, "[...] }} {{c1::open", "a }} {{c1::open"),
+        ("{{c1::a}} {{c2::open::hint", {1}, "[...] {{c2::open::hint", "a {{c2::open::hint"),
+        ("{{c2::other}}", {2}, "", ""),
+        ("{{c0::a}} {{c501::b}} {{C1::c}} {{c::d}}", set(), "", ""),
+        ("no gap", set(), "", ""),
+    ],
+)
+def test_gaps_are_found_and_shown(text, numbers, front, back):
+    assert clozes.numbers(text) == numbers
+    assert clozes.shown(text, 1, hidden=True) == front
+    assert clozes.shown(text, 1, hidden=False) == back
+
+
+def test_gaps_ten_deep_are_found():
+    text = "".join(f"{{{{c{n}::{n}" for n in range(1, 13)) + "}}" * 12
+    assert clozes.numbers(text) == set(range(1, 11))
+
+
+def test_what_belongs_into_a_gap_stands_alone():
+    assert clozes.only("{{c1::a {{c2::b}}}} and {{c1::c}}", 1) == "a b, c"
+
+
+@given(st.lists(st.sampled_from(["{{c1::", "{{c2::", "}}", "::", "a", "<b>", "{", "}"]), max_size=40).map("".join))
+def test_a_gap_makes_a_card_exactly_when_it_can_be_shown(text):
+    for number in (1, 2):
+        assert (number in clozes.numbers(text)) == (clozes.shown(text, number, hidden=True) != "")
+    assert clozes.revealed(text).count("a") <= text.count("a")
