@@ -3,12 +3,27 @@
 `owner` is the name of the user whose things are meant. What is not there, or belongs to someone else, is NotFound.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from mcp_noema.model import Deck, DeckId, Preset
+from mcp_noema.model import (
+    Card,
+    CardFace,
+    CardId,
+    Deck,
+    DeckId,
+    Dice,
+    Grade,
+    Note,
+    NoteId,
+    NoteKind,
+    Preferences,
+    Preset,
+    Review,
+    ReviewId,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +94,182 @@ class Decks(Protocol):
     async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> Removed:
         """Delete it with everything in it; the log of reviews stays."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A note that is to be made."""
+
+    kind: NoteKind
+    values: tuple[str, str]
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """A note and its cards."""
+
+    note: Note
+    cards: tuple[Card, ...]
+    deck: Deck
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a draft: a note, or why there is none."""
+
+    view: NoteView | None = None
+    duplicate_of: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """What shall be different about a note; None leaves it as it is."""
+
+    front: str | None = None
+    back: str | None = None
+    fields: Mapping[str, str] | None = None
+    tags: tuple[str, ...] | None = None
+    deck_id: DeckId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedNote:
+    """A note after a change, and what the change did to its cards."""
+
+    view: NoteView
+    added: tuple[int, ...]
+    removed: tuple[int, ...]
+    suspended: tuple[int, ...]
+    """Cards that the note no longer makes, and that have been answered before: kept out of the way, not lost."""
+
+
+class Notes(Protocol):
+    """The notes, and the cards that are made of them."""
+
+    async def add(
+        self, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
+    ) -> list[Outcome]:
+        """Make notes, all of them that can be made. `duplicates`: also where the first field is there already."""
+        ...
+
+    async def change(self, owner: str, note_id: NoteId, change: NoteChange, now: datetime) -> ChangedNote:
+        """Change what is given; cards come and go with the text."""
+        ...
+
+    async def remove(self, owner: str, note_id: NoteId, now: datetime) -> NoteView:
+        """Delete it with its cards; the log of reviews stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What is left for today, within the limits."""
+
+    new: int = 0
+    learning: int = 0
+    due: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.new + self.learning + self.due
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """The last answers of a user, which say how they are doing."""
+
+    reviews: int = 0
+    usual_ms: int = 0
+    """How long an answer takes, as a median; 0 where no time was given."""
+    session_reviews: int = 0
+    """Answers since the last pause of half an hour."""
+    session_minutes: float = 0.0
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The cards to study now, the first of them first, and what the advice about them rests on."""
+
+    faces: tuple[CardFace, ...]
+    remaining: Remaining
+    backlog: int
+    """Review cards that are due beyond today's limit; counted up to a thousand."""
+    next_learning: datetime | None
+    """When the next learning card is due, where none is yet."""
+    presets: Mapping[int, Preset]
+    recent: Recent
+    preferences: Preferences
+    next_recall: float | None = None
+    """How likely the first card is remembered now; None where it is new."""
+    next_intervals: Mapping[Grade, float] = field(default_factory=dict[Grade, float])
+    """How many seconds later the first card would be due, by grade, without fuzz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A review to be recorded."""
+
+    card_id: CardId
+    rating: int
+    duration_ms: int = 0
+    reviewed_at: datetime | None = None
+    """None for now."""
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A review, and the card after it."""
+
+    review: Review
+    card: Card
+    deck: Deck
+    preset: Preset
+    repeated: bool
+    """The same review was delivered before, and is recorded once."""
+    became_leech: bool = False
+    buried: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A review that was taken back, and its card as it was before."""
+
+    review: Review
+    card: Card
+    deck: Deck
+
+
+class Studies(Protocol):
+    """What is to be asked, and what was answered."""
+
+    async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
+        """What waits in a deck and those in it, or in all."""
+        ...
+
+    async def record(self, owner: str, answered: Answered, now: datetime, dice: Dice | None) -> Recorded:
+        """Write a review down and schedule its card."""
+        ...
+
+    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> Undone:
+        """Take back a card's last review; without an id, the latest of all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user as the database knows them."""
+
+    id: int
+    preferences: Preferences
+
+
+class People(Protocol):
+    """Who learns, and how they like to."""
+
+    async def get(self, owner: str) -> Person: ...
+
+    async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> Person: ...

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from mcp_core import Conflict, InvalidArguments, NotFound
 from mcp_core.db import Database
-from mcp_noema.keeping import DeckCounts, DeckView, Removed
+from mcp_noema.keeping import DeckCounts, DeckView, Person, Removed
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, deck_name, names_above, preset_of
 from mcp_noema.store import people, queues
 from mcp_noema.store.rows import DECK, changed, deck_of
@@ -85,7 +85,7 @@ def _all(connection: Connection, owner: str, now: datetime) -> list[DeckView]:
 
 
 def _views(
-    connection: Connection, person: people.Person, known: Mapping[str, Deck], shown: Sequence[Deck], now: datetime
+    connection: Connection, person: Person, known: Mapping[str, Deck], shown: Sequence[Deck], now: datetime
 ) -> list[DeckView]:
     """Decks with what waits in them and below."""
     inside = {deck.id: below(known, deck) for deck in shown}

@@ -7,8 +7,11 @@ from typing import Any
 
 from mcp_core.db import Database, address, open_database
 from mcp_core.migrations import Migrations
-from mcp_noema.keeping import Decks
+from mcp_noema.keeping import Decks, Notes, People, Studies
 from mcp_noema.store.decks import SqlDecks
+from mcp_noema.store.notes import SqlNotes
+from mcp_noema.store.people import SqlPeople
+from mcp_noema.store.studies import SqlStudies
 
 MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
 
@@ -23,4 +26,9 @@ async def open_store(url: str | None) -> AsyncGenerator[dict[type[Any], Any]]:
 
 def kept_in(database: Database) -> dict[type[Any], Any]:
     """Everything that is kept in a database, by the type that tools ask for."""
-    return {Decks: SqlDecks(database)}
+    return {
+        Decks: SqlDecks(database),
+        Notes: SqlNotes(database),
+        Studies: SqlStudies(database),
+        People: SqlPeople(database),
+    }

@@ -1,6 +1,6 @@
 """Who learns, and what they have told the server about it."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
@@ -9,17 +9,9 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from mcp_core.db import Database
+from mcp_noema.keeping import Person
 from mcp_noema.model import Preferences
 from mcp_noema.store.tables import users
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """A user as the database knows them."""
-
-    id: int
-    preferences: Preferences
-
 
 NOBODY = Person(0, Preferences())
 """Who has not written anything yet. No row has this id."""

@@ -11,9 +11,8 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_noema.keeping import DeckCounts
+from mcp_noema.keeping import DeckCounts, Person
 from mcp_noema.model import Day, Deck, Preset, State, preset_of
-from mcp_noema.store.people import Person
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews, undone
 
 AHEAD = timedelta(minutes=20)
@@ -163,6 +162,22 @@ def _gather(
         found += connection.execute(sa.union_all(*parts) if len(parts) > 1 else parts[0])
     found.sort(key=lambda row: (row.rank, row.id))
     return [Waiting(*row[:5]) for row in found]
+
+
+def count_due(connection: Connection, deck_ids: Sequence[int], now: datetime, day: Day, most: int) -> int:
+    """How many review cards are due today, whatever the limits; counted no further than `most` in each deck."""
+    total = 0
+    for start in range(0, len(deck_ids), _TOGETHER):
+        parts = [
+            sa.select(cards.c.id)
+            .where(cards.c.deck_id == deck_id, cards.c.queue == REVIEW, cards.c.due < day.ends, available(now))
+            .limit(most)
+            .subquery()
+            for deck_id in deck_ids[start : start + _TOGETHER]
+        ]
+        counted = [sa.select(sa.func.count()).select_from(part) for part in parts]
+        total += sum(connection.execute(sa.union_all(*counted) if len(counted) > 1 else counted[0]).scalars())
+    return total
 
 
 def one_of_each_note(waiting: Iterable[Waiting], presets: Mapping[int, Preset], shown: set[int]) -> list[Waiting]:

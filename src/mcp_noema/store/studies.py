@@ -1,0 +1,142 @@
+"""Studying in SQL: what is to be asked now. What is answered goes to the log."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from mcp_core.db import Database
+from mcp_noema.keeping import Answered, Person, Queue, Recent, Recorded, Remaining, Undone
+from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
+from mcp_noema.schedule import outlook, retrievability
+from mcp_noema.store import decks, faces, log, people, queues
+from mcp_noema.store.queues import Waiting
+from mcp_noema.store.tables import NEW, reviews, undone
+
+PAUSE = timedelta(minutes=30)
+"""A session ends when nothing is answered for this long."""
+LOOK_BACK = 100
+"""How many answers say how a user is doing."""
+MOST_LEARNING = 200
+SPARE = 3
+"""How many times more cards are read than shown: siblings of one note are kept apart."""
+MOST_BACKLOG = 1000
+
+
+class SqlStudies:
+    """The queues and the log of all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
+        return await self._database.read(_queue, owner, deck_id, most, now)
+
+    async def record(self, owner: str, answered: Answered, now: datetime, dice: Dice | None) -> Recorded:
+        return await self._database.write(log.record, owner, answered, now, dice)
+
+    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> Undone:
+        return await self._database.write(log.undo, owner, review_id, now)
+
+
+def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
+    person = people.find(connection, owner)
+    known = decks.by_name(connection, person.id)
+    chosen = list(known.values()) if deck_id is None else decks.below(known, decks.find(known, deck_id))
+    day = person.preferences.day_of(now)
+    limits = queues.Limits(chosen, known, queues.done_on(connection, person.id, day))
+    ids = [deck.id for deck in chosen]
+    learning = queues.gather_learning(connection, ids, day.ends, MOST_LEARNING)
+    ready = [card for card in learning if card.due is not None and card.due <= now]
+    shown = {card.note_id for card in learning}
+    room = {number: limits.left(number, "review") * SPARE for number in ids}
+    due = queues.one_of_each_note(queues.gather_reviews(connection, room, now, day), limits.presets, shown)
+    due = [card for card in due if limits.take(card.deck_id, "review")]
+    room = {number: limits.left(number, "new") * SPARE for number in ids}
+    new = queues.one_of_each_note(queues.gather_new(connection, room, now), limits.presets, shown)
+    new = [card for card in new if limits.take(card.deck_id, "new")]
+    order = _ordered(person, ready, due, new) or _soon(learning, now)
+    waiting = queues.count_due(connection, ids, now, day, MOST_BACKLOG + len(due))
+    shown_cards = faces.load(connection, person.id, [card.id for card in order[:most]])
+    recall, intervals = _outlook(shown_cards, limits.presets, now)
+    return Queue(
+        faces=tuple(shown_cards),
+        remaining=Remaining(len(new), len(learning), len(due)),
+        backlog=min(max(0, waiting - len(due)), MOST_BACKLOG),
+        next_learning=next((card.due for card in learning if card not in ready), None),
+        presets=limits.presets,
+        recent=recent(connection, person.id, now),
+        preferences=person.preferences,
+        next_recall=recall,
+        next_intervals=intervals,
+    )
+
+
+def _outlook(
+    shown: Sequence[CardFace], presets: Mapping[int, Preset], now: datetime
+) -> tuple[float | None, dict[Grade, float]]:
+    """How likely the first card is remembered, and what each grade would do to it."""
+    if not shown:
+        return None, {}
+    schedule, preset = shown[0].card.schedule, presets[shown[0].card.deck_id]
+    intervals: dict[Grade, float] = {}
+    for grade, after in outlook(schedule, now, preset).items():
+        if after.due is not None:
+            intervals[grade] = (after.due - now).total_seconds()
+    return retrievability(schedule, now, preset), intervals
+
+
+def _ordered(
+    person: Person, learning: Sequence[Waiting], due: Sequence[Waiting], new: Sequence[Waiting]
+) -> list[Waiting]:
+    """Learning cards cannot wait; where new cards go, the user says."""
+    match person.preferences.new_cards:
+        case "before-reviews":
+            rest = [*new, *due]
+        case "mixed":
+            rest = _mixed(due, new)
+        case "after-reviews":
+            rest = [*due, *new]
+    return [*learning, *rest]
+
+
+def _mixed(due: Sequence[Waiting], new: Sequence[Waiting]) -> list[Waiting]:
+    """Each kind spread evenly over the whole."""
+    places = [((index + 0.5) / len(kind), card) for kind in (due, new) for index, card in enumerate(kind)]
+    return [card for _, card in sorted(places, key=lambda place: (place[0], place[1].queue == NEW))]
+
+
+def _soon(learning: Sequence[Waiting], now: datetime) -> list[Waiting]:
+    """When nothing else waits, a learning card need not."""
+    return [card for card in learning if card.due is not None and card.due <= now + queues.AHEAD]
+
+
+def recent(connection: Connection, user_id: int, now: datetime) -> Recent:
+    """How the user has been doing."""
+    last = (
+        sa.select(reviews.c.reviewed_at, reviews.c.duration_ms)
+        .where(
+            reviews.c.user_id == user_id,
+            reviews.c.reviewed_at <= now + log.SKEW,
+            ~sa.exists().where(undone.c.review_id == reviews.c.id),
+        )
+        .order_by(reviews.c.reviewed_at.desc(), reviews.c.id.desc())
+        .limit(LOOK_BACK)
+    )
+    rows: Any = connection.execute(last).all()
+    times = [row.duration_ms for row in rows if row.duration_ms]
+    begun, session = now, 0
+    for row in rows:
+        if begun - row.reviewed_at > PAUSE:
+            break
+        begun, session = row.reviewed_at, session + 1
+    return Recent(
+        reviews=len(rows),
+        usual_ms=round(statistics.median(times)) if times else 0,
+        session_reviews=session,
+        session_minutes=(now - begun).total_seconds() / 60 if session else 0.0,
+        last_at=rows[0].reviewed_at if rows else None,
+    )

@@ -1,0 +1,350 @@
+"""Notes: what a person wants to know. Each makes one or more cards."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from mcp_core import (
+    Conflict,
+    Deprecation,
+    Evidence,
+    Example,
+    InvalidArguments,
+    Need,
+    RateLimit,
+    SuggestedAction,
+    ToolContext,
+    hints,
+    tool,
+)
+from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
+from mcp_noema.hinting import deck_resource, shortened
+from mcp_noema.keeping import ChangedNote, Draft, NoteChange, Notes, NoteView, Outcome
+from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
+from mcp_noema.tools.vocabulary import SETS, WRITES, ADeck, ANote, Answer, Arguments, Tags, owner
+
+MOST_NOTES = 500
+"""How many notes one call may make."""
+
+_Front = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_FIELD)]
+_Back = Annotated[str, StringConstraints(max_length=LONGEST_FIELD)]
+_FRONT = Field(description="The question; of a cloze note the text with gaps: {{c1::Paris}}.")
+_BACK = Field(description="The answer.")
+
+
+class NewNote(Arguments):
+    """One note."""
+
+    front: Annotated[_Front, _FRONT]
+    back: Annotated[_Back, _BACK] = ""
+    kind: Annotated[NoteKind, Field(description="basic-reversed asks both ways.")] = "basic"
+    tags: Tags = Field(default_factory=list[str])
+
+    def draft(self) -> Draft:
+        """What the store takes."""
+        return Draft(self.kind, (self.front, self.back), tuple(self.tags))
+
+
+class CreateNote(NewNote):
+    """A note, and where its cards go."""
+
+    deck_id: ADeck
+    allow_duplicate: Annotated[bool, Field(description="Also if the front is there already.")] = False
+
+
+def note_json(view: NoteView) -> dict[str, Any]:
+    """A note as an agent reads it."""
+    return {
+        "noteId": NoteId.of(view.note.id),
+        "deckId": DeckId.of(view.deck.id),
+        "kind": view.note.type.name,
+        "fields": dict(zip(view.note.type.fields, view.note.values, strict=True)),
+        "tags": list(view.note.tags),
+        "cardIds": [CardId.of(card.id) for card in view.cards],
+    }
+
+
+def _study(deck_id: DeckId, priority: Any = "medium") -> SuggestedAction:
+    return SuggestedAction(
+        action="review-next-card",
+        priority=priority,
+        data={"deckId": deck_id},
+        description="Begin to learn what was added.",
+        category="learning",
+    )
+
+
+_FRENCH = {
+    "noteId": "<text>",
+    "deckId": "deck_2",
+    "kind": "Basic",
+    "fields": {"Front": "the bread", "Back": "le pain"},
+    "tags": ["food"],
+    "cardIds": ["<text>"],
+}
+
+
+@tool(
+    **WRITES,
+    permissions=["notes:write"],
+    rate_limit=RateLimit(max_calls=600, window_ms=60_000),
+    tags=["notes", "cards"],
+    examples=[
+        Example(
+            "A word to learn",
+            {"deckId": "deck_2", "front": "the bread", "back": "le pain", "tags": ["food"]},
+            _FRENCH,
+        )
+    ],
+)
+async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Add one thing to learn, as a note that makes its cards.
+
+    Use it to remember one fact; for several, create-notes. Returns the note with its card ids.
+
+    A basic note asks front to back, a reversed one both ways, a cloze note one card for each gap.
+    """
+    return await _create_one(args, notes, world, context)
+
+
+async def _create_one(args: CreateNote, notes: Notes, world: World, context: ToolContext) -> Answer:
+    [outcome] = await notes.add(
+        owner(context), args.deck_id, [args.draft()], world.now(), duplicates=args.allow_duplicate
+    )
+    if outcome.error is not None:
+        raise InvalidArguments(f"No note was made: {outcome.error}.", fields=("front",))
+    if outcome.view is None:
+        raise Conflict(
+            f"There is a note with this front already: {NoteId.of(outcome.duplicate_of or 0)}. "
+            "Change it with update-note, or set allowDuplicate to true."
+        )
+    view = outcome.view
+    made = hints.for_created(
+        "note", NoteId.of(view.note.id), shortened(view.note.values[0]), then=[_study(DeckId.of(view.deck.id))]
+    )
+    return Answer.ok(note_json(view), message=_made(len(view.cards), "card"), hints=made)
+
+
+def _made(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'} added."
+
+
+@tool(
+    **WRITES,
+    permissions=["notes:write"],
+    tags=["notes", "cards"],
+    deprecated=Deprecation(since="2026-11-16", replacement="create-note", removal_date="2027-05-16"),
+    examples=[
+        Example(
+            "As create-note does",
+            {"deckId": "deck_2", "front": "the bread", "back": "le pain", "tags": ["food"]},
+            _FRENCH,
+        )
+    ],
+)
+async def create_card(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Deprecated: use create-note, which does the same. Returns the note.
+
+    Use create-note instead: it takes the same arguments, and will stay.
+    """
+    return await _create_one(args, notes, world, context)
+
+
+class CreateNotes(Arguments):
+    """Notes for one deck."""
+
+    deck_id: ADeck
+    notes: Annotated[list[NewNote], Field(min_length=1, max_length=MOST_NOTES, description="Up to 500.")]
+    allow_duplicates: Annotated[bool, Field(description="Also fronts that are there already.")] = False
+
+
+def _outcome_json(index: int, outcome: Outcome) -> dict[str, Any]:
+    if outcome.view is not None:
+        cards = [CardId.of(card.id) for card in outcome.view.cards]
+        return {"index": index, "status": "created", "noteId": NoteId.of(outcome.view.note.id), "cardIds": cards}
+    if outcome.error is not None:
+        return {"index": index, "status": "invalid", "error": outcome.error}
+    return {"index": index, "status": "duplicate", "noteId": NoteId.of(outcome.duplicate_of or 0)}
+
+
+@tool(
+    **WRITES,
+    permissions=["notes:write"],
+    rate_limit=RateLimit(max_calls=60, window_ms=60_000),
+    tags=["notes", "cards"],
+    examples=[
+        Example(
+            "Two words, one of them known already",
+            {
+                "deckId": "deck_2",
+                "notes": [{"front": "the milk", "back": "le lait"}, {"front": "the cheese", "back": "le fromage"}],
+            },
+            {
+                "created": 1,
+                "cards": 1,
+                "outcomes": [
+                    {"index": 0, "status": "created", "noteId": "<text>", "cardIds": ["<text>"]},
+                    {"index": 1, "status": "duplicate", "noteId": "note_1"},
+                ],
+            },
+        )
+    ],
+)
+async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Add many things to learn at once.
+
+    Use it for lists of words or facts. Returns what became of each: created, duplicate or invalid.
+
+    What can be made is made; a bad one does not hold up the others.
+    """
+    drafts = [note.draft() for note in args.notes]
+    outcomes = await notes.add(owner(context), args.deck_id, drafts, world.now(), duplicates=args.allow_duplicates)
+    views = [outcome.view for outcome in outcomes if outcome.view is not None]
+    cards = sum(len(view.cards) for view in views)
+    value = {
+        "created": len(views),
+        "cards": cards,
+        "outcomes": [_outcome_json(index, outcome) for index, outcome in enumerate(outcomes)],
+    }
+    return Answer.ok(value, message=_made(cards, "card"), hints=_for_notes(args.deck_id, outcomes, views))
+
+
+def _for_notes(deck_id: DeckId, outcomes: Sequence[Outcome], views: Sequence[NoteView]) -> AgentHints:
+    warnings: list[HintWarning] = []
+    if duplicates := [o.duplicate_of for o in outcomes if o.duplicate_of is not None]:
+        warnings.append(
+            HintWarning(
+                type="duplicate",
+                severity="low",
+                message=f"{len(duplicates)} were there already, and were left as they are.",
+                related_ids=tuple(NoteId.of(number) for number in duplicates),
+                suggested_fix="Change those with update-note, or set allowDuplicates to true.",
+            )
+        )
+    if invalid := [o.error for o in outcomes if o.error is not None]:
+        warnings.append(
+            HintWarning(
+                type="validation",
+                severity="medium",
+                message=f"{len(invalid)} make no card: {'; '.join(dict.fromkeys(invalid))}.",
+                suggested_fix="Mend them and send those alone again.",
+                auto_fixable=True,
+            )
+        )
+    share = len(views) / len(outcomes)
+    return AgentHints(
+        evidence=Evidence(completeness=share),
+        suggested_next_actions=(_study(deck_id),) if views else (),
+        related_resources=(deck_resource(views[0].deck),) if views else (),
+        estimated_impact=EstimatedImpact(benefit=share, effort=0.1),
+        why=f"{len(views)} of {len(outcomes)} notes were made.",
+        warnings=tuple(warnings) or None,
+    )
+
+
+class UpdateNote(Arguments):
+    """A note, and what shall be different."""
+
+    note_id: ANote
+    front: Annotated[_Front | None, Field(description="Its first field.")] = None
+    back: Annotated[_Back | None, Field(description="Its second.")] = None
+    fields: Annotated[
+        dict[str, _Back] | None, Field(max_length=100, description="By name, for notes with more fields.")
+    ] = None
+    tags: Annotated[Tags | None, Field(description="Replace those it has.")] = None
+    deck_id: Annotated[DeckId | None, Field(description="Move its cards there.")] = None
+
+
+@tool(
+    **SETS,
+    permissions=["notes:write"],
+    tags=["notes", "cards"],
+    examples=[
+        Example(
+            "Another answer, the same cards",
+            {"noteId": "note_1", "back": "le fromage (m)"},
+            {
+                "noteId": "note_1",
+                "deckId": "deck_2",
+                "kind": "Basic (and reversed card)",
+                "fields": {"Front": "the cheese", "Back": "le fromage (m)"},
+                "tags": ["food"],
+                "cardIds": ["card_1", "card_2"],
+                "cardsAdded": [],
+                "cardsRemoved": [],
+                "cardsSuspended": [],
+            },
+        )
+    ],
+)
+async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Change the text, tags or deck of a note.
+
+    Use it to correct or move what is there. Returns the note and what became of its cards.
+
+    Cards keep their schedule. New gaps make new cards; a card that is no longer asked is removed, or suspended if it
+    was answered before.
+    """
+    change = NoteChange(
+        args.front, args.back, args.fields, None if args.tags is None else tuple(args.tags), args.deck_id
+    )
+    if change == NoteChange():
+        raise InvalidArguments("Nothing to update: give front, back, fields, tags or deckId.", fields=("front",))
+    changed = await notes.change(owner(context), args.note_id, change, world.now())
+    value = note_json(changed.view) | {
+        "cardsAdded": [CardId.of(number) for number in changed.added],
+        "cardsRemoved": [CardId.of(number) for number in changed.removed],
+        "cardsSuspended": [CardId.of(number) for number in changed.suspended],
+    }
+    return Answer.ok(value, hints=_for_change(changed))
+
+
+def _for_change(changed: ChangedNote) -> AgentHints:
+    note = changed.view.note
+    made = hints.for_updated("note", NoteId.of(note.id), shortened(note.values[0]))
+    if not changed.suspended:
+        return made
+    ids = tuple(CardId.of(number) for number in changed.suspended)
+    return made.warned(
+        HintWarning(
+            type="conflict",
+            severity="medium",
+            message="The text no longer asks these cards. They were answered before, so they are suspended, not lost.",
+            related_ids=ids,
+            suggested_fix="Put the gap back, then call suspend-cards with suspend false.",
+        )
+    )
+
+
+class DeleteNote(Arguments):
+    """Which note."""
+
+    note_id: ANote
+
+
+@tool(
+    **SETS,
+    permissions=["notes:delete"],
+    consent="DELETE_NOTE",
+    confirm="if_possible",
+    question="Delete {noteId} with its cards?",
+    tags=["notes", "cards"],
+    examples=[
+        Example(
+            "A word that is not needed",
+            {"noteId": "note_1", "explicit_action": "DELETE_NOTE"},
+            {"deleted": "note_1", "cards": 2},
+        )
+    ],
+)
+async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Delete a note with its cards for good.
+
+    Use it when the user asks to delete that very note; to pause it, suspend-cards. Returns how many cards went.
+
+    The log of reviews stays. It cannot be undone.
+    """
+    gone = await notes.remove(owner(context), args.note_id, world.now())
+    made = hints.for_deleted("note", args.note_id, shortened(gone.note.values[0]))
+    return Answer.ok({"deleted": str(args.note_id), "cards": len(gone.cards)}, hints=made)
