@@ -1,0 +1,88 @@
+"""How the tests learn: the tools of a real server over a real database, with a clock that they set."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from mcp_core import App, Settings
+from mcp_core.auth import user
+from mcp_core.call import Caller
+from mcp_noema.app import build
+from mcp_noema.model import Dice, World
+
+MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+"""When the tests begin."""
+
+
+class Clock:
+    """A clock that stands still until it is told."""
+
+    def __init__(self, now: datetime = MONDAY) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+class Learner:
+    """A user of the server: `await ana("create-deck", name="French")` is the data of the answer."""
+
+    def __init__(self, app: App, clock: Clock, name: str) -> None:
+        self.app, self.clock = app, clock
+        self._caller: Caller = user(name, ("*",))
+        self.hints: dict[str, Any] = {}
+        """Of the last answer."""
+        self.answer: dict[str, Any] = {}
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> Any:
+        failed = await self._call(tool, arguments)
+        assert not failed, self.answer
+        return self.answer["data"]
+
+    async def fails(self, tool: str, /, **arguments: Any) -> tuple[str, str]:
+        """The type and the words of the error."""
+        assert await self._call(tool, arguments), self.answer
+        assert self.answer["data"] is None
+        return self.answer["error"]["type"], self.answer["error"]["message"]
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> bool:
+        answer = await self.app.call(tool, arguments, self._caller)
+        self.answer = json.loads(answer.text)
+        self.hints = self.answer["agentHints"]
+        return answer.is_error
+
+    # --- what many tests begin with ---
+
+    async def deck(self, name: str = "French", **preset: Any) -> str:
+        made = await self("create-deck", name=name)
+        if preset:
+            await self("update-deck", deckId=made["deckId"], preset=preset)
+        return made["deckId"]
+
+    async def notes(self, deck_id: str, number: int = 1, **more: Any) -> list[str]:
+        """Basic notes, question 1 and so on; their cards."""
+        drafts = [{"front": f"question {n}", "back": f"answer {n}", **more} for n in range(1, number + 1)]
+        made = await self("create-notes", deckId=deck_id, notes=drafts)
+        return [card for outcome in made["outcomes"] for card in outcome["cardIds"]]
+
+    async def answers(self, card_id: str, *grades: str, every: timedelta | None = None) -> None:
+        """Answer a card when it is due, or at a fixed distance."""
+        for grade in grades:
+            data = await self("review-card", cardId=card_id, grade=grade, timeTakenMs=5000)
+            due = datetime.fromisoformat(data["due"])
+            self.clock.now = max(self.clock.now, due) if every is None else self.clock.now + every
+
+
+@asynccontextmanager
+async def learning(
+    db: str, clock: Clock | None = None, dice: Dice | None = None, **settings: Any
+) -> AsyncIterator[App]:
+    """The server over a database, without fuzz unless there are dice."""
+    async with build(Settings(db=db, deadline=60, **settings), World(clock or Clock(), dice)) as app:
+        yield app

@@ -1,0 +1,287 @@
+"""Studying: what is asked, in which order and within which limits, and what an answer does."""
+
+from datetime import datetime, timedelta
+
+import fsrs
+import pytest
+
+from mcp_noema.model import Preset
+from tests.mcp_noema.learning import MONDAY, Clock, Learner
+
+DAY = timedelta(days=1)
+
+
+async def test_a_card_is_asked_answered_and_comes_back_when_fsrs_says(ana: Learner):
+    deck = await ana.deck()
+    [card] = await ana.notes(deck)
+    shown = await ana("review-next-card", deckId=deck)
+    assert shown == {
+        "card": {
+            "cardId": card,
+            "front": "question 1",
+            "back": "answer 1",
+            "deck": "French",
+            "state": "new",
+            "due": None,
+        },
+        "recall": None,
+        "intervals": {"again": "1m", "hard": "6m", "good": "10m", "easy": "8d"},
+        "remaining": {"new": 1, "learning": 0, "due": 0},
+    }
+    scheduler, theirs = fsrs.Scheduler(enable_fuzzing=False), fsrs.Card(1)
+    for grade, rating in (("good", 3), ("good", 3), ("again", 1), ("good", 3), ("easy", 4), ("hard", 2)):
+        theirs, _ = scheduler.review_card(theirs, fsrs.Rating(rating), ana.clock.now)
+        data = await ana("review-card", cardId=card, grade=grade, timeTakenMs=4000)
+        # After a round trip through the database, to the last digit.
+        assert (data["stability"], data["difficulty"]) == (theirs.stability, theirs.difficulty)
+        assert datetime.fromisoformat(data["due"]) == theirs.due
+        ana.clock.now = theirs.due
+
+
+async def test_learning_comes_before_due_and_due_before_new(ana: Learner):
+    deck = await ana.deck()
+    due, learning, new = await ana.notes(deck, 3)
+    await ana.answers(due, "easy")
+    await ana("review-card", cardId=learning, grade="good")
+    ana.clock.forward(minutes=11)
+    queue = await ana("get-due-cards")
+    assert [card["cardId"] for card in queue["cards"]] == [learning, due, new]
+    assert queue["remaining"] == {"new": 1, "learning": 1, "due": 1}
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("after-reviews", ["due", "due", "new", "new"]),
+        ("before-reviews", ["new", "new", "due", "due"]),
+        ("mixed", ["due", "new", "due", "new"]),
+    ],
+)
+async def test_the_user_says_where_new_cards_go(ana: Learner, order: str, expected: list[str]):
+    deck = await ana.deck()
+    cards = await ana.notes(deck, 4)
+    for card in cards[:2]:
+        await ana.answers(card, "easy", every=timedelta(0))
+    ana.clock.forward(days=30)
+    await ana("set-preference", name="newCards", value=order)
+    queue = await ana("get-due-cards")
+    assert [("due" if card["cardId"] in cards[:2] else "new") for card in queue["cards"]] == expected
+
+
+async def test_limits_of_a_day_hold_for_a_deck_and_those_in_it(ana: Learner):
+    outer = await ana.deck("Languages", newPerDay=3)
+    french = await ana.deck("Languages::French", newPerDay=2)
+    spanish = await ana.deck("Languages::Spanish", newPerDay=9)
+    for deck in (french, spanish):
+        await ana("create-notes", deckId=deck, notes=[{"front": f"{deck} {n}"} for n in range(5)])
+    assert (await ana("get-due-cards", deckId=outer))["remaining"]["new"] == 3
+    assert (await ana("get-due-cards", deckId=french))["remaining"]["new"] == 2
+    assert (await ana("get-due-cards", deckId=spanish))["remaining"]["new"] == 5
+    first = (await ana("review-next-card", deckId=french))["card"]["cardId"]
+    await ana("review-card", cardId=first, grade="easy")
+    assert (await ana("get-due-cards", deckId=french))["remaining"]["new"] == 1
+    assert (await ana("get-due-cards", deckId=outer))["remaining"]["new"] == 2
+    ana.clock.forward(days=1)
+    assert (await ana("get-due-cards", deckId=french))["remaining"]["new"] == 2
+
+
+async def test_what_is_due_beyond_the_limit_is_told(ana: Learner):
+    deck = await ana.deck(reviewsPerDay=2, newPerDay=99)
+    for card in await ana.notes(deck, 5):
+        await ana.answers(card, "easy", every=timedelta(0))
+    ana.clock.forward(days=60)
+    queue = await ana("get-due-cards")
+    assert (queue["remaining"]["due"], queue["backlog"]) == (2, 3)
+    [warning] = ana.hints["warnings"]
+    assert warning["message"] == "3 more cards are due than today's limit lets through."
+
+
+async def test_a_new_day_begins_when_the_user_says(ana: Learner):
+    await ana("set-preference", name="timezone", value="America/New_York")
+    await ana("set-preference", name="dayStartHour", value=4)
+    deck = await ana.deck(newPerDay=1)
+    first, _ = await ana.notes(deck, 2)
+    ana.clock.now = MONDAY.replace(hour=8)  # three in the morning in New York
+    await ana("review-card", cardId=first, grade="easy", reviewedAt=None)
+    assert (await ana("get-due-cards"))["remaining"]["new"] == 0
+    ana.clock.now = MONDAY.replace(hour=9, minute=1)
+    assert (await ana("get-due-cards"))["remaining"]["new"] == 1
+
+
+async def test_cards_of_one_note_are_not_asked_on_one_day(ana: Learner):
+    deck = await ana.deck()
+    there, back = await ana.notes(deck, kind="basic-reversed")
+    assert [card["cardId"] for card in (await ana("get-due-cards"))["cards"]] == [there]
+    await ana("review-card", cardId=there, grade="easy")
+    assert (await ana("get-due-cards"))["cards"] == []
+    ana.clock.forward(days=1)
+    assert [card["cardId"] for card in (await ana("get-due-cards"))["cards"]] == [back]
+    await ana("update-deck", deckId=deck, preset={"burySiblings": False})
+    ana.clock.forward(days=30)
+    assert {card["cardId"] for card in (await ana("get-due-cards"))["cards"]} == {there, back}
+
+
+async def test_a_learning_card_is_shown_early_when_nothing_else_waits(ana: Learner):
+    deck = await ana.deck()
+    [card] = await ana.notes(deck)
+    await ana("review-card", cardId=card, grade="good")
+    assert (await ana("review-next-card"))["card"]["cardId"] == card
+    await ana("review-card", cardId=card, grade="easy", reviewedAt=None) if ana.clock.forward(seconds=1) else None
+    done = await ana("review-next-card")
+    assert done == {"remaining": {"new": 0, "learning": 0, "due": 0}, "nextLearningAt": None}
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+async def test_an_unknown_card_and_one_of_somebody_else_read_the_same(ana: Learner, bob: Learner):
+    [card] = await ana.notes(await ana.deck())
+    for name in (card, "card_999", "card_0", "card_x", "card_99999999999999999999"):
+        error, message = await bob.fails("review-card", cardId=name, grade="good")
+        assert (error, message) == (
+            "NotFoundError",
+            f"There is no card {name}. get-due-cards and search-cards show yours with their ids.",
+        )
+    assert (await ana("get-due-cards"))["remaining"]["new"] == 1
+
+
+@pytest.mark.parametrize("wrong", [0, 5, "5", "excellent", None, "Good"])
+async def test_a_grade_out_of_range_is_refused_with_those_there_are(ana: Learner, wrong: object):
+    [card] = await ana.notes(await ana.deck())
+    error, message = await ana.fails("review-card", cardId=card, grade=wrong)
+    assert error == "ValidationError"
+    assert "'again', 'hard', 'good' or 'easy'" in message
+    assert (await ana("get-due-cards"))["remaining"]["new"] == 1
+
+
+async def test_an_id_of_another_kind_is_refused(ana: Learner):
+    deck = await ana.deck()
+    error, message = await ana.fails("review-card", cardId=deck, grade="good")
+    assert error == "ValidationError"
+    assert "cardId" in message
+
+
+async def test_a_suspended_card_cannot_be_reviewed_until_it_is_back(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    await ana("suspend-cards", cardIds=[card])
+    assert await ana.fails("review-card", cardId=card, grade="good") == (
+        "ConflictError",
+        f"{card} is suspended. Call suspend-cards with suspend false first, then review it.",
+    )
+    await ana("suspend-cards", cardIds=[card], suspend=False)
+    await ana("review-card", cardId=card, grade="good")
+
+
+async def test_a_review_in_the_future_or_before_the_last_is_refused(ana: Learner, clock: Clock):
+    [card] = await ana.notes(await ana.deck())
+    later = (clock.now + timedelta(hours=1)).isoformat()
+    error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=later)
+    assert error == "ValidationError"
+    assert "is in the future" in message
+    clock.forward(days=2)
+    await ana("review-card", cardId=card, grade="good")
+    yesterday = (clock.now - DAY).isoformat()
+    error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=yesterday)
+    assert error == "ConflictError"
+    assert "A review must come after the one before it" in message
+    error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt="2026-11-20T09:00:00")
+    assert error == "ValidationError"
+    assert "timezone" in message
+
+
+async def test_a_review_before_the_card_was_made_is_refused(ana: Learner, clock: Clock):
+    [card] = await ana.notes(await ana.deck())
+    before = (clock.now - DAY).isoformat()
+    error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=before)
+    assert error == "ConflictError"
+    assert "was made at" in message
+
+
+async def test_a_review_of_earlier_today_counts_from_then(ana: Learner, clock: Clock):
+    [card] = await ana.notes(await ana.deck())
+    at = clock.now + timedelta(hours=1)
+    clock.forward(hours=3)
+    data = await ana("review-card", cardId=card, grade="good", reviewedAt=at.isoformat())
+    assert datetime.fromisoformat(data["due"]) == at + timedelta(seconds=Preset().learning_steps[1])
+
+
+# ---- delivered twice, taken back -----------------------------------------------------------------
+
+
+async def test_a_review_that_is_delivered_twice_is_recorded_once(ana: Learner, bob: Learner):
+    deck = await ana.deck()
+    first, second = await ana.notes(deck, 2)
+    once = await ana("review-card", cardId=first, grade="good", idempotencyKey="k1")
+    again = await ana("review-card", cardId=first, grade="good", idempotencyKey="k1")
+    assert again == once | {"repeated": True}
+    assert ana.hints["warnings"][0]["type"] == "duplicate"
+    assert (await ana("get-review-history"))["total"] == 1
+    for card, grade in ((second, "good"), (first, "easy")):
+        error, message = await ana.fails("review-card", cardId=card, grade=grade, idempotencyKey="k1")
+        assert error == "ConflictError"
+        assert (
+            message
+            == f"The idempotency key 'k1' was used for {first} with grade 'good'. Use a new key for each review."
+        )
+    [his] = await bob.notes(await bob.deck())
+    assert not (await bob("review-card", cardId=his, grade="good", idempotencyKey="k1"))["repeated"]
+
+
+async def test_undo_puts_everything_back(ana: Learner):
+    deck = await ana.deck()
+    there, back = await ana.notes(deck, kind="basic-reversed")
+    before = await ana("get-card", cardId=there)
+    await ana("review-card", cardId=there, grade="good")
+    undone = await ana("undo-review")
+    assert undone == {"undone": "review_1", "cardId": there, "state": "new", "due": None, "deckId": deck}
+    assert await ana("get-card", cardId=there) == before
+    assert (await ana("get-due-cards"))["remaining"] == {"new": 1, "learning": 0, "due": 0}
+    assert not (await ana("get-card", cardId=back))["buried"]
+
+
+async def test_answers_are_taken_back_one_by_one_and_the_schedule_is_exact(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    states = [await ana("get-card", cardId=card)]
+    for grade in ("good", "good", "again", "hard"):
+        await ana.answers(card, grade)
+        states.append(await ana("get-card", cardId=card))
+    for before in reversed(states[:-1]):
+        await ana("undo-review")
+        now = await ana("get-card", cardId=card)
+        # How likely it is remembered depends on the clock, which has gone on.
+        assert now | {"recall": 0} == before | {"recall": 0}
+
+
+async def test_there_is_nothing_to_undo_at_first_and_after_the_last(ana: Learner, bob: Learner):
+    nothing = ("ConflictError", "There is no review to undo. get-review-history shows what was answered.")
+    assert await ana.fails("undo-review") == nothing
+    [card] = await ana.notes(await ana.deck())
+    await ana("review-card", cardId=card, grade="good")
+    assert await bob.fails("undo-review") == nothing
+    assert (await bob.fails("undo-review", reviewId="review_1"))[0] == "NotFoundError"
+    await ana("undo-review")
+    assert await ana.fails("undo-review") == nothing
+
+
+async def test_only_the_last_review_of_a_card_can_be_taken_back(ana: Learner):
+    first, second = await ana.notes(await ana.deck(), 2)
+    await ana("review-card", cardId=first, grade="good")
+    ana.clock.forward(minutes=1)
+    await ana("review-card", cardId=second, grade="good")
+    assert (await ana("undo-review", reviewId="review_1"))["cardId"] == first
+    ana.clock.forward(minutes=1)
+    await ana("review-card", cardId=second, grade="good")
+    assert await ana.fails("undo-review", reviewId="review_2") == (
+        "ConflictError",
+        f"{second} was answered again since: undo review_3 first.",
+    )
+
+
+async def test_a_review_of_a_deleted_card_cannot_be_taken_back_and_stays_in_the_log(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    await ana("review-card", cardId=card, grade="good")
+    await ana("delete-note", noteId="note_1", explicit_action="DELETE_NOTE")
+    error, message = await ana.fails("undo-review")
+    assert error == "ConflictError"
+    assert "was deleted since" in message
+    assert (await ana("get-review-history"))["total"] == 1
