@@ -8,7 +8,7 @@ above (`Languages::French` is below `Languages`), and at last from the defaults.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
@@ -300,14 +300,21 @@ class Preferences:
     focus: Literal["retention", "new-material", "balanced"] = "balanced"
     new_cards: Literal["after-reviews", "before-reviews", "mixed"] = "after-reviews"
 
+    def date_of(self, moment: datetime) -> date:
+        """The date of the learning day that a moment belongs to."""
+        return (moment.astimezone(ZoneInfo(self.timezone)) - timedelta(hours=self.day_start_hour)).date()
+
     def day_of(self, moment: datetime) -> "Day":
         """The learning day that a moment belongs to."""
-        zone, start = ZoneInfo(self.timezone), timedelta(hours=self.day_start_hour)
-        date = (moment.astimezone(zone) - start).date()
-        begins = datetime(date.year, date.month, date.day, self.day_start_hour, tzinfo=zone)
-        after = date + timedelta(days=1)
-        ends = datetime(after.year, after.month, after.day, self.day_start_hour, tzinfo=zone)
-        return Day(begins.astimezone(UTC), ends.astimezone(UTC))
+        return self.day_on(self.date_of(moment))
+
+    def day_on(self, date: date) -> "Day":
+        """The learning day of a date."""
+        return Day(self._beginning(date), self._beginning(date + timedelta(days=1)))
+
+    def _beginning(self, date: date) -> datetime:
+        local = datetime(date.year, date.month, date.day, self.day_start_hour, tzinfo=ZoneInfo(self.timezone))
+        return local.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

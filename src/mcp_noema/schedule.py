@@ -4,7 +4,7 @@ Time and dice are arguments. Without dice an interval is what FSRS reckons; with
 own rule, so that cards that were learned together do not come back together.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,6 +17,8 @@ from mcp_noema.model import RATINGS, Dice, Grade, Preset, Schedule, State
 
 Answered = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
+Logged = tuple[int, datetime, int]
+"""The same with the state that the card had before, as the log has it."""
 
 _NO_ID = 0
 """The library makes an id of the clock, and sleeps, where a card has none."""
@@ -52,6 +54,23 @@ def replay(reviews: Iterable[Answered], preset: Preset, dice: Dice | None = None
     for rating, at in sorted(reviews, key=itemgetter(1)):
         schedule = answer(schedule, rating, at, preset, dice)
     return schedule
+
+
+def since_learned(log: Sequence[Logged]) -> Sequence[Logged]:
+    """What of a card's log its memory rests on: from where it was last learned as a new card, in the order of time.
+
+    Nothing where the log does not say how it was learned. A log from Anki may call the first answer a learning one.
+    """
+    ordered, first = sorted(log, key=itemgetter(1)), None
+    for index in range(len(ordered) - 1, -1, -1):
+        state = ordered[index][2]
+        if state in (State.NEW, State.LEARNING):
+            first = index
+        elif first is not None:
+            break
+        if state == State.NEW:
+            break
+    return [] if first is None else ordered[first:]
 
 
 @lru_cache(maxsize=256)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_noema.model import RATINGS, Preset, Schedule, State
-from mcp_noema.schedule import answer, outlook, replay, retrievability
+from mcp_noema.schedule import answer, outlook, replay, retrievability, since_learned
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 OTHER = (0.3, 1.1, 2.5, 9.0, 6.1, 0.9, 2.7, 0.01, 1.6, 0.2, 0.9, 1.6, 0.08, 0.3, 1.5, 0.4, 2.0, 0.6, 0.2, 0.1, 0.2)
@@ -150,3 +150,28 @@ def test_a_scheduler_is_made_once_a_preset():
         for _ in range(3):
             answer(Schedule(), 3, START, Preset(desired_retention=0.8765))
     assert made.call_count == 1
+
+
+NEW, LEARNING, REVIEW, RELEARNING = 0, 1, 2, 3
+
+
+@pytest.mark.parametrize(
+    ("states", "kept"),
+    [
+        ([], 0),
+        ([NEW], 1),
+        ([NEW, LEARNING, REVIEW, RELEARNING, REVIEW], 5),
+        # Reset, and learned again.
+        ([NEW, LEARNING, REVIEW, NEW, LEARNING, REVIEW], 3),
+        ([NEW, NEW], 1),
+        # As Anki logs it.
+        ([LEARNING, LEARNING, REVIEW], 3),
+        ([LEARNING, REVIEW, LEARNING, LEARNING, REVIEW], 3),
+        # Where the beginning is lost.
+        ([REVIEW, RELEARNING, REVIEW], 0),
+        ([REVIEW, NEW, REVIEW], 2),
+    ],
+)
+def test_a_memory_rests_on_what_came_since_the_card_was_last_new(states, kept):
+    log = [(3, START + timedelta(days=day), state) for day, state in enumerate(states)]
+    assert since_learned(log[::-1]) == log[len(log) - kept :]

@@ -1,0 +1,142 @@
+"""The days to come, played with dice that are given."""
+
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+from fsrs.scheduler import DEFAULT_PARAMETERS
+from fsrs_rs_python import Card, default_simulator_config, optimal_retention, simulate
+
+from mcp_noema.model import Preset, State
+from mcp_noema.workload import HALF_OWN, Known, Workload, _config, plan
+
+DAYS = 30
+CARDS = [Known(10.0 + n % 7, 3.0 + n % 5, last=-(n % 10), due=10 - n % 10) for n in range(100)]
+
+
+def test_cards_that_are_being_learned_are_played_as_the_library_plays_them():
+    preset = Preset(desired_retention=0.9)
+    ours = plan(CARDS, 0, {}, preset, days=DAYS, seed=1)
+    theirs = []
+    config = default_simulator_config()
+    config.deck_size, config.learn_span, config.learn_limit, config.max_cost_perday = len(CARDS), DAYS, 0, 1e9
+
+    def note(result, parameters):
+        theirs.append((sum(result.review_cnt_per_day), result.memorized_cnt_per_day[-1], sum(result.cost_per_day)))
+        return 1.0
+
+    optimal_retention(config, DEFAULT_PARAMETERS, cards=[_as_theirs(card) for card in CARDS], target=note)
+    reviews, remembered, seconds = (fmean(column) for column in zip(*theirs, strict=True))
+    assert sum(ours.reviews) == pytest.approx(reviews, rel=0.05)
+    assert ours.remembered == pytest.approx(remembered, rel=0.01)
+    assert sum(ours.minutes) == pytest.approx(seconds / 60, rel=0.05)
+
+
+def _as_theirs(known):
+    card = Card()
+    card.stability, card.difficulty = known.stability, known.difficulty
+    card.last_date, card.due, card.interval = float(known.last), float(known.due), float(known.due - known.last)
+    card.desired_retention = 0.9
+    return card
+
+
+def test_new_cards_are_the_library_s_own_simulation():
+    many, preset = 20_000, Preset(new_per_day=7, reviews_per_day=50)
+    config = _config(many, {}, preset, DAYS)
+    theirs = simulate(list(DEFAULT_PARAMETERS), 0.9, config, 5)
+    assert plan([], many, {}, preset, days=DAYS, seed=5) == Workload(
+        desired_retention=0.9,
+        reviews=tuple(theirs.review_cnt_per_day),
+        new=tuple(theirs.learn_cnt_per_day),
+        minutes=tuple(seconds / 60 for seconds in theirs.cost_per_day),
+        remembered=theirs.memorized_cnt_per_day[-1],
+        known=sum(theirs.learn_cnt_per_day),
+    )
+
+
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+    first, again, other = (plan(CARDS, 40, {}, Preset(), days=DAYS, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_a_higher_retention_costs_more_and_remembers_more():
+    low, middle, high = (
+        plan(CARDS, 100, {}, Preset(desired_retention=wanted), days=90, seed=1) for wanted in (0.8, 0.9, 0.95)
+    )
+    assert sum(low.reviews) < sum(middle.reviews) < sum(high.reviews)
+    assert sum(low.minutes) < sum(middle.minutes) < sum(high.minutes)
+    assert low.remembered < middle.remembered < high.remembered
+    assert low.minutes_per_remembered < middle.minutes_per_remembered < high.minutes_per_remembered
+
+
+def test_the_limits_of_the_preset_hold_for_new_and_old_cards_together():
+    overdue = [Known(10.0, 5.0, last=-30, due=0) for _ in range(500)]
+    seen = plan(overdue, 500, {}, Preset(new_per_day=5, reviews_per_day=20), days=DAYS, seed=1)
+    assert seen.reviews == (20.0,) * DAYS
+    assert seen.new == (5.0,) * DAYS
+    assert seen.known == 500 + 5 * DAYS
+    # Twenty a day, less what the new cards took of it, and more where a card came back.
+    assert 0 < seen.overdue < 500
+
+
+def test_without_cards_there_is_nothing_to_do():
+    nothing = (0.0,) * DAYS
+    seen = plan([], 0, {}, Preset(), days=DAYS, seed=1)
+    assert seen == Workload(0.9, nothing, nothing, nothing, 0.0, 0.0, 0.0)
+    assert seen.minutes_per_remembered == 0.0
+
+
+def test_a_deck_that_takes_no_new_cards_has_none():
+    assert sum(plan([], 100, {}, Preset(new_per_day=0), days=DAYS, seed=1).new) == 0
+
+
+def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
+    usual = default_simulator_config()
+    answers = {
+        (State.NEW, 1): (10, 4.0),
+        (State.NEW, 3): (30, 6.0),
+        (State.LEARNING, 3): (20, 3.0),
+        (State.REVIEW, 1): (1000, 9.0),
+        (State.REVIEW, 3): (HALF_OWN, 2.0),
+    }
+    config = _config(10, answers, Preset(), DAYS)
+    assert config.first_rating_prob == pytest.approx([
+        (10 + 50 * usual.first_rating_prob[0]) / 90,
+        (0 + 50 * usual.first_rating_prob[1]) / 90,
+        (30 + 50 * usual.first_rating_prob[2]) / 90,
+        (0 + 50 * usual.first_rating_prob[3]) / 90,
+    ])  # fmt: skip
+    # What is forgotten is FSRS's to say, so the many lapses do not count here.
+    assert config.review_rating_prob == pytest.approx([
+        usual.review_rating_prob[0] / 2,
+        (1 + usual.review_rating_prob[1]) / 2,
+        usual.review_rating_prob[2] / 2,
+    ])  # fmt: skip
+    expected = [list(row) for row in usual.state_rating_costs]
+    expected[0][0] = (10 * 4.0 + 50 * expected[0][0]) / 60
+    expected[0][2] = (30 * 6.0 + 20 * 3.0 + 50 * expected[0][2]) / 100
+    expected[1][0] = (1000 * 9.0 + 50 * expected[1][0]) / 1050
+    expected[1][2] = (2.0 + expected[1][2]) / 2
+    assert [value for row in config.state_rating_costs for value in row] == pytest.approx(
+        [v for r in expected for v in r]
+    )
+
+
+def test_someone_who_answers_faster_needs_less_time():
+    fast = {(state, rating): (10_000, 1.0) for state in State for rating in range(1, 5)}
+    usual, faster = (plan(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
+    assert sum(faster.minutes) < sum(usual.minutes) / 5
+
+
+def test_two_decks_add_up():
+    one, other = (plan(CARDS, new, {}, Preset(), days=DAYS, seed=1) for new in (0, 20))
+    both = one + other
+    assert both == replace(
+        one,
+        reviews=tuple(a + b for a, b in zip(one.reviews, other.reviews, strict=True)),
+        new=other.new,
+        minutes=tuple(a + b for a, b in zip(one.minutes, other.minutes, strict=True)),
+        remembered=one.remembered + other.remembered,
+        known=220.0,
+    )
