@@ -29,7 +29,7 @@ from mcp_noema.store.rows import (
 )
 from mcp_noema.store.tables import NEW, SUSPENDED, cards, note_types, notes
 from mcp_noema.store.tables import decks as deck_table
-from mcp_noema.templates import first_key, ordinals, searchable
+from mcp_noema.templates import first_key, ordinals, plain_text, searchable
 
 NO_CARD = {
     True: "the text has no gap; write {{c1::answer}} around what shall be asked",
@@ -89,7 +89,7 @@ def _add(
     fresh: dict[int, Note] = {}
     for index, draft in enumerate(drafts):
         key = first_key(draft.values[0])
-        if not ordinals(BUILT_IN[draft.kind], draft.values):
+        if not plain_text(draft.values[0]) or not ordinals(BUILT_IN[draft.kind], draft.values):
             outcomes.append(Outcome(error=NO_CARD[draft.kind == "cloze"]))
         elif key in known:
             outcomes.append(Outcome(duplicate_of=known[key]))

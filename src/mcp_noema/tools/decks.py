@@ -18,6 +18,7 @@ from mcp_noema.tools.vocabulary import (
     iso,
     owner,
     preset_json,
+    step_seconds,
 )
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
@@ -207,13 +208,8 @@ async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World]
     return Answer.ok({"decks": []}, hints=hints.for_empty(then=steps))
 
 
-def _step_seconds(text: str) -> int:
-    unit = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-    return int(text[:-1]) * unit[text[-1]]
-
-
 def _rising(steps: list[str]) -> list[str]:
-    if sorted(steps, key=_step_seconds) != steps:
+    if sorted(steps, key=step_seconds) != steps:
         raise ValueError(f"steps must not get shorter, as in {', '.join(steps)}")
     return steps
 
@@ -239,7 +235,7 @@ class PresetChange(Arguments):
         given = self.model_dump(exclude_none=True)
         for name in ("learning_steps", "relearning_steps"):
             if name in given:
-                given[name] = [_step_seconds(step) for step in given[name]]
+                given[name] = [step_seconds(step) for step in given[name]]
         return given
 
 

@@ -47,6 +47,23 @@ def iso(moment: datetime | None) -> str | None:
     return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z") if moment else None
 
 
+UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
+"""How steps are written: 10m, 1d. In seconds, the longest first."""
+
+
+def step_seconds(text: str) -> int:
+    """A step as a deck keeps it."""
+    return int(text[:-1]) * UNITS[text[-1]]
+
+
+def step_text(seconds: int) -> str:
+    """A step as people write it, in the longest unit that says it exactly."""
+    return next(f"{seconds // size}{unit}" for unit, size in UNITS.items() if seconds % size == 0)
+
+
 def preset_json(preset: Preset) -> dict[str, Any]:
-    """A preset under the names that update-deck takes."""
-    return {to_camel(name): value for name, value in asdict(preset).items()}
+    """A preset as update-deck takes it."""
+    steps = {
+        name: [step_text(step) for step in getattr(preset, name)] for name in ("learning_steps", "relearning_steps")
+    }
+    return {to_camel(name): value for name, value in (asdict(preset) | steps).items()}
