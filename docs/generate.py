@@ -33,6 +33,7 @@ from mcp_core.verify.rule import Rule
 from mcp_core.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
 from mcp_core.verify.selection import FAMILIES
 from mcp_guide.settings import GuideSettings
+from mcp_noema.settings import NoemaSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"
@@ -88,7 +89,6 @@ def library_lines(app: App) -> list[str]:
 
 
 def settings_page() -> str:
-    own = {name: field for name, field in GuideSettings.model_fields.items() if name not in Settings.model_fields}
     lines = [
         "# Settings",
         "",
@@ -96,14 +96,18 @@ def settings_page() -> str:
         "Each one has an environment variable; the option wins.",
         "",
         *settings_table(Settings.model_fields),
-        "",
-        "## mcp-guide",
-        "",
-        "`mcp-guide` has these too.",
-        "`toolcharter serve`, `call` and `tools` know them as environment variables.",
-        "",
-        *settings_table(own),
     ]
+    for command, settings in (("mcp-guide", GuideSettings), ("mcp-noema", NoemaSettings)):
+        own = {name: field for name, field in settings.model_fields.items() if name not in Settings.model_fields}
+        lines += [
+            "",
+            f"## {command}",
+            "",
+            f"`{command}` has {'this' if len(own) == 1 else 'these'} too.",
+            f"`toolcharter serve`, `call` and `tools` know {'it' if len(own) == 1 else 'them'} from the environment.",
+            "",
+            *settings_table(own),
+        ]
     return "\n".join(lines) + "\n"
 
 

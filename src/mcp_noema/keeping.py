@@ -218,6 +218,8 @@ class Answered:
     reviewed_at: datetime | None = None
     """None for now."""
     key: str | None = None
+    within: DeckId | None = None
+    """The deck that is being studied: it must be there before anything is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from mcp_noema.model import (
     preset_of,
 )
 from mcp_noema.schedule import answer
-from mcp_noema.store import people, queues
+from mcp_noema.store import decks, people, queues
 from mcp_noema.store.rows import (
     CARD,
     DECK,
@@ -37,7 +37,8 @@ from mcp_noema.store.rows import (
     tags_of,
     tags_text,
 )
-from mcp_noema.store.tables import NEW, REVIEW, cards, decks, notes, reviews, undone
+from mcp_noema.store.tables import NEW, REVIEW, cards, notes, reviews, undone
+from mcp_noema.store.tables import decks as deck_table
 
 SKEW = timedelta(minutes=1)
 """How far the clock of whoever saw the answer may be ahead of ours."""
@@ -45,6 +46,8 @@ SKEW = timedelta(minutes=1)
 
 def record(connection: Connection, owner: str, answered: Answered, now: datetime, dice: Dice | None) -> Recorded:
     person = people.writing(connection, owner, now)
+    if answered.within is not None:
+        decks.find(decks.by_name(connection, person.id), answered.within)
     if answered.key is not None and (known := _delivered(connection, person.id, answered)):
         return known
     card = _card(connection, person.id, answered.card_id)
@@ -116,12 +119,12 @@ def _checked(card: Card, answered: Answered, now: datetime) -> datetime:
 
 def deck_and_preset(connection: Connection, deck_id: int) -> tuple[Deck, Preset]:
     """A deck and what holds for it."""
-    deck = deck_of(connection.execute(sa.select(*DECK).where(decks.c.id == deck_id)).one())
+    deck = deck_of(connection.execute(sa.select(*DECK).where(deck_table.c.id == deck_id)).one())
     keys = [name.casefold() for name in names_above(deck.name)]
     if not keys:
         return deck, preset_of(deck, {})
-    owner = sa.select(decks.c.user_id).where(decks.c.id == deck_id).scalar_subquery()
-    above = sa.select(*DECK).where(decks.c.user_id == owner, decks.c.name_key.in_(keys))
+    owner = sa.select(deck_table.c.user_id).where(deck_table.c.id == deck_id).scalar_subquery()
+    above = sa.select(*DECK).where(deck_table.c.user_id == owner, deck_table.c.name_key.in_(keys))
     return deck, preset_of(deck, {outer.name.casefold(): outer for outer in map(deck_of, connection.execute(above))})
 
 

@@ -60,7 +60,9 @@ def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int
     new = [card for card in new if limits.take(card.deck_id, "new")]
     order = _ordered(person, ready, due, new) or _soon(learning, now)
     waiting = queues.count_due(connection, ids, now, day, MOST_BACKLOG + len(due))
-    shown_cards = faces.load(connection, person.id, [card.id for card in order[:most]])
+    loaded = faces.load(connection, person.id, [card.id for card in order[:most]])
+    # A card may have been moved elsewhere meanwhile.
+    shown_cards = [face for face in loaded if face.card.deck_id in limits.presets]
     recall, intervals = _outlook(shown_cards, limits.presets, now)
     return Queue(
         faces=tuple(shown_cards),

@@ -33,6 +33,10 @@ _FRONT = Field(description="The question; of a cloze note the text with gaps: {{
 _BACK = Field(description="The answer.")
 
 
+def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
+
+
 class NewNote(Arguments):
     """One note."""
 
@@ -43,7 +47,7 @@ class NewNote(Arguments):
 
     def draft(self) -> Draft:
         """What the store takes."""
-        return Draft(self.kind, (self.front, self.back), tuple(self.tags))
+        return Draft(self.kind, (self.front, self.back), _each_once(self.tags))
 
 
 class CreateNote(NewNote):
@@ -287,7 +291,7 @@ async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], 
     was answered before.
     """
     change = NoteChange(
-        args.front, args.back, args.fields, None if args.tags is None else tuple(args.tags), args.deck_id
+        args.front, args.back, args.fields, None if args.tags is None else _each_once(args.tags), args.deck_id
     )
     if change == NoteChange():
         raise InvalidArguments("Nothing to update: give front, back, fields, tags or deckId.", fields=("front",))

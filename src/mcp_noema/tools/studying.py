@@ -201,7 +201,12 @@ async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[Worl
     """
     now = world.now()
     answered = Answered(
-        args.card_id, RATINGS[args.grade], args.time_taken_ms or 0, args.reviewed_at, args.idempotency_key
+        args.card_id,
+        RATINGS[args.grade],
+        args.time_taken_ms or 0,
+        args.reviewed_at,
+        args.idempotency_key,
+        within=args.deck_id,
     )
     recorded = await studies.record(owner(context), answered, now, world.dice)
     queue = await studies.queue(owner(context), args.deck_id, 1, now)

@@ -151,6 +151,11 @@ async def test_fields_are_known_by_their_names(ana: Learner):
     )
 
 
+async def test_a_tag_is_kept_once(ana: Learner):
+    made = await ana("create-note", deckId=await ana.deck(), front="a", tags=["Food", "food", "drink"])
+    assert made["tags"] == ["Food", "drink"]
+
+
 async def test_cards_move_with_their_note(ana: Learner):
     here, there = await ana.deck("Here"), await ana.deck("There")
     await ana.notes(here)

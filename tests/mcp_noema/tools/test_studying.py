@@ -155,6 +155,14 @@ async def test_a_grade_out_of_range_is_refused_with_those_there_are(ana: Learner
     assert (await ana("get-due-cards"))["remaining"]["new"] == 1
 
 
+async def test_nothing_is_recorded_when_the_deck_being_studied_is_not_there(ana: Learner, bob: Learner):
+    [card] = await ana.notes(await ana.deck())
+    his = await bob.deck("His")
+    for deck in (his, "deck_99"):
+        assert (await ana.fails("review-card", cardId=card, grade="good", deckId=deck))[0] == "NotFoundError"
+    assert (await ana("get-due-cards"))["remaining"] == {"new": 1, "learning": 0, "due": 0}
+
+
 async def test_an_id_of_another_kind_is_refused(ana: Learner):
     deck = await ana.deck()
     error, message = await ana.fails("review-card", cardId=deck, grade="good")
