@@ -1,5 +1,6 @@
 """Decks: where cards are, and how they are scheduled."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -143,7 +144,10 @@ async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], contex
 
 
 class ListDecks(Arguments):
-    """All decks."""
+    """Which page of the decks."""
+
+    limit: Annotated[int, Field(ge=1, le=500, description="Decks to show.")] = 100
+    offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
 
 
 @tool(
@@ -152,9 +156,9 @@ class ListDecks(Arguments):
     cacheable=True,
     cache_ttl=10,
     tags=["decks", "cards", "reviews"],
-    examples=[Example("All decks", {}, {"decks": "<any>"})],
+    examples=[Example("All decks", {}, {"decks": "<any>", "total": 2})],
 )
-async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:  # noqa: ARG001 - a tool takes its arguments, also when there are none
+async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """List all decks with what waits in them today.
 
     Use it to learn the ids of decks. Returns name, id and counts of each.
@@ -162,22 +166,36 @@ async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], co
     Counts include the decks inside, and are not cut at the limits of the day.
     """
     views = await decks.all(owner(context), world.now())
-    return Answer.ok({"decks": [deck_json(view) for view in views]}, hints=_for_decks(views))
-
-
-def _for_decks(views: list[DeckView]) -> hints.AgentHints:
     if not views:
         begin = SuggestedAction(action="create-deck", priority="high", description="There is no deck yet.")
-        return hints.for_empty(then=[begin])
+        return Answer.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=[begin]))
+    return _page(views, args.limit, args.offset, SuggestedAction(action="list-decks", data=_further(args)))
+
+
+def _further(args: "ListDecks | SearchDecks") -> dict[str, Any]:
+    """The arguments for the page after this one."""
+    return args.model_dump(by_alias=True) | {"offset": args.offset + args.limit}
+
+
+def _page(views: Sequence[DeckView], limit: int, offset: int, more: SuggestedAction) -> Answer:
+    shown = views[offset : offset + limit]
     fullest = max(views, key=lambda view: (view.counts.due + view.counts.learning, view.counts.new))
-    resources = [deck_resource(view.deck) for view in views[:5]]
-    return hints.for_list(len(views), then=_next(fullest), resources=resources)
+    made = hints.for_list(
+        len(shown),
+        len(views) - offset if shown else 0,
+        then=_next(fullest),
+        more=more,
+        resources=[deck_resource(view.deck) for view in shown[:5]],
+    )
+    return Answer.ok({"decks": [deck_json(view) for view in shown], "total": len(views)}, hints=made)
 
 
 class SearchDecks(Arguments):
     """Which decks."""
 
     words: Annotated[_Name, Field(description="All of them are in the name or description.")]
+    limit: Annotated[int, Field(ge=1, le=500, description="Decks to show.")] = 20
+    offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
 
 
 @tool(
@@ -186,7 +204,7 @@ class SearchDecks(Arguments):
     cacheable=True,
     cache_ttl=10,
     tags=["decks", "cards", "reviews"],
-    examples=[Example("Decks about French", {"words": "french"}, {"decks": "<any>"})],
+    examples=[Example("Decks about French", {"words": "french"}, {"decks": "<any>", "total": 1})],
 )
 async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """Find decks by words in name or description.
@@ -200,12 +218,12 @@ async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World]
         if all(word in f"{view.deck.name}\n{view.deck.description}".casefold() for word in words)
     ]
     if views:
-        return Answer.ok({"decks": [deck_json(view) for view in views]}, hints=_for_decks(views))
+        return _page(views, args.limit, args.offset, SuggestedAction(action="search-decks", data=_further(args)))
     steps = [
         SuggestedAction(action="list-decks", priority="high", description="See all decks."),
         SuggestedAction(action="create-deck", data={"name": args.words}, description="Make a deck of that name."),
     ]
-    return Answer.ok({"decks": []}, hints=hints.for_empty(then=steps))
+    return Answer.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=steps))
 
 
 def _rising(steps: list[str]) -> list[str]:

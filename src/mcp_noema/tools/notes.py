@@ -134,6 +134,14 @@ def _made(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'} added."
 
 
+class CreateCard(Arguments):
+    """A question, its answer, and where they go."""
+
+    deck_id: ADeck
+    front: Annotated[_Front, Field(description="The question.")]
+    back: Annotated[_Back, _BACK] = ""
+
+
 @tool(
     **WRITES,
     permissions=["notes:write"],
@@ -142,17 +150,18 @@ def _made(number: int, noun: str) -> str:
     examples=[
         Example(
             "As create-note does",
-            {"deckId": "deck_2", "front": "the bread", "back": "le pain", "tags": ["food"]},
-            _FRENCH,
+            {"deckId": "deck_2", "front": "the bread", "back": "le pain"},
+            _FRENCH | {"tags": []},
         )
     ],
 )
-async def create_card(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
-    """Deprecated: use create-note, which does the same. Returns the note.
+async def create_card(args: CreateCard, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+    """Deprecated: add one card. Use this when create-note is not known to you. Returns the note.
 
-    Use create-note instead: it takes the same arguments, and will stay.
+    create-note takes the same arguments and more, and will stay.
     """
-    return await _create_one(args, notes, world, context)
+    given = CreateNote(deck_id=args.deck_id, front=args.front, back=args.back)
+    return await _create_one(given, notes, world, context)
 
 
 class CreateNotes(Arguments):
