@@ -88,8 +88,13 @@ def _usage(spec: ToolSpec) -> str:
     lines = [f"{spec.name}("]
     for name, argument in spec.input_schema["properties"].items():
         note = "required" if name in required else "optional"
-        lines.append(f"  {name}=<{_type(argument)}>,  # {note}")
+        lines.append(f"  {name}={_place(_type(argument))},  # {note}")
     return "\n".join([*lines, ")"])
+
+
+def _place(kind: str) -> str:
+    # In angle brackets it would be an element of HTML, which no description may hold.
+    return "{...}" if kind == "object" else f"<{kind}>"
 
 
 def _example(spec: ToolSpec, example: Example) -> str:

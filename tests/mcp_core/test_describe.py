@@ -75,6 +75,15 @@ def test_every_example_tool_is_described_in_order_with_its_schema(function):
     assert lines.count("```json") + lines.count("```") == 2 * (2 + len(spec.examples))
 
 
+def test_an_object_is_shown_in_the_usage_without_looking_like_an_element_of_html():
+    @tool
+    def go(to: Annotated[Point, Field(description="Where.")], fast: Annotated[bool, Field(description="Run.")]) -> int:
+        """Go to a point."""
+        return to.x + fast
+
+    assert "go(\n  to={...},  # required\n  fast=<boolean>,  # required\n)" in full(spec_of(go))
+
+
 def test_the_authors_own_usage_is_shown_as_it_is_written():
     @tool
     def find(words: str):

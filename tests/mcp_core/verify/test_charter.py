@@ -69,6 +69,13 @@ def test_ninety_days_are_enough():
     assert found(meta(deprecated="Deprecated since 2026-09-01; use list_notes instead. Removal: 2026-11-30.")) == []
 
 
+def test_naming_the_tool_to_use_instead_says_when_to_use_this_one():
+    for instead in ("list_notes", "list-notes"):
+        assert (
+            found({**meta(), "description": f"Returns all notes of a folder, by title. Use {instead} instead."}) == []
+        )
+
+
 @pytest.mark.parametrize(
     ("category", "annotations", "message"),
     [

@@ -8,7 +8,7 @@ from mcp_core.verify.rule import Found, Rule
 from mcp_core.verify.subject import Server, Tool
 
 _WHEN = re.compile(
-    r"\b(use (this|it|when|to|for|after|before|\w+ instead)|when (the|a|you)|whenever|call this)\b", re.IGNORECASE
+    r"\b(use (this|it|when|to|for|after|before|[\w-]+ instead)|when (the|a|you)|whenever|call this)\b", re.IGNORECASE
 )
 _RETURNS = re.compile(r"\b(return(s|ed)?|gives?|answers?|lists?|shows?)\b", re.IGNORECASE)
 
