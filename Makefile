@@ -37,6 +37,7 @@ check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, ru
 	$(BIN)/toolcharter verify demo --severity note
 	$(BIN)/toolcharter verify todo --severity note
 	$(BIN)/toolcharter verify guide --severity note
+	$(BIN)/toolcharter verify noema --severity note
 	$(BIN)/toolcharter lock --check
 	$(SELECTION) --output /dev/null || { echo "See what is confused: make selection"; exit 1; }
 

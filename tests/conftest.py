@@ -23,7 +23,7 @@ from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
 
 PATIENCE = 20.0
 
-toolcharter_servers = ["demo", "guide", "todo"]
+toolcharter_servers = ["demo", "guide", "noema", "todo"]
 
 
 @dataclass

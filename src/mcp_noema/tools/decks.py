@@ -24,6 +24,17 @@ from mcp_noema.tools.vocabulary import (
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
 _ABOUT = Field(max_length=10_000, description="What it is for.")
+_FRENCH = {
+    "deckId": "deck_2",
+    "name": "Languages::French",
+    "description": "",
+    "cards": 3,
+    "new": 2,
+    "learning": 1,
+    "due": 0,
+    "suspended": 0,
+}
+"""The deck that the examples speak of."""
 
 
 def deck_json(view: DeckView) -> dict[str, Any]:
@@ -129,7 +140,9 @@ class GetDeck(Arguments):
     cacheable=True,
     cache_ttl=10,
     tags=["decks", "cards", "reviews"],
-    examples=[Example("A deck with its preset", {"deckId": "deck_2"}, "<any>")],
+    examples=[
+        Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
+    ],
 )
 async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """Show a deck with its settings.
@@ -156,7 +169,7 @@ class ListDecks(Arguments):
     cacheable=True,
     cache_ttl=10,
     tags=["decks", "cards", "reviews"],
-    examples=[Example("All decks", {}, {"decks": "<any>", "total": 2})],
+    examples=[Example("All decks but the first", {"offset": 1}, {"decks": [_FRENCH], "total": 2})],
 )
 async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """List all decks with what waits in them today.
@@ -204,7 +217,7 @@ class SearchDecks(Arguments):
     cacheable=True,
     cache_ttl=10,
     tags=["decks", "cards", "reviews"],
-    examples=[Example("Decks about French", {"words": "french"}, {"decks": "<any>", "total": 1})],
+    examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
 async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """Find decks by words in name or description.
@@ -274,7 +287,7 @@ class UpdateDeck(Arguments):
         Example(
             "Fewer new cards, remembered better",
             {"deckId": "deck_2", "preset": {"newPerDay": 5, "desiredRetention": 0.93}},
-            "<any>",
+            _FRENCH | {"preset": "<any>", "createdAt": "<time>"},
         )
     ],
 )

@@ -156,9 +156,9 @@ class CreateCard(Arguments):
     ],
 )
 async def create_card(args: CreateCard, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
-    """Deprecated: add one card. Use this when create-note is not known to you. Returns the note.
+    """Add one card, as create-note does. Returns the note.
 
-    create-note takes the same arguments and more, and will stay.
+    create-note takes the same arguments, and more.
     """
     given = CreateNote(deck_id=args.deck_id, front=args.front, back=args.back)
     return await _create_one(given, notes, world, context)

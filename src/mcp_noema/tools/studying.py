@@ -60,9 +60,9 @@ class GetDueCards(Arguments):
                         "due": None,
                     }
                 ],
-                "remaining": {"new": 2, "learning": 0, "due": 0},
+                "remaining": {"new": 1, "learning": 1, "due": 0},
                 "backlog": 0,
-                "nextLearningAt": None,
+                "nextLearningAt": "<time>",
             },
         )
     ],
@@ -122,7 +122,7 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
                 "card": "<any>",
                 "recall": None,
                 "intervals": {"again": "1m", "hard": "6m", "good": "10m", "easy": "<text>"},
-                "remaining": {"new": 2, "learning": 0, "due": 0},
+                "remaining": {"new": 1, "learning": 1, "due": 0},
             },
         )
     ],
