@@ -8,15 +8,19 @@ Whole pages: tools of every server, settings, metrics, commands, rules. In hand-
 """
 
 import argparse
+import asyncio
 import contextlib
 import importlib
 import io
+import json
 import os
 import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from pydantic.fields import FieldInfo
@@ -33,6 +37,8 @@ from mcp_core.verify.rule import Rule
 from mcp_core.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
 from mcp_core.verify.selection import FAMILIES
 from mcp_guide.settings import GuideSettings
+from mcp_noema.app import build as build_noema
+from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,7 +260,50 @@ def kinds_of_change() -> str:
     return "\n".join(lines).strip()
 
 
-TABLES = {"kinds-of-change": kinds_of_change}
+LESSON: list[tuple[str, dict[str, Any]]] = [
+    ("create-deck", {"name": "Languages::French"}),
+    (
+        "create-notes",
+        {
+            "deckId": "deck_2",
+            "notes": [
+                {"front": "the cheese", "back": "le fromage", "kind": "basic-reversed"},
+                {"front": "{{c1::Paris}} is the capital of {{c2::France}}.", "kind": "cloze"},
+            ],
+        },
+    ),
+    ("review-next-card", {"deckId": "deck_2"}),
+    ("review-card", {"cardId": "card_1", "deckId": "deck_2", "grade": "good", "timeTakenMs": 4200}),
+]
+
+
+def noema_session() -> str:
+    """The first minutes with the learning server: calls, the parts of the answers that matter, and what to do next."""
+    morning = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+    app = build_noema(Settings(db="sqlite:///:memory:", deadline=60), World(lambda: morning))
+
+    async def learn() -> list[str]:
+        lines: list[str] = []
+        async with app:
+            for name, arguments in LESSON:
+                answer = json.loads((await app.call(name, arguments)).text)
+                hints = answer["agentHints"]
+                data = {key: value for key, value in answer["data"].items() if key not in ("preset", "description")}
+                lines += [f"-> {name} {_line(arguments)}", f"<- {_line(data)}"]
+                lines += [
+                    f"   next: {step['action']} {_line(step.get('data', {}))}" for step in hints["suggestedNextActions"]
+                ]
+                lines += [f"   {hints['reasoning']}", ""]
+        return lines
+
+    return "\n".join(["```text", *asyncio.run(learn())[:-1], "```"])
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+TABLES = {"kinds-of-change": kinds_of_change, "noema-session": noema_session}
 
 
 def insertion(found: re.Match[str]) -> str:
