@@ -1,0 +1,1 @@
+"""Anki's files, in and out, without a database of ours."""

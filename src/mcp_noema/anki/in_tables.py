@@ -1,0 +1,122 @@
+"""Collections of schema 15 to 18, which describe themselves in tables with protobuf messages."""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from mcp_noema.anki import wire
+from mcp_noema.anki.archive import AGAIN, Limits
+from mcp_noema.anki.database import check, rows
+from mcp_noema.anki.described import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
+from mcp_noema.anki.presets import Options
+from mcp_noema.anki.records import BadPackage
+from mcp_noema.model import NoteType, Template
+
+_TABLES = {
+    "config": "KEY val",
+    "deck_config": "id mtime_secs config",
+    "decks": "id name kind",
+    "notetypes": "id name config",
+    "fields": "ntid ord name",
+    "templates": "ntid ord name config",
+}
+_LAST_HOUR = 23
+
+
+def describe(connection: sqlite3.Connection, created: int, limits: Limits) -> Described:
+    """From the tables."""
+    check(connection, _TABLES)
+
+    def read(table: str) -> list[tuple[Any, ...]]:
+        return list(rows(connection, table, _TABLES[table], limits))
+
+    settings = dict(read("config"))
+    west, hour = _setting(settings.get("creationOffset")), _setting(settings.get("rollover"))
+    known = {number: _options(_bytes(config), changed) for number, changed, config in read("deck_config")}
+    return Described(
+        {number: _deck(str(name), _bytes(kind), known) for number, name, kind in read("decks")},
+        _types(read("notetypes"), read("fields"), read("templates")),
+        days(created, west, hour if hour is not None and 0 <= hour <= _LAST_HOUR else 4),
+    )
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes):
+        raise BadPackage(f"A table in the file has {value!r:.50} where a message belongs. {AGAIN}")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise BadPackage(f"A table in the file has {value!r:.50} where a number belongs. {AGAIN}")
+    return value
+
+
+def _setting(value: Any) -> int | None:
+    """A number among the settings, which are JSON."""
+    try:
+        found = from_json(value) if isinstance(value, bytes) else None
+    except ValueError:
+        return None
+    return found if isinstance(found, int) else None
+
+
+def _options(config: bytes, changed: Any) -> Options:
+    fields = wire.message(config)
+    return Options(
+        learning_steps=wire.floats(fields, 1),
+        relearning_steps=wire.floats(fields, 2),
+        maximum_interval=wire.number(fields, 16),
+        new_per_day=wire.number(fields, 9),
+        reviews_per_day=wire.number(fields, 10),
+        leech_threshold=wire.number(fields, 22),
+        bury_siblings=bool(wire.number(fields, 27) or wire.number(fields, 28)),
+        desired_retention=_one(wire.floats(fields, 37)) or 0.0,
+        parameters=wire.floats(fields, 6) or wire.floats(fields, 5) or wire.floats(fields, 3),
+        sm2_retention=_one(wire.floats(fields, 40)) or 0.9,
+        is_untouched=changed == 0,
+    )
+
+
+def _one(numbers: list[float]) -> float | None:
+    return numbers[-1] if numbers else None
+
+
+def _deck(name: str, kind: bytes, known: Mapping[int, Options]) -> AnkiDeck:
+    either = wire.message(kind)
+    if 1 not in either:
+        return filtered_deck(name)
+    normal = wire.message(wire.raw(either, 1))
+    own = OwnLimits(
+        new=wire.number(normal, 7) if 7 in normal else None,  # noqa: PLR2004 - the number of a field
+        reviews=wire.number(normal, 6) if 6 in normal else None,  # noqa: PLR2004 - as above
+        retention=_one(wire.floats(normal, 10)),
+    )
+    options = known.get(wire.number(normal, 1), Options(is_untouched=True))
+    return deck(name, wire.text(normal, 4), options, own)
+
+
+def _types(
+    types: list[tuple[Any, ...]], fields: list[tuple[Any, ...]], templates: list[tuple[Any, ...]]
+) -> dict[int, NoteType]:
+    named: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    for number, place, name in fields:
+        named[number].append((_whole(place), str(name)))
+    made: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
+    for number, place, name, config in templates:
+        sides = wire.message(_bytes(config))
+        made[number].append((_whole(place), Template(str(name), wire.text(sides, 1), wire.text(sides, 2))))
+    found: dict[int, NoteType] = {}
+    for number, name, config in types:
+        about = wire.message(_bytes(config))
+        found[number] = NoteType(
+            str(name),
+            tuple(field for _, field in sorted(named[number])),
+            tuple(template for _, template in sorted(made[number], key=lambda each: each[0])),
+            is_cloze=wire.number(about, 1) == 1,
+            css=wire.text(about, 3),
+        )
+    return found

@@ -1,0 +1,190 @@
+"""Anki itself, without its windows: makes the files that tests read, and opens those that they write."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+from anki.collection import (
+    Collection,
+    ExportAnkiPackageOptions,
+    ImportAnkiPackageOptions,
+    ImportAnkiPackageRequest,
+)
+
+from mcp_noema.anki.records import DayCount, Package
+from mcp_noema.model import State
+
+WEIGHTS = [
+    0.3,
+    1.4,
+    2.5,
+    8.1,
+    6.4,
+    0.83,
+    3.0,
+    0.002,
+    1.9,
+    0.17,
+    0.8,
+    1.5,
+    0.06,
+    0.26,
+    1.65,
+    0.6,
+    1.87,
+    0.54,
+    0.09,
+    0.066,
+    0.16,
+]
+
+
+@contextmanager
+def collection(folder: Path) -> Generator[Collection]:
+    """A collection in a folder, made where there is none."""
+    folder.mkdir(exist_ok=True)
+    opened = Collection(str(folder / "collection.anki2"))
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def add(col: Collection, deck: str, kind: str, *values: str, tags: tuple[str, ...] = ()) -> list[int]:
+    """A note, and the ids of its cards."""
+    note = col.new_note(col.models.by_name(kind))
+    note.fields = list(values)
+    note.tags = list(tags)
+    col.add_note(note, col.decks.id(deck))
+    return [int(card) for card in note.card_ids()]
+
+
+def learn(col: Collection) -> None:
+    """Nested decks, all kinds of notes, and cards in every state, answered through Anki's scheduler with FSRS."""
+    col.set_config("fsrs", True)
+    options = col.decks.add_config("Thorough")
+    options |= {"desiredRetention": 0.93, "fsrsParams6": WEIGHTS}
+    options["new"] |= {"delays": [2, 15], "perDay": 7, "bury": True}
+    options["rev"] |= {"maxIvl": 365}
+    col.decks.update_config(options)
+    french = col.decks.get(col.decks.id("Languages::French"))
+    french |= {"conf": options["id"], "desc": "Words", "reviewLimit": 50}
+    col.decks.save(french)
+    for place, word in enumerate(("un", "deux", "trois", "quatre", "cinq")):
+        tags = ("a::b", "leech") if place % 2 else ()
+        add(col, "Languages::French", "Basic", word, f'{place} <img src="{word}.png">', tags=tags)
+    reversed_cards = add(col, "Languages", "Basic (and reversed card)", "Hund", "dog")
+    cloze = add(col, "Science::Physics", "Cloze", "{{c1::E}} = {{c3::mc²}}", "Einstein")
+    col.media.write_data("un.png", b"a picture")
+    col.decks.select(col.decks.id("Languages"))
+    for answer in (4, 1, 2, 3, 4):
+        card = col.sched.getCard()
+        col.sched.answerCard(card, answer)
+    answer_now(col, cloze[0], 4)
+    col.sched.set_due_date([cloze[0]], "12")
+    col.sched.set_due_date([reversed_cards[1]], "0")
+    answer_now(col, reversed_cards[1], 1)
+    col.sched.suspend_cards([cloze[1]])
+    col.sched.bury_cards([reversed_cards[0]])
+
+
+def answer_now(col: Collection, card_id: int, answer: int) -> None:
+    """Answer a card, whether it is its turn or not: from another deck, which has no turns to keep."""
+    col.decks.select(1)
+    col.sched.reset()
+    card = col.get_card(card_id)
+    card.start_timer()
+    col.sched.answerCard(card, answer)
+
+
+def export(col: Collection, path: Path, *, legacy: bool, scheduling: bool = True) -> Path:
+    """An .apkg of everything, or a .colpkg."""
+    if path.suffix == ".colpkg":
+        col.export_collection_package(str(path), include_media=True, legacy=legacy)
+        col.reopen(after_full_sync=False)
+        return path
+    options = ExportAnkiPackageOptions(
+        with_scheduling=scheduling, with_deck_configs=scheduling, with_media=True, legacy=legacy
+    )
+    col.export_anki_package(out_path=str(path), options=options, limit=None)
+    return path
+
+
+def in_the_oldest_form(legacy: Path, path: Path) -> Path:
+    """A file as Anki 2.0 wrote it: no meta, and the collection under the name collection.anki2."""
+    with ZipFile(legacy) as old, ZipFile(path, "w", ZIP_DEFLATED) as new:
+        new.writestr("collection.anki2", old.read("collection.anki21"))
+        new.writestr("media", old.read("media"))
+    return path
+
+
+def bring_in(col: Collection, path: Path) -> Any:
+    """Import a file as a person does who wants all of it. Returns Anki's account of it."""
+    options = ImportAnkiPackageOptions(with_scheduling=True, with_deck_configs=True, merge_notetypes=True)
+    return col.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options)).log
+
+
+# --- what there is, told by Anki and by us, in the same words ----------------------------------------------
+
+
+def told_by_anki(col: Collection) -> list[tuple[Any, ...]]:
+    """Each card: where it is, how far, when it is due in days (or seconds since 1970), and its memory."""
+    told = []
+    for number in col.find_cards(""):
+        card = col.get_card(number)
+        memory = card.memory_state
+        due = card.due if card.type in (0, 1, 3) else card.due - col.sched.today
+        told.append((
+            card.note().guid,
+            card.ord,
+            col.decks.name(card.did),
+            tuple(card.note().tags),
+            tuple(card.note().fields),
+            State(card.type),
+            due,
+            round(memory.stability, 4) if memory else None,
+            round(memory.difficulty, 3) if memory else None,
+            card.reps,
+            card.lapses,
+            card.queue == -1,
+            card.queue in (-2, -3),
+        ))  # fmt: skip
+    return sorted(told)
+
+
+def told_by_us(package: Package, today: DayCount) -> list[tuple[Any, ...]]:
+    """The same of a package. `today` counts days from the day that Anki calls today."""
+    told = []
+    for card in package.cards:
+        note, schedule = package.notes[card.note], card.schedule
+        due = card.position
+        if schedule.due:
+            due = today.number(schedule.due) if schedule.state is State.REVIEW else int(schedule.due.timestamp())
+        told.append((
+            note.guid,
+            card.ordinal,
+            package.decks[card.deck].name,
+            note.tags,
+            note.values,
+            schedule.state,
+            due,
+            None if schedule.stability is None else round(schedule.stability, 4),
+            None if schedule.difficulty is None else round(schedule.difficulty, 3),
+            card.reps,
+            card.lapses,
+            card.suspended,
+            card.buried,
+        ))  # fmt: skip
+    return sorted(told)
+
+
+def log_of(col: Collection) -> list[tuple[Any, ...]]:
+    """The answers in Anki's log."""
+    return [
+        tuple(row)
+        for row in col.db.all(
+            "SELECT id, ease, ivl, lastIvl, factor, time, type FROM revlog WHERE ease > 0 ORDER BY id"
+        )
+    ]

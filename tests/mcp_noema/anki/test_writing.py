@@ -1,0 +1,141 @@
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from hypothesis import given, settings
+
+from mcp_core import Conflict
+from mcp_noema.anki.reading import read_package
+from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.writing import write_package
+from mcp_noema.model import BASIC, Preset, Schedule, State
+from tests.mcp_noema.anki import real_anki
+from tests.mcp_noema.anki.conftest import Made
+from tests.mcp_noema.anki.packed import WRITTEN, packages
+from tests.mcp_noema.anki.real_anki import WEIGHTS
+
+EMPTY = Package((), (), (), (), WRITTEN)
+
+
+def test_anki_opens_it_with_the_same_cards_due_dates_memory_and_log(made: Made, tmp_path: Path):
+    package = read_package(made.files["anki21b.apkg"])
+    write_package(package, tmp_path / "out.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        col.set_config("fsrs", True)
+        account = real_anki.bring_in(col, tmp_path / "out.apkg")
+        assert (len(account.new), account.found_notes) == (len(package.notes), len(package.notes))
+        assert real_anki.told_by_anki(col) == made.cards
+        assert real_anki.log_of(col) == made.log
+
+
+def test_anki_takes_over_decks_and_their_options(made: Made, tmp_path: Path):
+    write_package(read_package(made.files["anki21b.apkg"]), tmp_path / "out.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        real_anki.bring_in(col, tmp_path / "out.apkg")
+        assert {each.name for each in col.decks.all_names_and_ids(skip_empty_default=True)} == {
+            "Languages",
+            "Languages::French",
+            "Science",
+            "Science::Physics",
+        }
+        french = col.decks.get(col.decks.id("Languages::French"))
+        options = col.decks.get_config(french["conf"])
+        kept = {name: options[name] for name in ("desiredRetention", "fsrsParams6", "buryInterdayLearning")}
+        assert (french["desc"], options["new"]["delays"], options["new"]["perDay"]) == ("Words", [2.0, 15.0], 7)
+        assert (options["rev"]["perDay"], options["rev"]["maxIvl"], options["rev"]["bury"]) == (50, 365, True)
+        assert kept == {"desiredRetention": 0.93, "fsrsParams6": WEIGHTS, "buryInterdayLearning": True}
+
+
+def test_anki_finds_nothing_to_mend_and_goes_on_learning(made: Made, tmp_path: Path):
+    write_package(read_package(made.files["anki21b.apkg"]), tmp_path / "out.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        col.set_config("fsrs", True)
+        real_anki.bring_in(col, tmp_path / "out.apkg")
+        said, is_fine = col.fix_integrity()
+        assert is_fine, said
+        col.decks.select(col.decks.id("Languages"))
+        col.sched.answerCard(col.sched.getCard(), 3)
+        assert len(real_anki.log_of(col)) == len(made.log) + 1
+
+
+def test_an_export_of_anki_after_ours_is_the_same_package(made: Made, tmp_path: Path):
+    ours = read_package(made.files["anki21b.apkg"])
+    write_package(ours, tmp_path / "out.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        col.set_config("fsrs", True)
+        real_anki.bring_in(col, tmp_path / "out.apkg")
+        again = read_package(real_anki.export(col, tmp_path / "again.apkg", legacy=False))
+    # Pictures are not exported, and Anki has note types of these names already.
+    notes = [replace(note, type=replace(note.type, name=note.type.name.removesuffix("+"))) for note in again.notes]
+    assert replace(again, written_at=ours.written_at, media=ours.media, notes=tuple(notes)) == ours
+
+
+@settings(max_examples=60, deadline=None)
+@given(packages())
+def test_reading_what_was_written_gives_the_same(package: Package):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "out.apkg"
+        write_package(package, path)
+        assert read_package(path) == package
+
+
+def test_full_precision_survives(tmp_path: Path):
+    moment = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
+    schedule = Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment)
+    note = PackedNote("guid", BASIC, ("a", "b"), (), moment, moment)
+    card = PackedCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment)
+    package = replace(EMPTY, decks=(PackedDeck("D", "", Preset()),), notes=(note,), cards=(card,))
+    write_package(package, tmp_path / "out.apkg")
+    assert read_package(tmp_path / "out.apkg") == package
+
+
+def test_things_made_in_the_same_moment_keep_apart(tmp_path: Path):
+    note = PackedNote("", BASIC, ("a", "b"), (), WRITTEN, WRITTEN)
+    notes = tuple(replace(note, guid=f"guid {place}") for place in range(3))
+    card = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
+    cards = tuple(replace(card, note=place) for place in range(3))
+    answer = PackedReview(0, 3, WRITTEN, 1000, State.NEW, 600, 0)
+    package = replace(
+        EMPTY, decks=(PackedDeck("D"),), notes=notes, cards=cards, reviews=(answer, replace(answer, card=2))
+    )
+    write_package(package, tmp_path / "out.apkg")
+    again = read_package(tmp_path / "out.apkg")
+    assert [again.notes[card.note].guid for card in again.cards] == ["guid 0", "guid 1", "guid 2"]
+    assert [(review.card, review.reviewed_at - WRITTEN) for review in again.reviews] == [
+        (0, timedelta()),
+        (2, timedelta(milliseconds=1)),
+    ]
+
+
+def test_a_package_of_nothing_is_a_file_too(tmp_path: Path):
+    write_package(EMPTY, tmp_path / "empty.apkg")
+    assert read_package(tmp_path / "empty.apkg") == EMPTY
+    with real_anki.collection(tmp_path / "other") as col:
+        assert real_anki.bring_in(col, tmp_path / "empty.apkg").found_notes == 0
+
+
+def test_the_same_package_gives_the_same_bytes(made: Made, tmp_path: Path):
+    package = read_package(made.files["anki21.apkg"])
+    write_package(package, tmp_path / "one.apkg")
+    write_package(package, tmp_path / "two.apkg")
+    assert (tmp_path / "one.apkg").read_bytes() == (tmp_path / "two.apkg").read_bytes()
+
+
+def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path):
+    (tmp_path / "mine.apkg").write_text("precious")
+    with pytest.raises(Conflict, match=r"'mine.apkg' is there already\. Give another name, or overwrite: true\."):
+        write_package(EMPTY, tmp_path / "mine.apkg")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
+    write_package(EMPTY, tmp_path / "mine.apkg", overwrite=True)
+    assert ZipFile(tmp_path / "mine.apkg").namelist() == ["meta", "collection.anki21", "media"]
+
+
+def test_a_failure_leaves_no_half_of_a_file(tmp_path: Path):
+    # A card of a deck that the package lacks.
+    card = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
+    with pytest.raises(IndexError):
+        write_package(replace(EMPTY, cards=(card,)), tmp_path / "out.apkg")
+    assert list(tmp_path.iterdir()) == []
