@@ -162,13 +162,21 @@ class _Sqlite:
     async def _run(
         self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(threads, partial(self._unit, engine, work, *args, **kwargs))
+        loop, wanted = asyncio.get_running_loop(), _Wanted()
+        try:
+            return await loop.run_in_executor(threads, partial(self._unit, engine, wanted, work, *args, **kwargs))
+        except asyncio.CancelledError:
+            # The thread goes on: it may wait for another process, and would write what the caller was told has failed.
+            wanted.still = False
+            raise
 
-    def _unit(self, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _unit(self, engine: Engine, wanted: "_Wanted", work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
             with engine.begin() as connection:
-                return work(connection, *args, **kwargs)
+                value = work(connection, *args, **kwargs)
+                if not wanted.still:
+                    connection.rollback()
+                return value
         except DBAPIError as error:
             if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY not in _AWAY:
                 raise
@@ -179,6 +187,12 @@ class _Sqlite:
             await asyncio.to_thread(threads.shutdown)
         self._reads.dispose()
         self._writes.dispose()
+
+
+class _Wanted:
+    """Whether somebody waits for a unit of work."""
+
+    still = True
 
 
 def _only_looking(work: Work[P, T], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
