@@ -5,8 +5,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from datetime import date, datetime
+from typing import Any, Literal, Protocol
 
 from mcp_noema.model import (
     Card,
@@ -24,6 +24,9 @@ from mcp_noema.model import (
     Review,
     ReviewId,
 )
+from mcp_noema.query_tree import Tree
+
+CardOrder = Literal["due", "created", "edited", "position", "lapses", "stability", "difficulty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,77 @@ class Notes(Protocol):
 
     async def remove(self, owner: str, note_id: NoteId, now: datetime) -> NoteView:
         """Delete it with its cards; the log of reviews stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CardView:
+    """A card with all that is known about it."""
+
+    face: CardFace
+    note: NoteView
+    deck: Deck
+    preset: Preset
+    recall: float | None
+    """How likely it is remembered now; None where it is new."""
+    recent: "Recent"
+    """How the user is doing with other cards."""
+    is_due: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCards:
+    """A page of what a search finds."""
+
+    faces: tuple[CardFace, ...]
+    total: int
+
+
+Chosen = Sequence[CardId] | Tree
+"""The cards that a change is for: by their ids, or by a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCards:
+    """What a change did."""
+
+    ids: tuple[int, ...]
+    """The cards that are different now."""
+    unchanged: int = 0
+    """How many were so before."""
+    suspended: int = 0
+    """How many are suspended, and so are not asked whatever else was changed."""
+    until: datetime | None = None
+    """When they are asked again, where the change says so."""
+    recall: float | None = None
+    """How likely they will be remembered on their new day, on average; None where that is not known."""
+    wanted: float | None = None
+    """How likely they should be, on average, by their decks."""
+
+
+class Cards(Protocol):
+    """The cards. A change is for all that are chosen, or for none."""
+
+    async def get(self, owner: str, card_id: CardId, now: datetime) -> CardView: ...
+
+    async def search(
+        self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
+    ) -> FoundCards: ...
+
+    async def suspend(self, owner: str, chosen: Chosen, now: datetime, *, suspend: bool) -> ChangedCards:
+        """Ask them no more, or again."""
+        ...
+
+    async def bury(self, owner: str, chosen: Chosen, now: datetime, *, bury: bool) -> ChangedCards:
+        """Ask them no more today, or today after all."""
+        ...
+
+    async def set_due(self, owner: str, chosen: Chosen, day: date | int, now: datetime) -> ChangedCards:
+        """Make them due on a date, or so many days from today. New and learning cards become review cards."""
+        ...
+
+    async def reset(self, owner: str, chosen: Chosen, now: datetime) -> ChangedCards:
+        """Make them new, at the end of all new ones."""
         ...
 
 

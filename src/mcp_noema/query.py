@@ -261,10 +261,10 @@ def _pattern(token: _Token, signs: Sequence[str], stars: int = MOST_STARS) -> Pa
     return Pattern(tuple(parts))
 
 
-def _named(token: _Token, value: Sequence[str], example: str, stars: int = MOST_STARS) -> Pattern:
+def _named(token: _Token, value: Sequence[str], example: str) -> Pattern:
     if not value:
         _refuse_at(token.place, token.text, f"names nothing; write for example {example}")
-    return _pattern(token, value, stars)
+    return _pattern(token, value, MOST_STARS_IN_NAME)
 
 
 def _deck(token: _Token, value: Sequence[str]) -> InDeck:
@@ -280,7 +280,7 @@ def _tag(token: _Token, value: Sequence[str]) -> Tagged:
         return Tagged(None)
     if any(sign.isspace() for sign in value):
         _refuse_at(token.place, token.text, "has a space, which no tag has; write tag: for each tag by itself")
-    return Tagged(_named(token, value, "tag:hard, or tag:none for notes without tags", MOST_STARS_IN_NAME))
+    return Tagged(_named(token, value, "tag:hard, or tag:none for notes without tags"))
 
 
 def _standing(token: _Token, value: Sequence[str]) -> Is:
@@ -294,14 +294,14 @@ def _standing(token: _Token, value: Sequence[str]) -> Is:
 
 
 def _type(token: _Token, value: Sequence[str]) -> OfType:
-    return OfType(_named(token, value, "note:Basic or note:Cloze", MOST_STARS_IN_NAME))
+    return OfType(_named(token, value, "note:Basic or note:Cloze"))
 
 
 def _template(token: _Token, value: Sequence[str]) -> OfTemplate:
     digits = "".join(value)
     if re.fullmatch(r"[1-9][0-9]{0,3}", digits):
         return OfTemplate(int(digits))
-    return OfTemplate(_named(token, value, 'card:1 or card:"Card 1"', MOST_STARS_IN_NAME))
+    return OfTemplate(_named(token, value, 'card:1 or card:"Card 1"'))
 
 
 _NUMBER = r"-?[0-9]{1,6}(?:\.[0-9]{1,6})?"

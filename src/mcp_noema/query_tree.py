@@ -43,12 +43,18 @@ class Pattern:
 
     def matches(self, text: str) -> bool:
         """Whether it fits a whole text. For names: a long text and many stars take long."""
-        return re.fullmatch(self.expression(".", re.escape), fold(text), re.DOTALL) is not None
+        expression = self.expression(".", lambda literal: re.escape(fold(literal)))
+        return re.fullmatch(expression, fold(text), re.DOTALL) is not None
 
     def expression(self, one: str, literal: Callable[[str], str]) -> str:
         """As a regular expression: `one` stands for any letter, `literal` writes a text."""
         wild = {Wild.ANY: f"{one}*", Wild.ONE: one}
-        return "".join(wild[p] if isinstance(p, Wild) else literal(fold(p)) for p in self.parts)
+        return "".join(wild[p] if isinstance(p, Wild) else literal(p) for p in self.parts)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has wildcards."""
+        return any(isinstance(part, Wild) for part in self.parts)
 
 
 def _quoted(text: str) -> str:

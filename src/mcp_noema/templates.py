@@ -77,8 +77,12 @@ def first_key(value: str) -> int:
     return int.from_bytes(digest) & _SIXTY_THREE_BITS
 
 
+_CONTROL = dict.fromkeys((*range(9), *range(14, 28), *range(0xD800, 0xE000)))
+"""Signs that no database keeps, and no one looks for."""
+
+
 def _one_line(value: str) -> str:
-    return fold(" ".join(plain_text(value).split()))
+    return fold(" ".join(plain_text(value).translate(_CONTROL).split()))
 
 
 def _by_name(type: NoteType, values: tuple[str, ...]) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from mcp_core.db import Database, address, open_database
 from mcp_core.migrations import Migrations
-from mcp_noema.keeping import Decks, Notes, People, Studies
+from mcp_noema.keeping import Cards, Decks, Notes, People, Studies
+from mcp_noema.store.cards import SqlCards
 from mcp_noema.store.decks import SqlDecks
 from mcp_noema.store.notes import SqlNotes
 from mcp_noema.store.people import SqlPeople
@@ -29,6 +30,7 @@ def kept_in(database: Database) -> dict[type[Any], Any]:
     return {
         Decks: SqlDecks(database),
         Notes: SqlNotes(database),
+        Cards: SqlCards(database),
         Studies: SqlStudies(database),
         People: SqlPeople(database),
     }

@@ -58,7 +58,8 @@ REVIEW_ROW = (
 Row = Any
 """A row of the columns above. SQLAlchemy's own type would make every value unknown."""
 
-_QUEUES = {State.NEW: NEW, State.LEARNING: LEARNING, State.RELEARNING: LEARNING, State.REVIEW: REVIEW}
+QUEUES = {State.NEW: NEW, State.LEARNING: LEARNING, State.RELEARNING: LEARNING, State.REVIEW: REVIEW}
+"""Where a card of that state waits, unless it is suspended."""
 
 
 def deck_of(row: Row) -> Deck:
@@ -116,7 +117,7 @@ def card_of(row: Row) -> Card:
 
 def schedule_values(schedule: Schedule, *, suspended: bool = False) -> dict[str, Any]:
     """The columns of a card that its schedule fills, the queue among them."""
-    queue = SUSPENDED if suspended else _QUEUES[schedule.state]
+    queue = SUSPENDED if suspended else QUEUES[schedule.state]
     return asdict(schedule) | {"state": int(schedule.state), "queue": queue}
 
 
