@@ -152,7 +152,7 @@ def _in_field(term: InField, scope: Scope) -> Condition:
                 places.setdefault(place, []).append(each.id)
     if not places:
         names = {name for each in scope.types for name in each.fields}
-        _unknown(term.field, names, "field", f"write {_escaped(term)} if the colon is part of the words")
+        _unknown(term.field, names, "field", f"Write {_escaped(term)} if the colon is part of the words.")
     return sa.or_(
         *(
             sa.and_(_one_of(notes.c.type_id, ids), _like(line_of(notes.c.text, place + 1), term.pattern))
@@ -192,14 +192,14 @@ def _in_deck(term: InDeck, scope: Scope) -> Condition:
         deck.id for deck in scope.decks.values() if any(term.name.matches(name) for name in (deck.name, *deck.above))
     ]
     if not inside:
-        _unknown(term.name, {deck.name for deck in scope.decks.values()}, "deck", "list-decks shows all decks")
+        _unknown(term.name, {deck.name for deck in scope.decks.values()}, "deck", "list-decks shows all.")
     return _one_of(cards.c.deck_id, inside)
 
 
 def _of_type(term: OfType, scope: Scope) -> Condition:
     ids = [each.id for each in scope.types if term.name.matches(each.name)]
     if not ids:
-        _unknown(term.name, {each.name for each in scope.types}, "note type", "write one of these, or leave note: out")
+        _unknown(term.name, {each.name for each in scope.types}, "note type", "Use one that is there.")
     return _one_of(notes.c.type_id, ids)
 
 
@@ -215,7 +215,7 @@ def _of_template(term: OfTemplate, scope: Scope) -> Condition:
             fits.append(sa.and_(notes.c.type_id == each.id, places_fit))
     if not fits:
         names = {made.name for each in scope.types for made in each.templates}
-        _unknown(term.template, names, "card template", "write one of these, or a number such as card:1")
+        _unknown(term.template, names, "card template", "A number does too, such as card:1.")
     return sa.or_(*fits, sa.false())
 
 
@@ -228,7 +228,7 @@ def _unknown(wanted: Pattern, names: set[str], what: str, fix: str) -> None:
     ends = [each for key, each in known.items() if key.endswith(SEPARATOR + name.casefold())]
     near = ends[:3] or [known[key] for key in get_close_matches(name.casefold(), known, 3)] or sorted(names)[:10]
     meant = f" There is {', '.join(map(repr, near))}." if near else ""
-    raise InvalidArguments(f"query: there is no {what} {name!r}.{meant} {fix[0].upper()}{fix[1:]}.", fields=("query",))
+    raise InvalidArguments(f"query: there is no {what} {name!r}.{meant} {fix}", fields=("query",))
 
 
 def _one_of(column: ColumnElement[int], numbers: Iterable[int]) -> Condition:
