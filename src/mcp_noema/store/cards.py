@@ -49,8 +49,11 @@ class SqlCards:
     async def search(
         self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
     ) -> FoundCards:
-        column = ORDERS[order].desc() if descending else ORDERS[order].asc()
-        return await self._database.read(_search, owner, query, now, order=column, page=slice(offset, offset + limit))
+        # Cards that are alike in that follow each other in the same direction.
+        columns = (ORDERS[order], cards.c.id)
+        ordered = [column.desc() if descending else column.asc() for column in columns]
+        page = slice(offset, offset + limit)
+        return await self._database.read(_search, owner, query, now, order=ordered, page=page)
 
     async def suspend(self, owner: str, chosen: Chosen, now: datetime, *, suspend: bool) -> ChangedCards:
         return await self._database.write(_suspend, owner, chosen, now, suspend=suspend)
@@ -93,12 +96,13 @@ def _is_due(card: Card, person: Person, now: datetime) -> bool:
 
 
 def _search(
-    connection: Connection, owner: str, query: Tree, now: datetime, *, order: ColumnElement[Any], page: slice
+    connection: Connection, owner: str, query: Tree, now: datetime, *, order: Sequence[Any], page: slice
 ) -> FoundCards:
     person = people.find(connection, owner)
     scope = search.scope_of(connection, person, query, now)
     total = connection.execute(search.found(query, scope, sa.func.count())).scalar_one()
-    ids = search.found(query, scope, cards.c.id).order_by(order.nulls_last(), cards.c.id).slice(page.start, page.stop)
+    by = [column.nulls_last() for column in order]
+    ids = search.found(query, scope, cards.c.id).order_by(*by).slice(page.start, page.stop)
     shown = faces.load(connection, person.id, list(connection.execute(ids).scalars())) if total else []
     return FoundCards(tuple(shown), total)
 

@@ -125,9 +125,11 @@ def done_on(connection: Connection, user_id: int, day: Day) -> dict[int, Done]:
 _WAITING = (cards.c.id, cards.c.note_id, cards.c.deck_id, cards.c.queue, cards.c.due)
 
 
-def gather_learning(connection: Connection, deck_ids: Sequence[int], until: datetime, most: int) -> list[Waiting]:
-    """Learning cards that are due, the earliest first."""
-    condition = sa.and_(cards.c.queue == LEARNING, cards.c.due <= until)
+def gather_learning(
+    connection: Connection, deck_ids: Sequence[int], now: datetime, day: Day, most: int
+) -> list[Waiting]:
+    """Learning cards that are due today, the earliest first."""
+    condition = sa.and_(cards.c.queue == LEARNING, cards.c.due <= day.ends, available(now))
     return _gather(connection, dict.fromkeys(deck_ids, most), condition, cards.c.due)
 
 

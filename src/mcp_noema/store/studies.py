@@ -49,7 +49,7 @@ def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int
     day = person.preferences.day_of(now)
     limits = queues.Limits(chosen, known, queues.done_on(connection, person.id, day))
     ids = [deck.id for deck in chosen]
-    learning = queues.gather_learning(connection, ids, day.ends, MOST_LEARNING)
+    learning = queues.gather_learning(connection, ids, now, day, MOST_LEARNING)
     ready = [card for card in learning if card.due is not None and card.due <= now]
     shown = {card.note_id for card in learning}
     room = {number: limits.left(number, "review") * SPARE for number in ids}

@@ -10,7 +10,7 @@ from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
 from mcp_noema import advice
 from mcp_noema.hinting import card_resource, deck_resource, shortened
 from mcp_noema.keeping import CardOrder, Cards, CardView, FoundCards
-from mcp_noema.model import CardFace, CardId, DeckId, NoteId, World
+from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.tools.vocabulary import READS, ACard, Answer, Arguments, iso, owner
@@ -51,7 +51,7 @@ class GetCard(Arguments):
                 "siblings": ["card_1"],
                 "state": "new",
                 "suspended": False,
-                "buriedUntil": None,
+                "buried": False,
                 "due": None,
                 "lastReview": None,
                 "stability": None,
@@ -73,10 +73,10 @@ async def get_card(args: GetCard, cards: Need[Cards], world: Need[World], contex
     """
     now = world.now()
     view = await cards.get(owner(context), args.card_id, now)
-    return Answer.ok(_in_full(view), hints=_for_card(view, now))
+    return Answer.ok(_in_full(view, now), hints=_for_card(view, now))
 
 
-def _in_full(view: CardView) -> dict[str, Any]:
+def _in_full(view: CardView, now: datetime) -> dict[str, Any]:
     face, card, note = view.face, view.face.card, view.note.note
     shown = {
         "cardId": CardId.of(card.id),
@@ -91,7 +91,7 @@ def _in_full(view: CardView) -> dict[str, Any]:
         "siblings": [CardId.of(other.id) for other in view.note.cards if other.id != card.id],
         "state": card.schedule.state.word,
         "suspended": card.suspended,
-        "buriedUntil": iso(card.buried_until),
+        "buried": _is_buried(card, now),
         "due": iso(card.schedule.due),
         "lastReview": iso(card.schedule.last_review),
         "stability": card.schedule.stability,
@@ -102,6 +102,10 @@ def _in_full(view: CardView) -> dict[str, Any]:
         "createdAt": iso(card.created_at),
     }
     return shown | ({"media": list(face.media)} if face.media else {})
+
+
+def _is_buried(card: Card, now: datetime) -> bool:
+    return card.buried_until is not None and card.buried_until > now
 
 
 def _for_card(view: CardView, now: datetime) -> AgentHints:
@@ -227,8 +231,8 @@ def _in_short(face: CardFace, now: datetime) -> dict[str, Any]:
     }
     if card.suspended:
         shown["suspended"] = True
-    if card.buried_until and card.buried_until > now:
-        shown["buriedUntil"] = iso(card.buried_until)
+    if _is_buried(card, now):
+        shown["buried"] = True
     return shown
 
 

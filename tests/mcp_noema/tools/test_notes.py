@@ -121,7 +121,8 @@ async def test_a_correction_keeps_the_schedule(ana: Learner):
         "cardsRemoved": [],
         "cardsSuspended": [],
     }
-    assert await ana("get-card", cardId=card) == before | {"back": "another", "tags": ["new::tag"]}
+    expected = {"back": "another", "tags": ["new::tag"], "fields": changed["fields"]}
+    assert await ana("get-card", cardId=card) == before | expected
 
 
 async def test_gaps_come_and_go_and_an_answered_card_is_not_lost(ana: Learner):

@@ -1,0 +1,282 @@
+"""Changing many cards at once: all of them, or none."""
+
+from datetime import datetime, timedelta
+
+import fsrs
+import pytest
+
+from mcp_noema.tools.card_changes import MOST_IN_HINTS
+from tests.mcp_noema.learning import MONDAY, Learner
+
+CHANGES = {
+    "suspend-cards": {},
+    "bury-cards": {},
+    "set-due-date": {"days": 3, "explicit_action": "SET_DUE_DATE"},
+    "reset-cards": {"explicit_action": "RESET_CARDS"},
+}
+
+
+async def waiting(ana: Learner) -> list[str]:
+    return [card["cardId"] for card in (await ana("get-due-cards"))["cards"]]
+
+
+# --- which cards -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tool", "more"), CHANGES.items())
+async def test_one_card_that_is_not_there_stops_the_change_of_all(
+    ana: Learner, bob: Learner, tool: str, more: dict[str, object]
+):
+    [mine] = await ana.notes(await ana.deck())
+    [his] = await bob.notes(await bob.deck())
+    before = await ana("get-card", cardId=mine)
+    assert await ana.fails(tool, cardIds=[mine, his, "card_999", his], **more) == (
+        "NotFoundError",
+        f"Nothing was changed. There is no card {his}, card_999. search-cards shows yours with their ids.",
+    )
+    assert await ana.fails(tool, query=f"cid:{his}", **more) == (
+        "NotFoundError",
+        f"No card matches 'cid:{his}', so nothing was changed. search-cards shows what a query finds.",
+    )
+    assert await ana("get-card", cardId=mine) == before
+
+
+@pytest.mark.parametrize(("tool", "more"), CHANGES.items())
+async def test_cards_are_chosen_by_ids_or_by_a_query(ana: Learner, tool: str, more: dict[str, object]):
+    [card] = await ana.notes(await ana.deck())
+    one = ("ValidationError", "Give cardIds or query, one of the two.")
+    assert await ana.fails(tool, **more) == one
+    assert await ana.fails(tool, cardIds=[card], query="is:new", **more) == one
+    assert await ana.fails(tool, cardIds=[], **more) == one
+    assert await ana.fails(tool, query=" ", **more) == (
+        "ValidationError",
+        "query: it is empty, which means all cards. Say which, such as deck:Math; all are deck:*.",
+    )
+    assert (await ana.fails(tool, query="(", **more))[1].startswith("The query cannot be read at character 1: '('")
+    assert (await ana.fails(tool, cardIds=["deck_1"], **more))[0] == "ValidationError"
+
+
+async def test_more_than_a_thousand_cards_are_refused(ana: Learner):
+    deck = await ana.deck()
+    for start in range(0, 1001, 500):
+        drafts = [{"front": f"q {number}"} for number in range(start, min(start + 500, 1001))]
+        await ana("create-notes", deckId=deck, notes=drafts)
+    assert await ana.fails("suspend-cards", query="deck:French") == (
+        "ValidationError",
+        (
+            "1001 cards match 'deck:French', and 1000 are the most for one call, so nothing was changed. "
+            "Narrow the query, for example with deck: or tag:."
+        ),
+    )
+    assert (await ana("search-cards", query="is:suspended"))["total"] == 0
+    ids = [f"card_{number}" for number in range(1, 1002)]
+    assert (await ana.fails("suspend-cards", cardIds=ids))[0] == "ValidationError"
+    done = await ana("suspend-cards", query='deck:French -"q 1000"')
+    assert len(done["cardIds"]) == 1000
+    [undo] = ana.hints["suggestedNextActions"]
+    assert (undo["data"], undo["description"]) == (
+        {"suspend": False},
+        "Take it back, with the cardIds of this answer.",
+    )
+    assert len(done["cardIds"]) > MOST_IN_HINTS
+
+
+@pytest.mark.parametrize(("tool", "literal"), [("set-due-date", "SET_DUE_DATE"), ("reset-cards", "RESET_CARDS")])
+async def test_what_reschedules_needs_the_explicit_literal(ana: Learner, tool: str, literal: str):
+    [card] = await ana.notes(await ana.deck())
+    day = {"days": 1} if tool == "set-due-date" else {}
+    before = await ana("get-card", cardId=card)
+    assert await ana.fails(tool, cardIds=[card], **day) == (
+        "ValidationError",
+        f"Invalid arguments for '{tool}': explicit_action: is required, but missing.",
+    )
+    error, message = await ana.fails(tool, cardIds=[card], explicit_action="YES", **day)
+    assert error == "ValidationError"
+    assert literal in message
+    assert await ana("get-card", cardId=card) == before
+
+
+# --- suspending --------------------------------------------------------------------------------------------
+
+
+async def test_a_suspended_card_is_not_asked_and_keeps_its_schedule(ana: Learner):
+    deck = await ana.deck()
+    new, learning, review = await ana.notes(deck, 3)
+    await ana("review-card", cardId=learning, grade="good")
+    await ana("review-card", cardId=review, grade="easy")
+    ana.clock.forward(days=8)
+    before = [await ana("get-card", cardId=card) for card in (new, learning, review)]
+    assert sorted(await waiting(ana)) == [new, learning, review]
+    assert await ana("suspend-cards", query="deck:French") == {
+        "cardIds": [new, learning, review],
+        "unchanged": 0,
+        "suspended": True,
+    }
+    assert ana.hints["suggestedNextActions"] == [
+        {
+            "action": "suspend-cards",
+            "priority": "low",
+            "data": {"suspend": False, "cardIds": [new, learning, review]},
+            "description": "Take it back.",
+            "category": "correction",
+            "reversible": True,
+        }
+    ]
+    undo = ana.hints["suggestedNextActions"][0]["data"]
+    assert await waiting(ana) == []
+    assert [await ana("get-card", cardId=card["cardId"]) for card in before] == [
+        card | {"suspended": True} for card in before
+    ]
+    assert await ana("suspend-cards", cardIds=[new, new]) == {"cardIds": [], "unchanged": 1, "suspended": True}
+    assert ana.hints["suggestedNextActions"] == []
+    assert ana.hints["reasoning"].startswith("0 of 1 cards are not asked any more; the others were so before.")
+    assert (await ana("suspend-cards", **undo))["cardIds"] == [new, learning, review]
+    assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["review-next-card", "suspend-cards"]
+    assert [await ana("get-card", cardId=card["cardId"]) for card in before] == before
+    assert sorted(await waiting(ana)) == [new, learning, review]
+
+
+# --- burying -----------------------------------------------------------------------------------------------
+
+
+async def test_a_buried_card_comes_back_tomorrow(ana: Learner):
+    deck = await ana.deck()
+    new, learning, review = await ana.notes(deck, 3)
+    await ana("review-card", cardId=learning, grade="good")
+    await ana("review-card", cardId=review, grade="easy")
+    ana.clock.forward(days=8)
+    assert await ana("bury-cards", cardIds=[review, learning, new]) == {
+        "cardIds": [new, learning, review],
+        "unchanged": 0,
+        "buriedUntil": "2026-11-25T04:00:00Z",
+    }
+    assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["review-next-card", "bury-cards"]
+    assert await waiting(ana) == []
+    ana.clock.now = datetime.fromisoformat("2026-11-25T04:00:00Z")
+    assert sorted(await waiting(ana)) == [new, learning, review]
+    assert (await ana("bury-cards", cardIds=[new]))["cardIds"] == [new]
+    undo = ana.hints["suggestedNextActions"][-1]["data"]
+    assert await ana("bury-cards", **undo) == {"cardIds": [new], "unchanged": 0, "buriedUntil": None}
+    assert sorted(await waiting(ana)) == [new, learning, review]
+
+
+# --- a day of one's own choice -----------------------------------------------------------------------------
+
+
+async def test_cards_are_due_on_the_day_that_is_chosen(ana: Learner):
+    deck = await ana.deck(reviewsPerDay=99)
+    new, learning, review = await ana.notes(deck, 3)
+    await ana("review-card", cardId=learning, grade="good")
+    await ana("review-card", cardId=review, grade="easy")
+    before = {card: await ana("get-card", cardId=card) for card in (new, learning, review)}
+    done = await ana("set-due-date", query="deck:French", days=3, explicit_action="SET_DUE_DATE")
+    assert done == {
+        "cardIds": [new, learning, review],
+        "due": "2026-11-19T04:00:00Z",
+        "expectedRecall": done["expectedRecall"],
+    }
+    for card, was in before.items():
+        # Memory stays as it was; what is remembered today too.
+        expected = was | {"state": "review", "due": "2026-11-19T04:00:00Z"}
+        assert await ana("get-card", cardId=card) == expected
+    ana.clock.now = MONDAY.replace(day=19, hour=3, minute=59)
+    assert await waiting(ana) == []
+    ana.clock.forward(minutes=1)
+    assert sorted(await waiting(ana)) == [new, learning, review]
+
+
+async def test_the_recall_to_expect_is_what_fsrs_says(ana: Learner):
+    deck = await ana.deck()
+    [card, new] = await ana.notes(deck, 2)
+    await ana("review-card", cardId=card, grade="easy")
+    scheduler = fsrs.Scheduler(enable_fuzzing=False)
+    theirs, _ = scheduler.review_card(fsrs.Card(1), fsrs.Rating.Easy, MONDAY)
+    done = await ana("set-due-date", cardIds=[card, new], date="2027-11-16", explicit_action="SET_DUE_DATE")
+    assert done["due"] == "2027-11-16T04:00:00Z"
+    recall = scheduler.get_card_retrievability(theirs, datetime.fromisoformat(done["due"]))
+    assert done["expectedRecall"] == recall
+    [risk] = ana.hints["riskFactors"]
+    assert risk == {
+        "type": "accuracy",
+        "severity": "medium",
+        "description": f"By then {recall:.0%} are remembered, and 90% are wanted.",
+        "probability": round(1 - recall, 4),
+        "impact": round(0.9 - recall, 4),
+        "mitigation": "Choose an earlier day.",
+    }
+    soon = await ana("set-due-date", cardIds=[card, new], days=0, explicit_action="SET_DUE_DATE")
+    assert soon["due"] == "2026-11-16T04:00:00Z"
+    assert ana.hints["riskFactors"] == []
+    assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["review-next-card"]
+    assert await waiting(ana) == [card, new]
+    assert (await ana("set-due-date", cardIds=[new], days=9, explicit_action="SET_DUE_DATE"))["expectedRecall"] is None
+
+
+async def test_a_new_card_with_a_due_date_is_learned_when_it_is_answered(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    await ana("set-due-date", cardIds=[card], days=0, explicit_action="SET_DUE_DATE")
+    data = await ana("review-card", cardId=card, grade="good")
+    theirs, _ = fsrs.Scheduler(enable_fuzzing=False).review_card(fsrs.Card(1), fsrs.Rating.Good, MONDAY)
+    assert (data["stability"], data["difficulty"], data["state"]) == (theirs.stability, theirs.difficulty, "learning")
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ({}, "Give date or days, one of the two."),
+        ({"date": "2026-11-20", "days": 3}, "Give date or days, one of the two."),
+        ({"date": "2026-11-15"}, "date: 2026-11-15 is before today, 2026-11-16. Give today or a later day; nothing"),
+        ({"days": -1}, "greater than or equal to 0"),
+        ({"date": "tomorrow"}, "date"),
+    ],
+)
+async def test_a_day_that_cannot_be_is_refused(ana: Learner, when: dict[str, object], told: str):
+    [card] = await ana.notes(await ana.deck())
+    error, message = await ana.fails("set-due-date", cardIds=[card], explicit_action="SET_DUE_DATE", **when)
+    assert error == "ValidationError"
+    assert told in message
+
+
+async def test_the_date_is_that_of_the_user(ana: Learner):
+    await ana("set-preference", name="timezone", value="Asia/Tokyo")
+    [card] = await ana.notes(await ana.deck())
+    ana.clock.now = MONDAY.replace(hour=18)  # three in the morning of the 17th in Tokyo, where the 16th still goes on
+    done = await ana("set-due-date", cardIds=[card], date="2026-11-16", explicit_action="SET_DUE_DATE")
+    assert done["due"] == "2026-11-15T19:00:00Z"
+    ana.clock.forward(hours=1)
+    assert (await ana.fails("set-due-date", cardIds=[card], date="2026-11-16", explicit_action="SET_DUE_DATE"))[
+        1
+    ].startswith("date: 2026-11-16 is before today, 2026-11-17.")
+
+
+# --- beginning anew ----------------------------------------------------------------------------------------
+
+
+async def test_a_card_that_is_reset_is_new_and_comes_last(ana: Learner):
+    deck = await ana.deck()
+    first, second, third = await ana.notes(deck, 3)
+    fresh = await ana("get-card", cardId=first)
+    await ana.answers(first, "good", "easy", "again", "good", every=timedelta(days=2))
+    assert (await ana("get-card", cardId=first))["lapses"] == 1
+    assert await ana("reset-cards", cardIds=[first, second], explicit_action="RESET_CARDS") == {
+        "cardIds": [first],
+        "unchanged": 1,
+    }
+    assert await ana("get-card", cardId=first) == fresh
+    found = await ana("search-cards", query="is:new", sortBy="position")
+    assert [card["cardId"] for card in found["cards"]] == [second, third, first]
+    # The log stays: what was answered was answered.
+    assert (await ana("search-cards", query="rated:99"))["total"] == 1
+
+
+@pytest.mark.parametrize("tool", ["set-due-date", "reset-cards"])
+async def test_a_suspended_card_stays_so_and_the_agent_is_told(ana: Learner, tool: str):
+    [card] = await ana.notes(await ana.deck())
+    await ana("review-card", cardId=card, grade="easy")
+    await ana("suspend-cards", cardIds=[card])
+    await ana(tool, cardIds=[card], **{**CHANGES[tool], **({"days": 0} if tool == "set-due-date" else {})})
+    [warning] = ana.hints["warnings"]
+    assert warning["message"] == "1 of the cards are suspended, so they are not asked all the same."
+    assert await waiting(ana) == []
+    await ana("suspend-cards", cardIds=[card], suspend=False)
+    assert await waiting(ana) == [card]

@@ -1,0 +1,198 @@
+"""Looking at cards, and finding them."""
+
+from tests.mcp_noema.learning import MONDAY, Learner
+
+
+async def test_a_card_shows_all_that_is_known_about_it(ana: Learner):
+    deck = await ana.deck()
+    made = await ana(
+        "create-note",
+        deckId=deck,
+        front="{{c1::Paris}} is <b>in</b> {{c2::France}}",
+        back='<img src="map.png">',
+        kind="cloze",
+        tags=["geo"],
+    )
+    first, second = made["cardIds"]
+    await ana("review-card", cardId=first, grade="easy")
+    card = await ana("get-card", cardId=first)
+    assert card == {
+        "cardId": first,
+        "noteId": made["noteId"],
+        "deckId": deck,
+        "deck": "French",
+        "front": "[...] is in France",
+        "back": "Paris is in France\n[image: map.png]",
+        "kind": "Cloze",
+        "fields": {"Text": "{{c1::Paris}} is <b>in</b> {{c2::France}}", "Back Extra": '<img src="map.png">'},
+        "tags": ["geo"],
+        "siblings": [second],
+        "state": "review",
+        "suspended": False,
+        "buried": False,
+        "due": "2026-11-24T09:00:00Z",
+        "lastReview": "2026-11-16T09:00:00Z",
+        "stability": card["stability"],
+        "difficulty": card["difficulty"],
+        "recall": 1.0,
+        "reps": 1,
+        "lapses": 0,
+        "createdAt": "2026-11-16T09:00:00Z",
+        "media": ["map.png"],
+    }
+    assert ana.hints["suggestedNextActions"] == []
+    assert ana.hints["reasoning"].startswith("The card is due in 8d. ")
+    assert (await ana("get-card", cardId=second))["buried"]
+
+
+async def test_what_to_do_with_a_card_follows_from_how_it_stands(ana: Learner):
+    deck = await ana.deck(leechThreshold=1)
+    [card] = await ana.notes(deck)
+
+    async def steps() -> list[tuple[str, dict[str, object]]]:
+        await ana("get-card", cardId=card)
+        return [(step["action"], step["data"]) for step in ana.hints["suggestedNextActions"]]
+
+    assert await steps() == []
+    await ana.answers(card, "easy")
+    # Due: FSRS says what answering wins back.
+    assert await steps() == [("review-card", {"cardId": card})]
+    recall = ana.answer["data"]["recall"]
+    assert 0 < recall < 1
+    assert ana.hints["estimatedImpact"]["benefit"] == round(1 - recall, 4)
+    assert ana.hints["estimatedImpact"]["effort"] == round(5000 / 60_000, 4)
+    await ana("review-card", cardId=card, grade="again")
+    assert await steps() == [("update-note", {"noteId": "note_1"})]
+    assert [warning["message"] for warning in ana.hints["warnings"]] == ["A leech: forgotten 1 times."]
+    await ana("suspend-cards", cardIds=[card])
+    assert await steps() == [
+        ("suspend-cards", {"cardIds": [card], "suspend": False}),
+        ("update-note", {"noteId": "note_1"}),
+    ]
+
+
+async def test_confidence_grows_with_answers_and_fades_with_time(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    seen = []
+    for grade in ("easy", "good", "good"):
+        await ana.answers(card, grade)
+        await ana("get-card", cardId=card)
+        seen.append(ana.hints["confidence"])
+    assert 0 < seen[0] < seen[1] < seen[2] < 1
+    ana.clock.forward(days=3000)
+    await ana("suspend-cards", cardIds=[card])
+    await ana("get-card", cardId=card)
+    assert ana.hints["confidence"] < seen[2]
+
+
+async def test_a_card_of_someone_else_is_not_there(ana: Learner, bob: Learner):
+    [card] = await ana.notes(await ana.deck())
+    missing = ("NotFoundError", f"There is no card {card}. search-cards shows yours with their ids.")
+    assert await bob.fails("get-card", cardId=card) == missing
+    assert await bob.fails("get-card", cardId="card_none") == (
+        "NotFoundError",
+        "There is no card card_none. search-cards shows yours with their ids.",
+    )
+
+
+async def test_a_page_of_cards_and_how_to_go_on(ana: Learner):
+    deck = await ana.deck()
+    cards = await ana.notes(deck, 5)
+    found = await ana("search-cards", query='deck:french "question"', limit=2, offset=2, sortOrder="desc")
+    assert found == {
+        "cards": [
+            {
+                "cardId": cards[number],
+                "noteId": f"note_{number + 1}",
+                "front": f"question {number + 1}",
+                "deck": "French",
+                "state": "new",
+                "due": None,
+            }
+            for number in (2, 1)
+        ],
+        "total": 5,
+    }
+    assert ana.hints["suggestedNextActions"] == [
+        {
+            "action": "search-cards",
+            "priority": "medium",
+            "data": {"query": 'deck:french "question"', "sortOrder": "desc", "limit": 2, "offset": 4},
+            "description": "Show more: 1 are left.",
+            "category": "exploration",
+        },
+        {
+            "action": "get-card",
+            "priority": "medium",
+            "data": {"cardId": cards[2]},
+            "description": "See the first of them whole.",
+            "category": "exploration",
+        },
+        {
+            "action": "suspend-cards",
+            "priority": "low",
+            "data": {"query": "deck:french question", "suspend": True},
+            "description": "Ask none of them any more, if the user wants that.",
+            "expectedOutcome": "5 cards are suspended.",
+            "reversible": True,
+        },
+    ]
+    assert ana.hints["confidence"] == 0.8
+    assert [resource["id"] for resource in ana.hints["relatedResources"]] == [cards[2], cards[1]]
+
+
+async def test_cards_that_are_set_aside_say_so(ana: Learner):
+    deck = await ana.deck()
+    suspended, buried = await ana.notes(deck, 2)
+    await ana("suspend-cards", cardIds=[suspended])
+    await ana("bury-cards", cardIds=[buried])
+    found = await ana("search-cards", query="")
+    assert [(card["cardId"], card.get("suspended"), card.get("buried")) for card in found["cards"]] == [
+        (suspended, True, None),
+        (buried, None, True),
+    ]
+    await ana("search-cards", query="is:suspended")
+    assert ana.hints["suggestedNextActions"][-1]["data"] == {"query": "is:suspended", "suspend": False}
+
+
+async def test_long_fronts_are_cut(ana: Learner):
+    deck = await ana.deck()
+    await ana("create-note", deckId=deck, front="word " * 100 + "<br>second line", back="")
+    [card] = (await ana("search-cards", query="second"))["cards"]
+    assert card["front"] == ("word " * 100)[:79].rstrip() + "…"
+
+
+async def test_nothing_found_suggests_to_ask_for_less(ana: Learner):
+    deck = await ana.deck()
+    await ana.notes(deck)
+    assert await ana("search-cards", query="(question or answer) is:new is:due") == {"cards": [], "total": 0}
+    [step] = ana.hints["suggestedNextActions"]
+    assert (step["action"], step["data"]) == ("search-cards", {"query": "(question OR answer) is:new"})
+    assert (await ana("search-cards", **step["data"]))["total"] == 1
+    await ana("search-cards", query="nothing")
+    assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["list-decks"]
+
+
+async def test_cards_come_in_the_order_that_is_asked_for(ana: Learner):
+    deck = await ana.deck()
+    easy, hard, new = await ana.notes(deck, 3)
+    await ana("review-card", cardId=easy, grade="easy")
+    await ana("review-card", cardId=hard, grade="again")
+    ana.clock.now = MONDAY.replace(day=17)
+    await ana("update-note", noteId="note_1", back="edited")
+
+    async def order(by: str, order: str = "asc") -> list[str]:
+        found = await ana("search-cards", query="", sortBy=by, sortOrder=order)
+        return [card["cardId"] for card in found["cards"]]
+
+    assert {by: await order(by) for by in ("created", "position", "due", "stability", "difficulty", "edited")} == {
+        "created": [easy, hard, new],
+        "position": [easy, hard, new],
+        # What has no such number comes last, whichever way they are sorted.
+        "due": [hard, easy, new],
+        "stability": [hard, easy, new],
+        "difficulty": [easy, hard, new],
+        "edited": [hard, new, easy],
+    }
+    assert await order("due", "desc") == [easy, hard, new]
+    assert await order("lapses", "desc") == [new, hard, easy]
