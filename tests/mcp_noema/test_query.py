@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,6 +178,22 @@ def test_the_terms_of_a_tree_come_from_left_to_right():
     assert list(terms(Everything())) == []
 
 
+PAGE = Path(__file__).parents[2] / "docs" / "noema-search.md"
+EXAMPLES = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
+
+
+def test_every_query_of_the_documentation_is_read():
+    assert len(EXAMPLES) > 40
+    for query in EXAMPLES:
+        assert parse(str(parse(query))) == parse(query)
+
+
+def test_the_error_of_the_documentation_is_the_one_that_comes():
+    with pytest.raises(InvalidArguments) as refused:
+        parse("-dog is:learning")
+    assert str(refused.value) in PAGE.read_text()
+
+
 _SOUP = st.lists(
     st.sampled_from(
         [
@@ -209,7 +228,7 @@ def test_any_text_is_read_or_refused_and_what_was_read_is_written_the_same(query
 
 _NAME = st.text(st.characters(exclude_characters="\x00", exclude_categories=("Cs", "Cc")), min_size=1, max_size=8)
 _PATTERN = st.lists(_NAME | st.just(ANY) | st.just(ONE), min_size=1, max_size=3).map(
-    lambda parts: parse(f'"x\\:{Pattern(tuple(parts))}"').pattern
+    lambda parts: parse(str(Words(Pattern(tuple(parts))))).pattern
 )
 _TERM = st.one_of(
     _PATTERN.map(Words),

@@ -98,7 +98,7 @@ EFFECTS: Mapping[str, Effect] = {
 
 MORE_VERBS = _words("""
     abort access acknowledge aggregate align allocate animate annotate assert audit balance batch benchmark bind block
-    blur bookmark bulk bump cache certify chat checkout choose clean clip collapse collect combine compact compose
+    blur bookmark bulk bump bury cache certify chat checkout choose clean clip collapse collect combine compact compose
     compress concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define
     delegate deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate
     exchange exec expand expect expose extend feed finalise flag flip flush follow force gather give grade guide
