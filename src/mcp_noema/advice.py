@@ -16,13 +16,11 @@ from mcp_core.hints import (
     RelatedResource,
     RiskFactor,
 )
-from mcp_noema.hinting import card_resource
+from mcp_noema.hinting import UNKNOWN_MS, card_resource
 from mcp_noema.keeping import Queue, Recent, Recorded
 from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
 
 MINUTE_MS = 60_000
-UNKNOWN_MS = 15_000
-"""How long an answer is taken to last until the user has given one with its time."""
 SLOW = 3.0
 """An answer that takes this many times the usual is worth a word."""
 ENOUGH_TO_COMPARE = 10

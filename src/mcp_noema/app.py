@@ -10,11 +10,11 @@ from importlib import import_module
 
 from mcp_core import App, Naming, Settings
 from mcp_noema.model import World
-from mcp_noema.tools import card_changes, cards, decks, notes, preferences, studying
+from mcp_noema.tools import card_changes, cards, decks, notes, preferences, scheduling, statistics, studying
 
 VERSION = "1.0.0"
 
-MODULES = (decks, notes, cards, card_changes, studying, preferences)
+MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, preferences)
 """Importing a module declares its tools."""
 
 INSTRUCTIONS = (

@@ -5,7 +5,6 @@ remembered or not. Reviews of the same day are part of what led to it. Days are 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from operator import itemgetter
@@ -14,6 +13,7 @@ from fsrs.scheduler import DEFAULT_PARAMETERS, LOWER_BOUNDS_PARAMETERS, UPPER_BO
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, filter_outlier
 
 from mcp_core import Conflict
+from mcp_noema.figures import Fit, Quality
 from mcp_noema.model import Preferences, Preset
 from mcp_noema.schedule import Logged, since_learned
 
@@ -21,32 +21,6 @@ NEEDED = 64
 """With fewer the library leaves all parameters but the first four as they are, and says nothing."""
 _DIGITS = 4
 """As many as FSRS gives its own parameters; more would promise too much of the qualities, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """How far predictions were from what happened. Less is better; 0 is perfect."""
-
-    log_loss: float
-    """How surprising the outcome of a review was, on average. This is what the optimizer makes small."""
-    rmse: float
-    """Between predicted and true retention, over groups of like reviews: 0.05 is five percentage points."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """The parameters that explain the reviews best, beside those that the preset has now."""
-
-    parameters: tuple[float, ...]
-    before: Quality
-    after: Quality
-    reviews: int
-    cards: int
-
-    @property
-    def is_better(self) -> bool:
-        """Whether the new parameters predict these reviews better than the present ones."""
-        return self.after.log_loss < self.before.log_loss
 
 
 def fit(histories: Iterable[Sequence[Logged]], preset: Preset, preferences: Preferences) -> Fit:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, Protocol
 
+from mcp_noema.figures import DeckStats, Fitted, Plans, Prediction, Progress, Rescheduling, ReviewPage, Search
 from mcp_noema.model import (
     Card,
     CardFace,
@@ -349,3 +350,37 @@ class People(Protocol):
     async def get(self, owner: str) -> Person: ...
 
     async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> Person: ...
+
+
+class Statistics(Protocol):
+    """What was learned, and how much of it is remembered. Reviews that were taken back never count."""
+
+    async def predict(self, owner: str, search: Search, on: date | None, most: int, now: datetime) -> Prediction:
+        """How much of a card, a deck or everything is remembered now, or on a day; with the weakest cards."""
+        ...
+
+    async def progress(self, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
+        """The last days, today among them, and what falls due in the coming week."""
+        ...
+
+    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime) -> DeckStats: ...
+
+    async def history(self, owner: str, search: Search, most: int, after: ReviewId | None) -> ReviewPage:
+        """Reviews, the newest first; `after` is the last one seen."""
+        ...
+
+
+class Scheduling(Protocol):
+    """How cards are scheduled, and what other settings would bring."""
+
+    async def plan(self, owner: str, deck_id: DeckId | None, days: int, wanted: float | None, now: datetime) -> Plans:
+        """Play the coming days at the present desired retention, at those beside it, and at the wanted one."""
+        ...
+
+    async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Fitted:
+        """Fit FSRS to the reviews of a deck, or of all; nothing changes unless the fit is applied."""
+        ...
+
+    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
+        """Reckon the due dates of a deck anew from the log, as its preset says now."""
+        ...

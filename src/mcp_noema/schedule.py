@@ -44,8 +44,8 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset) -> float | 
     """How likely the card is remembered then, from 0 to 1. FSRS counts whole days. A new card has none."""
     if schedule.stability is None or schedule.last_review is None:
         return None
-    moment = at.astimezone(UTC)
-    return _scheduler(preset).get_card_retrievability(_card(schedule, moment), moment)
+    card = fsrs.Card(_NO_ID, stability=schedule.stability, due=at, last_review=schedule.last_review)
+    return _scheduler(preset).get_card_retrievability(card, at)
 
 
 def replay(reviews: Iterable[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
@@ -54,6 +54,28 @@ def replay(reviews: Iterable[Answered], preset: Preset, dice: Dice | None = None
     for rating, at in sorted(reviews, key=itemgetter(1)):
         schedule = answer(schedule, rating, at, preset, dice)
     return schedule
+
+
+def rescheduled(schedule: Schedule, reviews: Sequence[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
+    """The schedule of a card as its reviews and this preset have it, in the order of time.
+
+    Where nothing but fuzz can have made the difference, it stays as it is.
+    """
+    *earlier, (rating, at) = reviews
+    before = replay(earlier, preset)
+    earliest, latest = (answer(before, rating, at, preset, thrown) for thrown in (_lowest, _highest))
+    same_memory = replace(schedule, due=None) == replace(earliest, due=None)
+    if same_memory and schedule.due and earliest.due and latest.due and earliest.due <= schedule.due <= latest.due:
+        return schedule
+    return answer(before, rating, at, preset, dice)
+
+
+def _lowest() -> float:
+    return 0.0
+
+
+def _highest() -> float:
+    return 1.0 - 2**-53
 
 
 def since_learned(log: Sequence[Logged]) -> Sequence[Logged]:

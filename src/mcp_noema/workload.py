@@ -18,11 +18,11 @@ import random
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import add
 
 from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import FSRS, Card, ItemState, MemoryState, SimulatorConfig, default_simulator_config, simulate
 
+from mcp_noema.figures import Workload
 from mcp_noema.model import Preset, State
 
 HALF_OWN = 50
@@ -30,6 +30,8 @@ HALF_OWN = 50
 _RUNS = 20
 _CARDS_IN_ALL_RUNS = 20_000
 """Few cards are played several times over, so that chance evens out; many need it less and take longer."""
+STEP, LOWEST, HIGHEST = 0.05, 0.7, 0.97
+"""How far apart the retentions are that are compared, and between which they are."""
 _NO_LIMIT = 1e9
 _MOST_STEPS = 5
 """The library asks no more often than this on the day of a lapse."""
@@ -38,8 +40,19 @@ _REVIEW, _RELEARNING = 1, 2
 _ROWS = ((State.NEW, State.LEARNING), (State.REVIEW,), (State.RELEARNING,))
 """The library's rows of seconds an answer, by the state before it; the columns are the ratings."""
 
-Answers = Mapping[tuple[State, int], tuple[int, float]]
-"""How a person answers: for each state before and rating, how often, and how many seconds it took on average."""
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """One kind of answer: how often it was given, how often with its time, and how many seconds that was on average."""
+
+    count: int = 0
+    timed: int = 0
+    seconds: float = 0.0
+
+
+Answers = Mapping[tuple[int, int], Habit]
+"""How a person answers, by the state before and the rating."""
+NEVER = Habit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +65,9 @@ class Known:
     due: int
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
-    """A number for each day, an average over several runs; and how many cards are remembered on the last day."""
-
-    desired_retention: float
-    reviews: tuple[float, ...]
-    new: tuple[float, ...]
-    minutes: tuple[float, ...]
-    remembered: float
-    """The sum of the cards' retrievability: of two cards at 0.5, one is remembered."""
-    known: float
-    """How many cards have been learned at all by then."""
-    overdue: float = 0.0
-    """How many of the cards that are being learned today have found no room by then, for the limit of the preset."""
-
-    def __add__(self, other: "Workload") -> "Workload":
-        """Two decks together."""
-        return Workload(
-            desired_retention=self.desired_retention,
-            reviews=tuple(map(add, self.reviews, other.reviews)),
-            new=tuple(map(add, self.new, other.new)),
-            minutes=tuple(map(add, self.minutes, other.minutes)),
-            remembered=self.remembered + other.remembered,
-            known=self.known + other.known,
-            overdue=self.overdue + other.overdue,
-        )
-
-    @property
-    def minutes_per_remembered(self) -> float:
-        """What a remembered card costs in these days."""
-        return sum(self.minutes) / self.remembered if self.remembered else 0.0
+def neighbours(retention: float) -> tuple[float, ...]:
+    """A lower and a higher desired retention to compare with."""
+    return tuple(sorted({round(min(max(retention + step, LOWEST), HIGHEST), 2) for step in (-STEP, STEP)}))
 
 
 def plan(cards: Sequence[Known], new_cards: int, answers: Answers, preset: Preset, *, days: int, seed: int) -> Workload:
@@ -241,13 +226,13 @@ def _config(new_cards: int, answers: Answers, preset: Preset, days: int) -> Simu
 def _shares(answers: Answers, state: State, usual: Sequence[float]) -> list[float]:
     """How often each rating is given; of review cards only those that say it was remembered, hence the last ones."""
     ratings = range(5 - len(usual), 5)
-    counts = [answers.get((state, rating), (0, 0.0))[0] for rating in ratings]
+    counts = [answers.get((state, rating), NEVER).count for rating in ratings]
     whole = sum(counts) + HALF_OWN
     return [(count + HALF_OWN * share) / whole for count, share in zip(counts, usual, strict=True)]
 
 
 def _seconds(answers: Answers, states: Sequence[State], rating: int, usual: float) -> float:
     """How long an answer takes."""
-    seen = [answers.get((state, rating), (0, 0.0)) for state in states]
-    total = sum(count * seconds for count, seconds in seen)
-    return (total + HALF_OWN * usual) / (sum(count for count, _ in seen) + HALF_OWN)
+    seen = [answers.get((state, rating), NEVER) for state in states]
+    total = sum(habit.timed * habit.seconds for habit in seen)
+    return (total + HALF_OWN * usual) / (sum(habit.timed for habit in seen) + HALF_OWN)

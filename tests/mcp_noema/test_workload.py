@@ -7,8 +7,9 @@ import pytest
 from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import Card, default_simulator_config, optimal_retention, simulate
 
+from mcp_noema.figures import Workload
 from mcp_noema.model import Preset, State
-from mcp_noema.workload import HALF_OWN, Known, Workload, _config, plan
+from mcp_noema.workload import HALF_OWN, Habit, Known, _config, plan
 
 DAYS = 30
 CARDS = [Known(10.0 + n % 7, 3.0 + n % 5, last=-(n % 10), due=10 - n % 10) for n in range(100)]
@@ -94,11 +95,13 @@ def test_a_deck_that_takes_no_new_cards_has_none():
 def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
     usual = default_simulator_config()
     answers = {
-        (State.NEW, 1): (10, 4.0),
-        (State.NEW, 3): (30, 6.0),
-        (State.LEARNING, 3): (20, 3.0),
-        (State.REVIEW, 1): (1000, 9.0),
-        (State.REVIEW, 3): (HALF_OWN, 2.0),
+        (State.NEW, 1): Habit(10, 10, 4.0),
+        (State.NEW, 3): Habit(30, 30, 6.0),
+        (State.LEARNING, 3): Habit(20, 20, 3.0),
+        (State.REVIEW, 1): Habit(1000, 1000, 9.0),
+        (State.REVIEW, 3): Habit(HALF_OWN, HALF_OWN, 2.0),
+        # Without a time, it says nothing about time.
+        (State.RELEARNING, 3): Habit(700, 0, 0.0),
     }
     config = _config(10, answers, Preset(), DAYS)
     assert config.first_rating_prob == pytest.approx([
@@ -124,7 +127,7 @@ def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
 
 
 def test_someone_who_answers_faster_needs_less_time():
-    fast = {(state, rating): (10_000, 1.0) for state in State for rating in range(1, 5)}
+    fast = {(state, rating): Habit(10_000, 10_000, 1.0) for state in State for rating in range(1, 5)}
     usual, faster = (plan(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
     assert sum(faster.minutes) < sum(usual.minutes) / 5
 

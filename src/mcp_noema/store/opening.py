@@ -7,11 +7,13 @@ from typing import Any
 
 from mcp_core.db import Database, address, open_database
 from mcp_core.migrations import Migrations
-from mcp_noema.keeping import Cards, Decks, Notes, People, Studies
+from mcp_noema.keeping import Cards, Decks, Notes, People, Scheduling, Statistics, Studies
 from mcp_noema.store.cards import SqlCards
 from mcp_noema.store.decks import SqlDecks
 from mcp_noema.store.notes import SqlNotes
 from mcp_noema.store.people import SqlPeople
+from mcp_noema.store.scheduling import SqlScheduling
+from mcp_noema.store.statistics import SqlStatistics
 from mcp_noema.store.studies import SqlStudies
 
 MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
@@ -32,5 +34,7 @@ def kept_in(database: Database) -> dict[type[Any], Any]:
         Notes: SqlNotes(database),
         Cards: SqlCards(database),
         Studies: SqlStudies(database),
+        Statistics: SqlStatistics(database),
+        Scheduling: SqlScheduling(database),
         People: SqlPeople(database),
     }

@@ -320,9 +320,9 @@ async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], 
 
 def _reschedule(deck: Deck) -> SuggestedAction:
     return SuggestedAction(
-        action="reschedule-cards",
+        action="preview-reschedule",
         priority="low",
-        data={"deckId": DeckId.of(deck.id), "dryRun": True},
+        data={"deckId": DeckId.of(deck.id)},
         description="Cards keep their due dates until they are answered; this shows what rescheduling would change.",
         category="optimization",
     )
