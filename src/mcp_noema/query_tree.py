@@ -56,6 +56,11 @@ class Pattern:
         """Whether it has wildcards."""
         return any(isinstance(part, Wild) for part in self.parts)
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether every database knows its letters in upper and lower case."""
+        return all(isinstance(part, Wild) or part.isascii() for part in self.parts)
+
 
 def _quoted(text: str) -> str:
     return f'"{text}"' if _NEEDS_QUOTES.fullmatch(text) else text

@@ -23,6 +23,8 @@ from mcp_noema.store.tables import notes as note_table
 
 MOST = 1000
 """How many cards one call may change."""
+_AHEAD = 1000
+"""How many cards beyond a page are looked at, to know how many there are."""
 _NAMED = 10
 """How many missing ids an error names."""
 
@@ -100,11 +102,17 @@ def _search(
 ) -> FoundCards:
     person = people.find(connection, owner)
     scope = search.scope_of(connection, person, query, now)
-    total = connection.execute(search.found(query, scope, sa.func.count())).scalar_one()
     by = [column.nulls_last() for column in order]
-    ids = search.found(query, scope, cards.c.id).order_by(*by).slice(page.start, page.stop)
-    shown = faces.load(connection, person.id, list(connection.execute(ids).scalars())) if total else []
-    return FoundCards(tuple(shown), total)
+    found = search.found(query, scope, cards.c.id).order_by(*by)
+    # More than a page is read: where they end soon, they need not be looked through again to be counted.
+    ids = list(connection.execute(found.slice(page.start, page.stop + _AHEAD)).scalars())
+    known = len(ids) < page.stop - page.start + _AHEAD and (ids or not page.start)
+    shown = faces.load(connection, person.id, ids[: page.stop - page.start])
+    return FoundCards(tuple(shown), page.start + len(ids) if known else _count(connection, query, scope))
+
+
+def _count(connection: Connection, query: Tree, scope: search.Scope) -> int:
+    return connection.execute(search.found(query, scope, sa.func.count())).scalar_one()
 
 
 # --- choosing what to change -------------------------------------------------------------------------------
@@ -120,18 +128,16 @@ def _choose(connection: Connection, person: Person, chosen: Chosen, now: datetim
             raise NotFound(f"Nothing was changed. {_no_card(missing)}")
         return found
     scope = search.scope_of(connection, person, chosen, now)
-    total = connection.execute(search.found(chosen, scope, sa.func.count())).scalar_one()
-    if not total:
+    ids = list(connection.execute(search.found(chosen, scope, cards.c.id).limit(MOST + 1)).scalars())
+    if not ids:
         raise NotFound(f"No card matches '{chosen}', so nothing was changed. search-cards shows what a query finds.")
-    if total > MOST:
+    if len(ids) > MOST:
         raise InvalidArguments(
-            f"{total} cards match '{chosen}', and {MOST} are the most for one call, so nothing was changed. "
-            "Narrow the query, for example with deck: or tag:.",
+            f"{_count(connection, chosen, scope)} cards match '{chosen}', and {MOST} are the most for one call, so "
+            "nothing was changed. Narrow the query, for example with deck: or tag:.",
             fields=("query",),
         )
-    return [
-        card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(search.found(chosen, scope, cards.c.id))))
-    ]
+    return [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
 
 
 def _no_card(ids: Sequence[CardId]) -> str:
