@@ -99,7 +99,7 @@ def _card(connection: Connection, user_id: int, card_id: CardId) -> Card:
 
 def _checked(card: Card, answered: Answered, now: datetime) -> datetime:
     """When the answer was given, if the card can have been answered then."""
-    name, at = CardId.of(card.id), answered.reviewed_at or now
+    name, at = CardId.of(card.id), answered.reviewed_at or _just_now(card, now)
     if card.suspended:
         raise Conflict(f"{name} is suspended. Call suspend-cards with suspend false first, then review it.")
     if at > now + SKEW:
@@ -114,7 +114,13 @@ def _checked(card: Card, answered: Answered, now: datetime) -> datetime:
         )
     if at < card.created_at - SKEW:
         raise Conflict(f"{name} was made at {card.created_at.isoformat()}, after {at.isoformat()}. Give a later time.")
-    return min(at, now)
+    return at if answered.reviewed_at is None else min(at, now)
+
+
+def _just_now(card: Card, now: datetime) -> datetime:
+    """Now, but after the answer before: calls may take their turns out of order, and clocks differ a little."""
+    last = card.schedule.last_review
+    return last + timedelta(microseconds=1) if last is not None and now <= last < now + SKEW else now
 
 
 def deck_and_preset(connection: Connection, deck_id: int) -> tuple[Deck, Preset]:
