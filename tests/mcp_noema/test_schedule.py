@@ -1,17 +1,24 @@
 """The library's own numbers, float for float."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from unittest.mock import patch
 
 import fsrs
 import fsrs.scheduler
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
-from mcp_noema.model import RATINGS, Preset, Schedule, State
-from mcp_noema.schedule import answer, outlook, replay, retrievability, since_learned
+from mcp_core.db import address, open_database
+from mcp_noema.model import RATINGS, CardId, Preset, Schedule, State
+from mcp_noema.schedule import answer, outlook, replay, rescheduled, retrievability, since_learned
+from mcp_noema.store.rows import CARD, card_of, schedule_values
+from mcp_noema.store.tables import cards
+from tests.mcp_noema.learning import Learner
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 OTHER = (0.3, 1.1, 2.5, 9.0, 6.1, 0.9, 2.7, 0.01, 1.6, 0.2, 0.9, 1.6, 0.08, 0.3, 1.5, 0.4, 2.0, 0.6, 0.2, 0.1, 0.2)
@@ -175,3 +182,46 @@ NEW, LEARNING, REVIEW, RELEARNING = 0, 1, 2, 3
 def test_a_memory_rests_on_what_came_since_the_card_was_last_new(states, kept):
     log = [(3, START + timedelta(days=day), state) for day, state in enumerate(states)]
     assert since_learned(log[::-1]) == log[len(log) - kept :]
+
+
+# ---- rescheduled, and kept -----------------------------------------------------------------------
+
+
+@given(HISTORIES, PRESETS, PRESETS, st.integers(0, 2**32))
+def test_a_card_rescheduled_with_its_own_preset_stays_and_with_another_follows_it(history, preset, other, seed):
+    reviews = dated(history)
+    fuzzed = replay(reviews, preset, random.Random(seed).random)
+    assert rescheduled(fuzzed, reviews, preset, random.Random(1).random) is fuzzed
+    moved = rescheduled(fuzzed, reviews, other)
+    plain = replay(reviews, other)
+    assert moved == plain or (moved is fuzzed and replace(moved, due=None) == replace(plain, due=None))
+
+
+def test_a_date_that_was_set_by_hand_goes():
+    reviews = [(4, START)]
+    by_hand = replace(replay(reviews, Preset()), due=START + timedelta(days=99))
+    assert rescheduled(by_hand, reviews, Preset()) == replay(reviews, Preset())
+
+
+async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Learner, db_url: str):
+    dice = random.Random(3)
+    made = {}
+    for card in await ana.notes(await ana.deck(), 40):
+        history = [(dice.randint(1, 4), timedelta(seconds=dice.uniform(1, 4e6))) for _ in range(dice.randint(1, 8))]
+        made[CardId(card).number] = replay(dated(history), Preset(parameters=OTHER), dice.random)
+
+    def keep(connection: Connection) -> None:
+        for number, schedule in made.items():
+            connection.execute(sa.update(cards).where(cards.c.id == number).values(schedule_values(schedule)))
+
+    def read(connection: Connection) -> dict[int, Schedule]:
+        kept = map(card_of, connection.execute(sa.select(*CARD)))
+        return {card.id: card.schedule for card in kept}
+
+    async with open_database(address(db_url, "noema")) as database:
+        await database.write(keep)
+        kept = await database.read(read)
+    assert kept == made
+    later = START + timedelta(days=4000)
+    for number, schedule in kept.items():
+        assert outlook(schedule, later, Preset()) == outlook(made[number], later, Preset())

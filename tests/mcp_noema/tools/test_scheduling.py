@@ -1,0 +1,354 @@
+"""Forecasts, fitted parameters and due dates reckoned anew, through the tools, held against the libraries."""
+
+import random
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import fsrs
+import pytest
+
+from mcp_core import Settings
+from mcp_core.db import address, open_database
+from mcp_noema.app import build
+from mcp_noema.fitting import fit
+from mcp_noema.model import DeckId, Preferences, Preset, State, World
+from mcp_noema.store import rescheduling, scheduling
+from mcp_noema.workload import Habit, Known, plan
+from tests.mcp_noema.learner import MEMORY, START, learned
+from tests.mcp_noema.learning import Clock, Learner
+from tests.mcp_noema.logged import put_log
+
+DAY = timedelta(days=1)
+HISTORIES = learned(cards=60, reviews_each=10)
+NOW = max(at for log in HISTORIES for _, at, _ in log) + DAY
+
+
+async def with_history(ana: Learner, db_url: str, deck: str, histories=HISTORIES) -> dict[str, list]:
+    """Cards of a deck with these logs, by their ids."""
+    cards = await ana.notes(deck, len(histories))
+    logs = {card: [(rating, at) for rating, at, _ in log] for card, log in zip(cards, histories, strict=True)}
+    await put_log(db_url, logs)
+    ana.clock.now = NOW
+    return logs
+
+
+# ---- the days to come ----------------------------------------------------------------------------
+
+
+async def test_a_plan_is_the_simulation_of_the_cards_there_are(ana: Learner, db_url: str, clock: Clock):
+    deck = await ana.deck(newPerDay=5, reviewsPerDay=50)
+    logs = await with_history(ana, db_url, deck, [[(4, START, 0)], [(3, START, 0), (3, START + DAY, 1)]])
+    await ana("create-notes", deckId=deck, notes=[{"front": f"new {n}"} for n in range(30)])
+    await ana("set-preference", name="sessionMinutes", value=1)
+    clock.now = START + 3 * DAY
+    seen = await ana("plan-workload", deckId=deck, days=20, desiredRetention=0.8)
+    known = []
+    for log in logs.values():
+        card = library_card(log, Preset())
+        due = (Preferences().date_of(card.due) - Preferences().date_of(clock.now)).days
+        last = (Preferences().date_of(card.last_review) - Preferences().date_of(clock.now)).days
+        known.append((card.due, Known(card.stability, card.difficulty, last, max(0, due))))
+    known = [card for _, card in sorted(known, key=lambda pair: pair[0])]
+    expected = [
+        plan(
+            known,
+            30,
+            {kind: Habit(1, 1, 5.0) for kind in ((State.NEW, 4), (State.NEW, 3), (State.LEARNING, 3))},
+            Preset(new_per_day=5, reviews_per_day=50, desired_retention=retention),
+            days=20,
+            seed=clock.now.date().toordinal(),
+        )
+        for retention in (0.9, 0.8, 0.85, 0.95)
+    ]
+    assert [
+        (each["desiredRetention"], each["isPresent"], each["reviewsPerDay"], each["minutesPerDay"], each["remembered"])
+        for each in seen["plans"]
+    ] == [
+        (
+            each.desired_retention,
+            index == 0,
+            round(sum(each.reviews) / 20, 1),
+            round(sum(each.minutes) / 20, 1),
+            round(each.remembered),
+        )
+        for index, each in enumerate(expected)
+    ]
+    assert [(week["from"], week["days"], week["new"]) for week in seen["calendar"]] == [
+        ("2025-03-04", 7, 30),
+        ("2025-03-11", 7, 0),
+        ("2025-03-18", 6, 0),
+    ]
+    present, highest = expected[0], expected[3]
+    assert ana.hints["estimatedImpact"]["benefit"] == round(highest.remembered / present.remembered - 1, 4)
+    assert ana.hints["estimatedImpact"]["effort"] == round(sum(highest.minutes) / sum(present.minutes) - 1, 4)
+    assert ana.hints["suggestedNextActions"][0]["data"] == {"deckId": deck, "preset": {"desiredRetention": 0.8}}
+    assert [risk["type"] for risk in ana.hints["riskFactors"]] == ["user-experience"]
+
+
+async def test_a_plan_of_nothing_is_empty(ana: Learner, bob: Learner):
+    deck = await ana.deck()
+    seen = await ana("plan-workload", days=1)
+    assert seen["plans"][0] == {
+        "desiredRetention": 0.9,
+        "isPresent": True,
+        "reviewsPerDay": 0.0,
+        "newPerDay": 0.0,
+        "minutesPerDay": 0.0,
+        "busiestDay": {"date": "2026-11-16", "reviews": 0.0, "minutes": 0.0},
+        "learned": 0,
+        "remembered": 0,
+        "overdue": 0,
+    }
+    assert seen["calendar"] == [{"from": "2026-11-16", "days": 1, "reviews": 0, "new": 0, "minutes": 0}]
+    assert (await bob.fails("plan-workload", deckId=deck))[0] == "NotFoundError"
+
+
+async def test_suspended_cards_are_not_planned(ana: Learner, db_url: str):
+    logs = await with_history(ana, db_url, await ana.deck())
+    assert (await ana("plan-workload"))["plans"][0]["learned"] == 60
+    await ana("suspend-cards", cardIds=list(logs)[:50])
+    assert (await ana("plan-workload"))["plans"][0]["learned"] == 10
+
+
+async def test_of_very_many_cards_a_part_is_played_for_the_rest(
+    ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    deck = await ana.deck(reviewsPerDay=200)
+    await with_history(ana, db_url, deck)
+    whole = (await ana("plan-workload", deckId=deck))["plans"][0]
+    monkeypatch.setattr(scheduling, "MOST_CARDS", 20)
+    await ana("update-deck", deckId=deck, description="so that nothing is answered from the cache")
+    part = (await ana("plan-workload", deckId=deck))["plans"][0]
+    assert part["learned"] == whole["learned"] == 60
+    assert part["reviewsPerDay"] == pytest.approx(whole["reviewsPerDay"], rel=0.3)
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+async def test_fitting_shows_the_gain_and_changes_nothing_until_it_is_asked_to(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck)
+    expected = fit(HISTORIES, Preset(), Preferences())
+    seen = await ana("optimize-parameters", deckId=deck)
+    assert seen == {
+        "decks": [{"deckId": deck, "name": "French"}],
+        "reviews": 600,
+        "cards": 60,
+        "before": {"logLoss": expected.before.log_loss, "rmse": expected.before.rmse},
+        "after": {"logLoss": expected.after.log_loss, "rmse": expected.after.rmse},
+        "better": True,
+        "applied": False,
+        "parameters": list(expected.parameters),
+        "presentParameters": None,
+    }
+    assert ana.hints["estimatedImpact"]["benefit"] == round(1 - expected.after.rmse / expected.before.rmse, 4)
+    assert ana.hints["suggestedNextActions"][0]["data"] == {"deckId": deck, "apply": True}
+    assert (await ana("get-deck", deckId=deck))["preset"]["parameters"] is None
+    applied = await ana("optimize-parameters", deckId=deck, apply=True)
+    assert applied == seen | {"applied": True}
+    assert (await ana("get-deck", deckId=deck))["preset"]["parameters"] == list(expected.parameters)
+    again = await ana("optimize-parameters", deckId=deck, apply=True)
+    assert (again["better"], again["applied"], again["presentParameters"]) == (False, False, seen["parameters"])
+    assert ana.answer["message"] == "The present parameters fit better: keep them."
+
+
+async def test_the_next_answer_is_scheduled_with_the_fitted_parameters(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    logs = await with_history(ana, db_url, deck)
+    parameters = (await ana("optimize-parameters", deckId=deck, apply=True))["parameters"]
+    card_id, log = next(iter(logs.items()))
+    before = library_card(log, Preset())
+    theirs = fsrs.Scheduler(parameters=parameters, enable_fuzzing=False)
+    after, _ = theirs.review_card(before, fsrs.Rating.Good, NOW)
+    data = await ana("review-card", cardId=card_id, grade="good")
+    assert (data["stability"], data["difficulty"]) == (after.stability, after.difficulty)
+    assert datetime.fromisoformat(data["due"]) == after.due.replace(microsecond=0)
+
+
+async def test_a_fit_of_everything_goes_to_the_outermost_decks(ana: Learner, db_url: str):
+    outer, inner, other = await ana.deck("A"), await ana.deck("A::B"), await ana.deck("C")
+    await with_history(ana, db_url, inner)
+    seen = await ana("optimize-parameters", apply=True)
+    assert [deck["deckId"] for deck in seen["decks"]] == [outer, other]
+    for deck in (outer, inner, other):
+        assert (await ana("get-deck", deckId=deck))["preset"]["parameters"] == seen["parameters"]
+    # What the outer deck has, the inner one gets from it, and not by itself.
+    assert (await ana("optimize-parameters", deckId=inner))["presentParameters"] == seen["parameters"]
+
+
+async def test_too_few_reviews_are_a_conflict_that_says_how_many_are_needed(ana: Learner, bob: Learner):
+    deck = await ana.deck()
+    [card] = await ana.notes(deck)
+    await ana.answers(card, "good", "good", "good")
+    error, message = await ana.fails("optimize-parameters", deckId=deck)
+    assert error == "ConflictError"
+    assert message.startswith(
+        "There are too few reviews to fit parameters to: of 3 reviews, 1 came on a later day than the one before and "
+        "0 of those can be used, where 64 are needed."
+    )
+    assert (await bob.fails("optimize-parameters", deckId=deck))[0] == "NotFoundError"
+    assert (await bob.fails("optimize-parameters"))[0] == "ConflictError"
+
+
+async def test_what_was_taken_back_teaches_nothing(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck)
+    before = await ana("optimize-parameters", deckId=deck)
+    shown = (await ana("review-next-card", deckId=deck))["card"]["cardId"]
+    await ana("review-card", cardId=shown, grade="again")
+    assert (await ana("optimize-parameters", deckId=deck))["reviews"] == 601
+    await ana("undo-review")
+    assert await ana("optimize-parameters", deckId=deck) == before
+
+
+async def test_of_very_many_reviews_whole_cards_stand_for_the_rest(
+    ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck, learned(cards=150, reviews_each=10))
+    monkeypatch.setattr(scheduling, "MOST_REVIEWS", 800)
+    seen = await ana("optimize-parameters", deckId=deck)
+    assert (seen["reviews"], seen["cards"]) == (750, 75)
+
+
+# ---- due dates -----------------------------------------------------------------------------------
+
+
+def library_card(log, preset: Preset) -> fsrs.Card:
+    """What the library's own rescheduling makes of a log."""
+    given = {} if preset.parameters is None else {"parameters": preset.parameters}
+    scheduler = fsrs.Scheduler(desired_retention=preset.desired_retention, enable_fuzzing=False, **given)
+    return scheduler.reschedule_card(fsrs.Card(1), [fsrs.ReviewLog(1, fsrs.Rating(r), at, None) for r, at in log])
+
+
+async def test_cards_are_rescheduled_as_the_library_does_and_a_preview_changes_nothing(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    logs = await with_history(ana, db_url, deck)
+    preset = Preset(desired_retention=0.8, parameters=MEMORY)
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    await set_parameters(db_url, deck, MEMORY)
+    before = {card: await ana("get-card", cardId=card) for card in logs}
+    seen = await ana("preview-reschedule", deckId=deck)
+    assert {card: await ana("get-card", cardId=card) for card in logs} == before
+    ends = Preferences().day_of(NOW).ends
+    old = {card: library_card(log, Preset()) for card, log in logs.items()}
+    new = {card: library_card(log, preset) for card, log in logs.items()}
+    moves = sorted(logs, key=lambda card: abs(new[card].due - old[card].due), reverse=True)
+    assert seen == {
+        "deckId": deck,
+        "name": "French",
+        "cards": 60,
+        "changed": 60,
+        "unknown": 0,
+        "dueToday": {
+            "before": sum(card.due < ends for card in old.values()),
+            "after": sum(card.due < ends for card in new.values()),
+        },
+        "mostMoved": [
+            {"cardId": card, "before": wire(old[card].due), "after": wire(new[card].due)} for card in moves[:5]
+        ],
+    }
+    assert await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS") == seen
+    for card in logs:
+        shown = await ana("get-card", cardId=card)
+        assert (shown["stability"], shown["difficulty"]) == (new[card].stability, new[card].difficulty)
+        assert (shown["due"], shown["state"]) == (wire(new[card].due), State(new[card].state).word)
+    nothing = await ana("preview-reschedule", deckId=deck)
+    assert (nothing["changed"], nothing["mostMoved"]) == (0, [])
+
+
+def wire(moment: datetime) -> str:
+    return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z")
+
+
+async def set_parameters(db_url: str, deck: str, parameters) -> None:
+    """As an import may."""
+    async with open_database(address(db_url, "noema")) as database:
+
+        def put(connection):
+            found = fit(HISTORIES, Preset(), Preferences())
+            known = scheduling.scope(connection, "ana", DeckId(deck))
+            scheduling._set_parameters(connection, "ana", known.outermost, replace(found, parameters=parameters), NOW)
+
+        await database.write(put)
+
+
+async def test_rescheduling_needs_the_words_that_state_consent(ana: Learner, bob: Learner):
+    deck = await ana.deck()
+    assert await ana.fails("reschedule-cards", deckId=deck) == (
+        "ValidationError",
+        "Invalid arguments for 'reschedule-cards': explicit_action: is required, but missing.",
+    )
+    error, message = await ana.fails("reschedule-cards", deckId=deck, explicit_action="YES")
+    assert (error, "RESCHEDULE_CARDS" in message) == ("ValidationError", True)
+    for tool, more in (("preview-reschedule", {}), ("reschedule-cards", {"explicit_action": "RESCHEDULE_CARDS"})):
+        assert (await bob.fails(tool, deckId=deck, **more))[0] == "NotFoundError"
+
+
+async def test_a_suspended_card_gets_its_date_and_stays_suspended(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    logs = await with_history(ana, db_url, deck)
+    card_id, log = next(iter(logs.items()))
+    await ana("suspend-cards", cardIds=[card_id])
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
+    shown = await ana("get-card", cardId=card_id)
+    assert (shown["due"], shown["suspended"]) == (wire(library_card(log, Preset(desired_retention=0.8)).due), True)
+
+
+async def test_a_card_whose_log_does_not_tell_all_stays_as_it_is(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    one, two, three = await ana.notes(deck, 3)
+    await put_log(db_url, {card: [(4, START), (3, START + 9 * DAY)] for card in (one, two)})
+    async with open_database(address(db_url, "noema")) as database:
+        # As after an import that has the memory, and only the end of the log.
+        await database.write(_forget_the_beginning, one)
+    ana.clock.now = NOW
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    before = await ana("get-card", cardId=one)
+    seen = await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
+    assert (seen["cards"], seen["changed"], seen["unknown"]) == (2, 1, 1)
+    assert await ana("get-card", cardId=one) == before
+    assert (await ana("get-card", cardId=three))["state"] == "new"
+
+
+def _forget_the_beginning(connection, card_id: str) -> None:
+    connection.exec_driver_sql(
+        f"UPDATE noema_reviews SET card_id = 999999 WHERE state = 0 AND card_id = {card_id.removeprefix('card_')}"
+    )
+
+
+async def test_a_card_that_is_answered_meanwhile_keeps_the_answer(ana: Learner, db_url: str):
+    deck = await ana.deck()
+    logs = await with_history(ana, db_url, deck)
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    answered = next(iter(logs))
+    async with open_database(address(db_url, "noema")) as database:
+        held = await database.read(rescheduling.gather, "ana", DeckId(deck), NOW)
+        changes = held.changes(fuzz=False)
+        await ana("review-card", cardId=answered, grade="good")
+        after = await ana("get-card", cardId=answered)
+        made = await database.write(rescheduling.apply, "ana", changes, NOW)
+    assert len(made) == len(changes) - 1
+    assert await ana("get-card", cardId=answered) == after
+
+
+async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str):
+    dice = random.Random(5).random
+    clock = Clock(START)
+    async with build(Settings(db=db_url, deadline=60), World(clock, dice)) as app:
+        ana = Learner(app, clock, "ana")
+        deck = await ana.deck()
+        for card in await ana.notes(deck, 20):
+            await ana("review-card", cardId=card, grade="easy")
+        assert len({(await ana("get-card", cardId=f"card_{n}"))["due"] for n in range(1, 21)}) > 1
+        clock.now = START + DAY
+        assert (await ana("preview-reschedule", deckId=deck))["changed"] == 0
+        await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+        first, second = [await ana("preview-reschedule", deckId=deck) for _ in range(2)]
+        assert first == second
+        assert first["changed"] == 20
+        done = await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
+        assert done == first
+        assert (await ana("preview-reschedule", deckId=deck))["changed"] == 0
