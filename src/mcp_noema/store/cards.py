@@ -10,11 +10,12 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core import InvalidArguments, NotFound
+from mcp_core import InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.keeping import CardOrder, CardView, ChangedCards, Chosen, FoundCards, Person
 from mcp_noema.model import Card, CardId, NoteId, Preset, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree
+from mcp_noema.refusals import no_cards, none_matches
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import decks, faces, log, notes, people, search, studies
 from mcp_noema.store.rows import CARD, QUEUES, card_of, schedule_values
@@ -25,8 +26,6 @@ MOST = 1000
 """How many cards one call may change."""
 _AHEAD = 1000
 """How many cards beyond a page are looked at, to know how many there are."""
-_NAMED = 10
-"""How many missing ids an error names."""
 
 ORDERS: Mapping[CardOrder, ColumnElement[Any]] = {
     "due": cards.c.due,
@@ -77,7 +76,7 @@ def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
     person = people.find(connection, owner)
     shown = faces.load(connection, person.id, [card_id.number])
     if not shown:
-        raise NotFound(_no_card([card_id]))
+        raise no_cards([card_id])
     card = shown[0].card
     deck, preset = log.deck_and_preset(connection, card.deck_id)
     return CardView(
@@ -125,12 +124,13 @@ def _choose(connection: Connection, person: Person, chosen: Chosen, now: datetim
         wanted = {each.number for each in chosen}
         found = [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(wanted)))]
         if missing := [each for each in chosen if each.number not in {card.id for card in found}]:
-            raise NotFound(f"Nothing was changed. {_no_card(missing)}")
+            raise no_cards(missing, before="Nothing was changed. ")
         return found
     scope = search.scope_of(connection, person, chosen, now)
     ids = list(connection.execute(search.found(chosen, scope, cards.c.id).limit(MOST + 1)).scalars())
     if not ids:
-        raise NotFound(f"No card matches '{chosen}', so nothing was changed. search-cards shows what a query finds.")
+        words = f"No card matches '{chosen}', so nothing was changed. search-cards shows what a query finds."
+        raise none_matches(words, str(chosen))
     if len(ids) > MOST:
         raise InvalidArguments(
             f"{_count(connection, chosen, scope)} cards match '{chosen}', and {MOST} are the most for one call, so "
@@ -138,11 +138,6 @@ def _choose(connection: Connection, person: Person, chosen: Chosen, now: datetim
             fields=("query",),
         )
     return [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
-
-
-def _no_card(ids: Sequence[CardId]) -> str:
-    named = ", ".join(dict.fromkeys(ids[:_NAMED])) + (f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else "")
-    return f"There is no card {named}. search-cards shows yours with their ids."
 
 
 def _update(connection: Connection, changed: Sequence[Card], values: dict[Any, Any]) -> None:

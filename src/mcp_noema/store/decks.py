@@ -7,10 +7,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import Conflict, InvalidArguments, NotFound
+from mcp_core import Conflict, InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.keeping import DeckCounts, DeckView, Person, Removed
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, deck_name, names_above, preset_of
+from mcp_noema.refusals import instead, no_deck, refused
 from mcp_noema.store import people, queues
 from mcp_noema.store.rows import DECK, changed, deck_of
 from mcp_noema.store.tables import cards, decks, notes
@@ -64,7 +65,7 @@ def find(decks_by_name: Mapping[str, Deck], deck_id: DeckId) -> Deck:
     for deck in decks_by_name.values():
         if deck.id == deck_id.number:
             return deck
-    raise NotFound(f"There is no deck {deck_id!s}. list-decks shows yours with their ids.")
+    raise no_deck(deck_id)
 
 
 def below(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:
@@ -136,7 +137,9 @@ def _checked(name: str) -> str:
 
 
 def _taken(deck: Deck) -> Conflict:
-    return Conflict(f"There is a deck {deck.name!r} already: {DeckId.of(deck.id)}. Use it, or choose another name.")
+    deck_id = DeckId.of(deck.id)
+    words = f"There is a deck {deck.name!r} already: {deck_id}. Use it, or choose another name."
+    return refused(words, instead("get-deck", "Shows the deck of that name.", deckId=deck_id))
 
 
 def _change(
@@ -162,7 +165,7 @@ def _change(
 def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: datetime) -> None:
     """The decks below go along."""
     if name.casefold().startswith(deck.name.casefold() + SEPARATOR):
-        raise Conflict(f"{deck.name!r} cannot be put into itself as {name!r}. Choose a name outside it.")
+        raise refused(f"{deck.name!r} cannot be put into itself as {name!r}. Choose a name outside it.")
     if above := names_above(name):
         add_missing(connection, user_id, above, now)
     known = by_name(connection, user_id)
@@ -173,7 +176,7 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
         if taken is not None and taken.id not in new_names:
             raise _taken(taken)
         if len(new_name) > LONGEST_NAME:
-            raise Conflict(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
+            raise refused(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
         values = {"name": new_name, "name_key": new_name.casefold()}
         connection.execute(sa.update(decks).where(decks.c.id == number).values(values))
 

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import Conflict, InvalidArguments, NotFound
+from mcp_core import InvalidArguments
 from mcp_noema.keeping import Answered, Person, Recorded, Undone
 from mcp_noema.model import (
     GRADES,
@@ -24,6 +24,7 @@ from mcp_noema.model import (
     names_above,
     preset_of,
 )
+from mcp_noema.refusals import instead, no_cards, no_review, refused
 from mcp_noema.schedule import answer
 from mcp_noema.store import decks, people, queues
 from mcp_noema.store.rows import (
@@ -80,7 +81,7 @@ def _delivered(connection: Connection, user_id: int, answered: Answered) -> Reco
         return None
     review = review_of(row)
     if (review.card_id, review.rating) != (answered.card_id.number, answered.rating):
-        raise Conflict(
+        raise refused(
             f"The idempotency key {answered.key!r} was used for {CardId.of(review.card_id)} with grade "
             f"{GRADES[review.rating]!r}. Use a new key for each review."
         )
@@ -93,7 +94,7 @@ def _card(connection: Connection, user_id: int, card_id: CardId) -> Card:
     mine = sa.select(*CARD).where(cards.c.user_id == user_id, cards.c.id == card_id.number)
     row = connection.execute(mine).one_or_none()
     if row is None:
-        raise NotFound(f"There is no card {card_id!s}. get-due-cards and search-cards show yours with their ids.")
+        raise no_cards([card_id])
     return card_of(row)
 
 
@@ -101,19 +102,21 @@ def _checked(card: Card, answered: Answered, now: datetime) -> datetime:
     """When the answer was given, if the card can have been answered then."""
     name, at = CardId.of(card.id), answered.reviewed_at or _just_now(card, now)
     if card.suspended:
-        raise Conflict(f"{name} is suspended. Call suspend-cards with suspend false first, then review it.")
+        back = instead("suspend-cards", "Brings the card back.", cardIds=[name], suspend=False)
+        raise refused(f"{name} is suspended. Call suspend-cards with suspend false first, then review it.", back)
     if at > now + SKEW:
         raise InvalidArguments(
             f"reviewedAt {at.isoformat()} is in the future; it is {now.isoformat()}. Leave it out for now.",
             fields=("reviewedAt",),
         )
     if (last := card.schedule.last_review) is not None and at <= last:
-        raise Conflict(
+        raise refused(
             f"{name} was answered at {last.isoformat()}, which is not before {at.isoformat()}. A review must come "
-            "after the one before it; undo-review takes that one back."
+            "after the one before it; undo-review takes that one back.",
+            instead("get-review-history", "Shows what was answered, with the ids to undo.", cardId=name),
         )
     if at < card.created_at - SKEW:
-        raise Conflict(f"{name} was made at {card.created_at.isoformat()}, after {at.isoformat()}. Give a later time.")
+        raise refused(f"{name} was made at {card.created_at.isoformat()}, after {at.isoformat()}. Give a later time.")
     return at if answered.reviewed_at is None else min(at, now)
 
 
@@ -222,7 +225,7 @@ def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: da
     review, before = _to_undo(connection, person.id, review_id)
     row = connection.execute(sa.select(*CARD).where(cards.c.id == review.card_id)).one_or_none()
     if row is None:
-        raise Conflict(f"The card of {ReviewId.of(review.id)} was deleted since. There is nothing to put back.")
+        raise refused(f"The card of {ReviewId.of(review.id)} was deleted since. There is nothing to put back.")
     card = _as_before(card_of(row), before)
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(card)))
     connection.execute(sa.update(cards).where(cards.c.id.in_(before["buried"])).values(buried_until=None))
@@ -243,14 +246,21 @@ def _to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -
         mine = mine.where(reviews.c.id == review_id.number)
     row: Any = connection.execute(mine.order_by(*newest).limit(1)).one_or_none()
     if row is None and review_id is not None:
-        raise NotFound(f"There is no review {review_id!s} to undo. get-review-history shows yours with their ids.")
+        raise no_review(review_id)
     if row is None:
-        raise Conflict("There is no review to undo. get-review-history shows what was answered.")
+        raise refused(
+            "There is no review to undo. get-review-history shows what was answered.",
+            instead("get-review-history", "Shows what was answered."),
+        )
     review = review_of(row[: len(REVIEW_ROW)])
     of_the_card = sa.select(reviews.c.id).where(standing, reviews.c.card_id == review.card_id)
     last = connection.execute(of_the_card.order_by(*newest).limit(1)).scalar_one()
     if last != review.id:
-        raise Conflict(f"{CardId.of(review.card_id)} was answered again since: undo {ReviewId.of(last)} first.")
+        newer = ReviewId.of(last)
+        raise refused(
+            f"{CardId.of(review.card_id)} was answered again since: undo {newer} first.",
+            instead("undo-review", "Takes the newer answer back.", reviewId=newer),
+        )
     if row.before is None:
-        raise Conflict(f"{ReviewId.of(review.id)} was imported: how its card was before is not known.")
+        raise refused(f"{ReviewId.of(review.id)} was imported: how its card was before is not known.")
     return review, row.before

@@ -9,10 +9,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import InvalidArguments, NotFound
+from mcp_core import InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.keeping import ChangedNote, Draft, NoteChange, NoteView, Outcome
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
+from mcp_noema.refusals import no_note
 from mcp_noema.store import decks, people
 from mcp_noema.store.rows import (
     CARD,
@@ -189,7 +190,7 @@ def get(connection: Connection, user_id: int, note_id: NoteId) -> NoteView:
     )
     row: Any = connection.execute(mine).one_or_none()
     if row is None:
-        raise NotFound(f"There is no note {note_id!s}. search-cards finds notes by their text, and shows their ids.")
+        raise no_note(note_id)
     note = note_of(row[: len(NOTE)], note_type_of(row[len(NOTE) :]))
     made = tuple(of_notes(connection, [note.id])[note.id])
     deck = deck_of(connection.execute(sa.select(*DECK).where(deck_table.c.id == made[0].deck_id)).one())

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from mcp_core import (
-    Conflict,
     Deprecation,
     Evidence,
     Example,
@@ -22,6 +21,7 @@ from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
 from mcp_noema.hinting import deck_resource, shortened
 from mcp_noema.keeping import ChangedNote, Draft, NoteChange, Notes, NoteView, Outcome
 from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
+from mcp_noema.refusals import instead, refused
 from mcp_noema.tools.vocabulary import SETS, WRITES, ADeck, ANote, Answer, Arguments, Tags, owner
 
 MOST_NOTES = 500
@@ -119,9 +119,11 @@ async def _create_one(args: CreateNote, notes: Notes, world: World, context: Too
     if outcome.error is not None:
         raise InvalidArguments(f"No note was made: {outcome.error}.", fields=("front",))
     if outcome.view is None:
-        raise Conflict(
-            f"There is a note with this front already: {NoteId.of(outcome.duplicate_of or 0)}. "
-            "Change it with update-note, or set allowDuplicate to true."
+        there = NoteId.of(outcome.duplicate_of or 0)
+        raise refused(
+            f"There is a note with this front already: {there}. "
+            "Change it with update-note, or set allowDuplicate to true.",
+            instead("update-note", "Changes the note that is there.", noteId=there),
         )
     view = outcome.view
     made = hints.for_created(

@@ -15,6 +15,8 @@ CHANGES = {
     "reset-cards": {"explicit_action": "RESET_CARDS"},
 }
 
+LOOK = "get-due-cards and search-cards show yours with their ids."
+
 
 async def waiting(ana: Learner) -> list[str]:
     return [card["cardId"] for card in (await ana("get-due-cards"))["cards"]]
@@ -32,7 +34,7 @@ async def test_one_card_that_is_not_there_stops_the_change_of_all(
     before = await ana("get-card", cardId=mine)
     assert await ana.fails(tool, cardIds=[mine, his, "card_999", his], **more) == (
         "NotFoundError",
-        f"Nothing was changed. There is no card {his}, card_999. search-cards shows yours with their ids.",
+        f"Nothing was changed. There is no card {his}, card_999. {LOOK}",
     )
     assert await ana.fails(tool, query=f"cid:{his}", **more) == (
         "NotFoundError",
