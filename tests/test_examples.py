@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcp import Client, StdioServerParameters
+from toolcharter_examples.noema_agent import learn
 from toolcharter_examples.todo_agent import keep_list
 
 from tests.clients.scripted import Scripted
@@ -52,8 +53,39 @@ async def test_the_todo_agent_remembers_what_it_was_told(tmp_path):
     assert answers == ["Noted: Passport.", "Left: Passport.", "It is completed."]
 
 
-def test_the_todo_agent_says_what_it_needs():
-    command = [sys.executable, str(ROOT / "examples" / "todo_agent.py")]
+async def test_the_tutor_asks_grades_and_goes_on_from_one_turn_to_the_next(tmp_path):
+    async def asked():
+        yield "I want to learn two capitals: Paris for France, Rome for Italy. Quiz me"
+        yield "Paris!"
+        yield "No idea"
+
+    def first_step(seen: list[str], **known: object) -> tuple[str, dict[str, object]]:
+        step = json.loads(seen[-1])["agentHints"]["suggestedNextActions"][0]
+        return step["action"], step.get("data", {}) | known
+
+    def front(seen: list[str]) -> str:
+        return json.loads(seen[-1])["data"]["card"]["front"]
+
+    notes = [{"front": "France", "back": "Paris"}, {"front": "Italy", "back": "Rome"}]
+    model = Scripted(
+        lambda _: ("create-deck", {"name": "Capitals"}),
+        lambda seen: first_step(seen, notes=notes),
+        first_step,
+        lambda seen: f"What is the capital of {front(seen)}?",
+        lambda seen: first_step(seen, grade="easy"),
+        first_step,
+        lambda seen: f"Right. And of {front(seen)}?",
+        lambda seen: first_step(seen, grade="again"),
+        lambda seen: f"Rome. It comes back in {json.loads(seen[-1])['data']['dueIn']}.",
+    )
+    options = ("--db", f"sqlite:///{tmp_path / 'noema.db'}")
+    answers = [answer async for answer in learn(asked(), model=model, options=options)]
+    assert answers == ["What is the capital of France?", "Right. And of Italy?", "Rome. It comes back in 1m."]
+
+
+@pytest.mark.parametrize("file", ["todo_agent.py", "noema_agent.py"])
+def test_an_agent_says_what_it_needs(file):
+    command = [sys.executable, str(ROOT / "examples" / file)]
     environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False, env=environment)
     assert done.stderr == "Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.\n"
