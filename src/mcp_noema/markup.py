@@ -31,7 +31,7 @@ _BARE = "allowfullscreen|autoplay|checked|controls|disabled|hidden|loop|muted|no
 _VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++)"""
 _TOKEN = re.compile(
     rf"(?P<comment><!--)|<(?P<close>/)?(?P<name>{_WORDS})(?P<rest>(?:\s++(?:[\w:.-]++\s*+=\s*+{_VALUE}|(?:{_BARE})\b))*+)"
-    r"\s*+/?>|\[sound:(?P<sound>[^\s\]][^\]]*+)\]",
+    r"\s*+/?>|\[sound:(?P<sound>[^\s\[\]][^\[\]]*+)\]",
     re.IGNORECASE,
 )
 _SOURCE = re.compile(rf"\s(?:src|data)\s*=\s*({_VALUE})", re.IGNORECASE)

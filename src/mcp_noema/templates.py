@@ -124,10 +124,23 @@ class _Section:
 
 _Node = _Text | _Field | _Section
 
-_TAG = re.compile(r"<!--.*?-->|\{\{([^{}]*)\}\}|\{\{\{([^{}]*)\}\}\}", re.DOTALL)
+_TAG = re.compile(r"\{\{\{([^{}]*+)\}\}\}|\{\{([^{}]*+)\}\}|<!--")
 _OTHER_SYNTAX = "{{=<% %>=}}"
 _DEEPEST = 50
 """Sections further inside than this are text."""
+
+
+def _tags(template: str) -> Iterator[re.Match[str]]:
+    """The tags of a template, without those in comments."""
+    place, comments = 0, True
+    while match := _TAG.search(template, place):
+        place = match.end()
+        if match[0] != "<!--":
+            yield match
+        elif comments:
+            end = template.find("-->", place)
+            comments = end >= 0
+            place = max(place, end)
 
 
 @lru_cache(maxsize=1024)
@@ -139,7 +152,7 @@ def _parse(template: str) -> tuple[_Node, ...]:
     # The sections that are open: how they were opened, and what came before them.
     open_sections: list[tuple[str, str, list[_Node]]] = []
     place = 0
-    for match in _TAG.finditer(template):
+    for match in _tags(template):
         done.append(_Text(template[place : match.start()]))
         place = match.end()
         inside = (match[1] or match[2] or "").strip()
@@ -149,7 +162,8 @@ def _parse(template: str) -> tuple[_Node, ...]:
         elif inside[:1] == "/" and open_sections and open_sections[-1][0][1:].strip() == inside[1:].strip():
             opened, written, before = open_sections.pop()
             section = _Section(inside[1:].strip(), opened[0] == "^", tuple(done), written, match[0])
-            done = [*before, section]
+            before.append(section)
+            done = before
         elif inside and inside[:1] not in ("#", "^", "/"):
             *filters, name = (part.strip() for part in inside.split(":"))
             done.append(_Field(name, tuple(reversed(filters)), match[0]))
@@ -181,7 +195,7 @@ def _asks(nodes: Iterable[_Node], filled: set[str]) -> bool:
 
 # --- showing a side ----------------------------------------------------------------------------------------
 
-_ANSWER = re.compile(r"""<hr\b[^>]*?\bid\s*=\s*["']?answer\b["']?[^>]*>""", re.IGNORECASE)
+_ANSWER = re.compile(r"""<hr\s[^<>]*?\bid\s?=\s?["']?answer\b["']?[^<>]*+>""", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +254,7 @@ class _Side:
         return change(value) if change else value
 
 
-_READING = re.compile(r" ?([^ >\[\]]+)\[(?!sound:)([^\[\]]+)\]")
+_READING = re.compile(r" ?(?<![^ >\[\]])([^ >\[\]]++)\[(?!sound:)([^\[\]]++)\]")
 
 _FILTERS: Mapping[str, Callable[[str], str]] = {
     "furigana": lambda value: _READING.sub(r"\1[\2]", value),

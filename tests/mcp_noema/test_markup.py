@@ -82,4 +82,5 @@ def test_any_text_can_be_reduced(html):
 def test_a_long_text_takes_no_longer_than_its_length(piece):
     started = time.perf_counter()
     plain_text(piece * (100_000 // len(piece)))
-    assert time.perf_counter() - started < 2
+    # Where each piece is looked at once for each other one, it takes minutes.
+    assert time.perf_counter() - started < 10

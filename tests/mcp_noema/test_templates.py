@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,15 @@ def test_a_card_that_no_template_makes_is_empty():
 def test_a_field_cannot_break_the_template_around_it():
     kind = made("<b>{{A}}</b><script>show('{{A}}')</script>")
     assert render(kind, ("What does <b> do, and </script>?",), 0) == Face("What does <b> do, and ?", "")
+
+
+@pytest.mark.parametrize("piece", ["<!--", "</", "<hr ", "{{#A}}", "{{#A}}{{/A}}", "{{c1::", " x[y", "{{A", "<b>"])
+def test_a_long_card_takes_no_longer_than_its_length(piece):
+    long = piece * (100_000 // len(piece))
+    started = time.perf_counter()
+    render(made("{{furigana:A}}{{cloze:A}}", long), (long,), 0)
+    # Where each piece is looked at once for each other one, it takes minutes.
+    assert time.perf_counter() - started < 10
 
 
 _PARTS = st.lists(
