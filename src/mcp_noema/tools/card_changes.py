@@ -96,9 +96,9 @@ class SuspendCards(Choice):
     ],
 )
 async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
-    """Stop asking cards, or ask them again.
+    """Pause cards, or unsuspend them.
 
-    Use it for cards the user does not want for now. Returns the ids of the cards that changed.
+    Use it to stop asking cards until the user says so; for today, bury-cards. Returns the ids of those that changed.
 
     They keep their schedule. At most 1,000 at once: all of them change, or none.
     """
@@ -130,9 +130,9 @@ class BuryCards(Choice):
     ],
 )
 async def bury_cards(args: BuryCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
-    """Put cards off until tomorrow, or bring them back.
+    """Hide cards until tomorrow, or unbury them.
 
-    Use it when the user wants to skip cards today only. Returns the ids of the cards that changed.
+    Use it when the user wants to skip a card, for today only. Returns the ids of the cards that changed.
 
     They keep their schedule. At most 1,000 at once: all of them change, or none.
     """
@@ -168,7 +168,7 @@ class SetDueDate(Choice):
 async def set_due_date(args: SetDueDate, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
     """Choose the day on which cards are due.
 
-    Use it when the user wants cards on a certain day. Returns the new due date and the recall to expect then.
+    Use it to see cards again on a certain date, or put them off. Returns the new due date and the recall to expect.
 
     They keep their memory state; new and learning cards become review cards. At most 1,000 at once.
     """
@@ -229,7 +229,7 @@ class ResetCards(Choice):
 async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
     """Make cards new again.
 
-    Use it when the user wants to learn cards from the beginning. Returns the ids of the cards that changed.
+    Use it when the user wants to start over with cards from scratch. Returns the ids of the cards that changed.
 
     Their memory state and counts are gone, and they come after all new cards. The log of reviews stays. At most 1,000
     at once.

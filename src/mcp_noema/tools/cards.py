@@ -67,7 +67,7 @@ class GetCard(Arguments):
 async def get_card(args: GetCard, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
     """Show one card with its note and its schedule.
 
-    Use it before changing a note, or to explain a due date. Returns both sides, the raw fields and the memory state.
+    Use it to see when a card is due and how well it is known. Returns both sides, the raw fields and the memory state.
 
     `recall` is how likely the card is remembered now. `fields` are as update-note takes them.
     """
@@ -200,7 +200,8 @@ class SearchCards(Arguments):
 async def search_cards(args: SearchCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
     """Find cards by words, deck, tag, state, dates or numbers.
 
-    Use it to look something up, or to see what a query means before changing those cards. Returns ids and fronts.
+    Use it to search for cards about something, or to see what a query means before changing those cards. Returns ids
+    and fronts.
 
     Terms side by side all hold; OR, - and ( ) work too. Keys: deck: tag: is: note: card: prop: added: edited: rated:
     introduced: nid: cid: did:, or the name of a field. An empty query finds all.

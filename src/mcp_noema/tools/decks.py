@@ -117,9 +117,9 @@ class CreateDeck(Arguments):
     ],
 )
 async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """Create a deck for cards.
+    """Create a deck for a new subject.
 
-    Use it to begin a new subject. Returns the deck with its id.
+    Use it when the user starts to learn something and wants a place for its cards. Returns the deck with its id.
 
     The decks it is in are made too, where they are missing. Scheduling is set with update-deck.
     """
@@ -145,9 +145,9 @@ class GetDeck(Arguments):
     ],
 )
 async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """Show a deck with its settings.
+    """Show the settings of a deck.
 
-    Use it to see how a deck is scheduled, and what waits in it. Returns counts and preset.
+    Use it to see how it is set up: daily limits, learning steps, target retention. Returns counts and preset.
 
     The preset is what holds for the deck: what it does not set itself comes from the decks above it.
     """
@@ -174,7 +174,7 @@ class ListDecks(Arguments):
 async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
     """List all decks with what waits in them today.
 
-    Use it to learn the ids of decks. Returns name, id and counts of each.
+    Use it to learn ids, or when the user asks what they are learning. Returns name, id and counts of each.
 
     Counts include the decks inside, and are not cut at the limits of the day.
     """
@@ -220,9 +220,9 @@ class SearchDecks(Arguments):
     examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
 async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """Find decks by words in name or description.
+    """Find a deck by words in its name or description.
 
-    Use it when the user names a deck and its id is not known. Returns what list-decks does.
+    Use it to look up a deck that the user names, or whether there is one about something. Returns what list-decks does.
     """
     words = args.words.casefold().split()
     views = [
@@ -292,9 +292,9 @@ class UpdateDeck(Arguments):
     ],
 )
 async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """Rename, move or set up a deck.
+    """Rename or move a deck, or change its settings.
 
-    Use it for another name, or for limits, steps and retention. Returns the deck.
+    Use it to set new cards and reviews a day, learning steps or target retention. Returns the deck.
 
     What is left out stays. Decks inside follow a new name, and take on what they do not set themselves.
     """
@@ -350,9 +350,9 @@ class DeleteDeck(Arguments):
     ],
 )
 async def delete_deck(args: DeleteDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """Delete a deck with everything in it.
+    """Delete a whole deck with everything in it.
 
-    Use it when the user asks to delete that very deck. Returns what was deleted.
+    Use it when the user asks to throw that very deck away. Returns what was deleted.
 
     The decks inside go too. The log of reviews stays, so that progress does not change. It cannot be undone:
     export-anki keeps a copy.

@@ -103,9 +103,9 @@ _FRENCH = {
     ],
 )
 async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
-    """Add one thing to learn, as a note that makes its cards.
+    """Add a flashcard: a note that makes its cards.
 
-    Use it to remember one fact; for several, create-notes. Returns the note with its card ids.
+    Use it to remember one fact, word or question; for several, create-notes. Returns the note with its card ids.
 
     A basic note asks front to back, a reversed one both ways, a cloze note one card for each gap.
     """
@@ -207,9 +207,10 @@ def _outcome_json(index: int, outcome: Outcome) -> dict[str, Any]:
     ],
 )
 async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
-    """Add many things to learn at once.
+    """Add many flashcards at once.
 
-    Use it for lists of words or facts. Returns what became of each: created, duplicate or invalid.
+    Use it for a list of words, questions and answers, or a text to learn. Returns what became of each: created,
+    duplicate or invalid.
 
     What can be made is made; a bad one does not hold up the others.
     """
@@ -296,7 +297,7 @@ class UpdateNote(Arguments):
 async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
     """Change the text, tags or deck of a note.
 
-    Use it to correct or move what is there. Returns the note and what became of its cards.
+    Use it to fix a mistake, reword, tag or move a flashcard. Returns the note and what became of its cards.
 
     Cards keep their schedule. New gaps make new cards; a card that is no longer asked is removed, or suspended if it
     was answered before.
@@ -356,7 +357,7 @@ class DeleteNote(Arguments):
 async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
     """Delete a note with its cards for good.
 
-    Use it when the user asks to delete that very note; to pause it, suspend-cards. Returns how many cards went.
+    Use it when the user asks to remove that very flashcard; to pause it, suspend-cards. Returns how many cards went.
 
     The log of reviews stays. It cannot be undone.
     """

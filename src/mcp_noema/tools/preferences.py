@@ -53,7 +53,8 @@ class GetPreferences(Arguments):
 async def get_preferences(args: GetPreferences, people: Need[People], context: ToolContext) -> Answer:  # noqa: ARG001 - a tool takes its arguments, also when there are none
     """Show how the user likes to learn.
 
-    Use it before planning a session. Returns time zone, start of the day, session length, focus and order.
+    Use it when they ask for their preferences, or before planning a session. Returns time zone, start of the day,
+    session length, focus and order.
     """
     person = await people.get(owner(context))
     return Answer.ok(_json(person), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
@@ -78,9 +79,10 @@ class SetPreference(Arguments):
     ],
 )
 async def set_preference(args: SetPreference, people: Need[People], world: Need[World], context: ToolContext) -> Answer:
-    """Remember how the user likes to learn.
+    """Change how the user likes to learn.
 
-    Use it when they say so: time zone, when their day begins, session length, focus. Returns all preferences.
+    Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.
+    Returns all preferences.
     """
     person = await people.set_preference(owner(context), to_snake(args.name), _checked(args), world.now())
     return Answer.ok(_json(person), hints=hints.for_updated("preference", args.name, args.name))

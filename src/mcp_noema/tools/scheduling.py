@@ -80,9 +80,10 @@ def _calendar_json(plan: Workload, today: date) -> list[dict[str, Any]]:
 async def plan_workload(
     args: PlanWorkload, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Forecast reviews and minutes of the coming days.
+    """Simulate the daily work of the coming weeks.
 
-    Use it to choose limits or a desired retention. Returns a plan for the present retention, and for others.
+    Use it to plan how many reviews and minutes a day it takes, or how long a backlog. Returns a plan for the present
+    retention, and for others.
 
     `remembered` is how many of the `learned` cards are known on the last day. `overdue` ones found no room within
     the limits. The calendar shows the present plan. It is a simulation: the user studies every day, as before.
@@ -181,10 +182,10 @@ def _quality_json(quality: Quality) -> dict[str, float]:
 async def optimize_parameters(
     args: OptimizeParameters, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Fit FSRS to the user's own reviews.
+    """Fit the algorithm, FSRS, to how the user remembers.
 
-    Use it once a month, or when true retention differs from the desired one. Returns how well old and new
-    parameters predict the reviews.
+    Use it to tune the scheduler, once a month, to their own reviews. Returns how well old and new parameters predict
+    them.
 
     Nothing changes unless `apply` is true and the new ones are better. Lower is better: `rmse` is how far predicted
     retention is off, 0.05 being five percentage points.
@@ -299,8 +300,8 @@ async def preview_reschedule(
 ) -> Answer:
     """Show what reschedule-cards would change.
 
-    Use it before rescheduling, after a new retention or new parameters. Returns how many cards would move, and
-    how many would be due today.
+    Use it before rescheduling: nothing is changed yet. Returns how many cards would move, and how many would be due
+    today.
     """
     found = await _reschedule(scheduling, args, world, context, apply=False)
     return Answer.ok(_rescheduling_json(found), hints=_for_rescheduling(found, world.now(), done=False))
@@ -322,9 +323,10 @@ async def preview_reschedule(
 async def reschedule_cards(
     args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Recompute the due dates of the cards of a deck.
+    """Move all due dates of a deck to where its settings put them.
 
-    Use it when the user wants a new retention or new parameters to hold at once. Returns how many cards moved.
+    Use it when the user wants to reschedule, or a new retention or new parameters to hold at once. Returns how many
+    cards moved.
 
     Each card is scheduled from its log, as if the deck had always had its preset; dates set by hand go. Cards whose
     log does not say how they were learned (`unknown`) stay. preview-reschedule shows it first.

@@ -82,9 +82,10 @@ class PredictRetention(Arguments):
 async def predict_retention(
     args: PredictRetention, statistics: Need[Statistics], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Predict how much of a card, a deck or everything is remembered.
+    """Predict how much will be remembered on a day.
 
-    Use it before an exam, or to find what fades. Returns the average recall and the weakest cards.
+    Use it when the user asks what they will still know, or have forgotten, at an exam. Returns the average recall and
+    the weakest cards.
 
     `below` counts cards that are less likely to be remembered than their deck desires. New and suspended cards are
     left out.
@@ -184,9 +185,10 @@ def _studied_json(done: Studied) -> dict[str, Any]:
 async def get_progress(
     args: GetProgress, statistics: Need[Statistics], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Show what was learned lately, and what is coming.
+    """Show how the user is doing.
 
-    Use it after a session, or when the user asks how it goes. Returns today, the last days, streak and forecast.
+    Use it after a session, or when they ask about progress or their streak. Returns what was learned today and on the
+    last days, streak and forecast.
 
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
     """
@@ -281,9 +283,10 @@ class GetDeckStats(Arguments):
 async def get_deck_stats(
     args: GetDeckStats, statistics: Need[Statistics], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Show a deck with those in it in figures.
+    """Show statistics of a deck with those in it.
 
-    Use it to judge how well a subject is known. Returns counts, averages, true retention and leeches.
+    Use it to judge how well a subject is known: mature cards, right answers, difficulty. Returns counts, averages, true
+    retention and leeches.
 
     A card is mature with a stability of 21 days. Stability is the days until recall falls to 90 %.
     """
@@ -388,9 +391,9 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
     ],
 )
 async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics], context: ToolContext) -> Answer:
-    """List past answers, the newest first.
+    """List past reviews, the newest first.
 
-    Use it to see how a card or a deck went, or which review to undo. Returns grade, time and interval of each.
+    Use it to see what the user answered or got wrong, and when. Returns grade, time and interval of each.
 
     Answers that were taken back are left out; those to deleted cards stay, without a front.
     """

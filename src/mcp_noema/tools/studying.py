@@ -68,9 +68,9 @@ class GetDueCards(Arguments):
     ],
 )
 async def get_due_cards(args: GetDueCards, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
-    """Show the cards to study now: learning, due and new, within today's limits.
+    """Show what is due today, with learning and new cards.
 
-    Use it to see or plan a session; to study card by card, review-next-card. Returns cards with both sides.
+    Use it to see which and how many cards are waiting; to study them, review-next-card. Returns cards with both sides.
 
     They come in the order in which they should be asked. `backlog` is what is due beyond the limit.
     """
@@ -130,9 +130,10 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
 async def review_next_card(
     args: ReviewNextCard, studies: Need[Studies], world: Need[World], context: ToolContext
 ) -> Answer:
-    """Get the next card to ask the user.
+    """Get the next question to ask the user.
 
-    Use it to study, again after each review-card. Returns both sides and when each grade would bring it back.
+    Use it when they want to study, be quizzed or tested, and after each review-card. Returns both sides of the card and
+    when each grade would bring it back.
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
@@ -193,9 +194,9 @@ class ReviewCard(Arguments):
     ],
 )
 async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
-    """Record how well the user remembered a card, and schedule it.
+    """Grade how well the user remembered a card.
 
-    Use it after each answer, with the user's own grade. Returns when the card comes back and what is left.
+    Use it after each answer: it was easy, good, hard, or forgotten. Returns when the card comes back and what is left.
 
     With an idempotencyKey a review that is sent twice is recorded once.
     """
@@ -257,9 +258,9 @@ class UndoReview(Arguments):
     ],
 )
 async def undo_review(args: UndoReview, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
-    """Take back the last answer, and put the card back as it was.
+    """Undo the last answer.
 
-    Use it when the user gave a wrong grade. Returns the card, ready to be graded again.
+    Use it when a grade was wrong and the user takes it back. Returns the card as it was, ready to be graded again.
 
     The log keeps the review, marked as taken back. Only a card's last review can be.
     """
