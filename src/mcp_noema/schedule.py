@@ -27,12 +27,7 @@ _FUZZ: FunctionType = vars(fsrs.Scheduler)["_get_fuzzed_interval"]
 
 def answer(schedule: Schedule, rating: int, at: datetime, preset: Preset, dice: Dice | None = None) -> Schedule:
     """The schedule of a card after an answer."""
-    scheduler, moment = _scheduler(preset), at.astimezone(UTC)
-    card, _ = scheduler.review_card(_card(schedule, moment), fsrs.Rating(rating), moment)
-    after = _schedule(card)
-    if dice is None or after.state is not State.REVIEW:
-        return after
-    return replace(after, due=moment + _fuzzed(card.due - moment, scheduler, dice))
+    return _schedule(_reviewed(_card(schedule, at), rating, at, _scheduler(preset), dice))
 
 
 def outlook(schedule: Schedule, at: datetime, preset: Preset) -> Mapping[Grade, Schedule]:
@@ -50,10 +45,10 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset) -> float | 
 
 def replay(reviews: Iterable[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
     """The schedule of a card with these reviews, as if it had always had this preset."""
-    schedule = Schedule()
+    scheduler, card = _scheduler(preset), None
     for rating, at in sorted(reviews, key=itemgetter(1)):
-        schedule = answer(schedule, rating, at, preset, dice)
-    return schedule
+        card = _reviewed(card or _card(Schedule(), at), rating, at, scheduler, dice)
+    return _schedule(card) if card else Schedule()
 
 
 def rescheduled(schedule: Schedule, reviews: Sequence[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
@@ -63,11 +58,12 @@ def rescheduled(schedule: Schedule, reviews: Sequence[Answered], preset: Preset,
     """
     *earlier, (rating, at) = reviews
     before = replay(earlier, preset)
-    earliest, latest = (answer(before, rating, at, preset, thrown) for thrown in (_lowest, _highest))
-    same_memory = replace(schedule, due=None) == replace(earliest, due=None)
-    if same_memory and schedule.due and earliest.due and latest.due and earliest.due <= schedule.due <= latest.due:
-        return schedule
-    return answer(before, rating, at, preset, dice)
+    after = answer(before, rating, at, preset, dice)
+    if replace(after, due=None) != replace(schedule, due=None):
+        return after
+    earliest, latest = (answer(before, rating, at, preset, thrown).due for thrown in (_lowest, _highest))
+    by_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
+    return schedule if by_fuzz else after
 
 
 def _lowest() -> float:
@@ -106,6 +102,14 @@ def _scheduler(preset: Preset) -> fsrs.Scheduler:
         maximum_interval=preset.maximum_interval,
         enable_fuzzing=False,
     )
+
+
+def _reviewed(card: fsrs.Card, rating: int, at: datetime, scheduler: fsrs.Scheduler, dice: Dice | None) -> fsrs.Card:
+    moment = at.astimezone(UTC)
+    after, _ = scheduler.review_card(card, fsrs.Rating(rating), moment)
+    if dice is not None and after.state is fsrs.State.Review:
+        after.due = moment + _fuzzed(after.due - moment, scheduler, dice)
+    return after
 
 
 def _fuzzed(interval: timedelta, scheduler: fsrs.Scheduler, dice: Dice) -> timedelta:

@@ -182,7 +182,8 @@ def _tag_leech(connection: Connection, card: Card) -> bool:
 def _append(connection: Connection, card: Card, after: Card, **values: Any) -> Review:
     values |= {
         "card_id": card.id,
-        "state": int(card.schedule.state),
+        # A card that was given a date and never answered is new to the one who answers it.
+        "state": int(State.NEW if card.schedule.stability is None else card.schedule.state),
         "interval_s": _seconds(after.schedule.interval),
         "last_interval_s": _seconds(card.schedule.interval),
         "stability": after.schedule.stability,

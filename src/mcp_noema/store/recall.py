@@ -17,7 +17,7 @@ from mcp_noema.store import studies
 from mcp_noema.store.scope import part, scope
 from mcp_noema.store.tables import SUSPENDED, cards
 
-MOST = 20_000
+MOST = 10_000
 """How many cards are looked at. Of a random part as large as this, an average is right to two digits or three."""
 _MEMORY = (cards.c.id, cards.c.deck_id, cards.c.stability, cards.c.last_review, cards.c.reps)
 

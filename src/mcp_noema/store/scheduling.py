@@ -28,7 +28,7 @@ from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
 from mcp_noema.store.tables import decks as decks_table
 from mcp_noema.workload import Answers, Habit, Known, neighbours, plan
 
-MOST_REVIEWS = 100_000
+MOST_REVIEWS = 50_000
 """More teach the optimizer next to nothing, and it lets nobody else in the process work while it runs."""
 MOST_CARDS = 50_000
 """How many cards are played forward; of more, an even part stands for the rest."""

@@ -328,8 +328,8 @@ async def reschedule_cards(
     Use it when the user wants to reschedule, or a new retention or new parameters to hold at once. Returns how many
     cards moved.
 
-    Each card is scheduled from its log, as if the deck had always had its preset; dates set by hand go. Cards whose
-    log does not say how they were learned (`unknown`) stay. preview-reschedule shows it first.
+    It is as if the deck had always had its preset; dates set by hand go. Cards whose log does not say how they were
+    learned (`unknown`) stay. preview-reschedule shows it first.
     """
     found = await _reschedule(scheduling, args, world, context, apply=True)
     words = f"{found.changed} of {found.cards} cards have a new due date."

@@ -317,6 +317,8 @@ def _for_stats(found: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
     then = [_study(deck_id, found.due, found.basis, due="cards are due today")] * (found.due > 0)
     if (off := _off_target(found.lately, found.preset.desired_retention, deck_id)) is not None:
         then.append(off)
+    if found.leeches:
+        then.append(_leeches(found))
     return AgentHints(
         evidence=evidence_from(found.basis, now),
         suggested_next_actions=tuple(then),
@@ -328,6 +330,17 @@ def _for_stats(found: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
             affected_metrics=("retention",),
         ),
         why=f"{found.young + found.mature} cards of the deck are learned, {found.mature} of them for long.",
+    )
+
+
+def _leeches(found: DeckStats) -> SuggestedAction:
+    often = found.preset.leech_threshold
+    return SuggestedAction(
+        action="search-cards",
+        priority="low",
+        data={"query": f'"deck:{found.deck.name}" prop:lapses>={often}', "sortBy": "lapses", "sortOrder": "desc"},
+        description=f"{found.leeches} cards were forgotten {often} times or more: reword or suspend them.",
+        category="correction",
     )
 
 

@@ -319,6 +319,20 @@ def _forget_the_beginning(connection, card_id: str) -> None:
     )
 
 
+async def test_a_card_that_was_given_a_date_before_it_was_learned_has_its_whole_log(ana: Learner, clock: Clock):
+    deck = await ana.deck()
+    [card] = await ana.notes(deck)
+    await ana("set-due-date", cardIds=[card], days=0, explicit_action="SET_DUE_DATE")
+    await ana("review-card", cardId=card, grade="easy")
+    answered = clock.now
+    clock.forward(days=1)
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    seen = await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
+    assert (seen["changed"], seen["unknown"]) == (1, 0)
+    expected = library_card([(4, answered)], Preset(desired_retention=0.8))
+    assert (await ana("get-card", cardId=card))["due"] == wire(expected.due)
+
+
 async def test_a_card_that_is_answered_meanwhile_keeps_the_answer(ana: Learner, db_url: str):
     deck = await ana.deck()
     logs = await with_history(ana, db_url, deck)

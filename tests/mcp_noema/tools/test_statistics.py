@@ -306,6 +306,9 @@ async def test_a_deck_in_figures_is_what_its_cards_add_up_to(ana: Learner, db_ur
         "last30Days": {"reviews": 5, "new": 3, "minutes": 0.4, "retention": 0.5},
     }
     assert (await ana("get-deck-stats", deckId=inner))["cards"]["new"] == 0
+    [_, leeches] = ana.hints["suggestedNextActions"]
+    assert leeches["description"] == "1 cards were forgotten 2 times or more: reword or suspend them."
+    assert [card["cardId"] for card in (await ana(leeches["action"], **leeches["data"]))["cards"]] == [inner_leech]
 
 
 async def test_an_empty_deck_has_figures_too_and_another_s_has_none(ana: Learner, bob: Learner):
