@@ -1,6 +1,7 @@
 """Forecasts, fitted parameters and due dates reckoned anew, through the tools, held against the libraries."""
 
 import random
+import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -366,3 +367,31 @@ async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str
         done = await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
         assert done == first
         assert (await ana("preview-reschedule", deckId=deck))["changed"] == 0
+
+
+# ---- beside everything else ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("place", "tool"),
+    [
+        ((scheduling, "fit"), "optimize-parameters"),
+        ((scheduling, "plan"), "plan-workload"),
+        ((rescheduling, "rescheduled"), "preview-reschedule"),
+    ],
+)
+async def test_what_takes_long_is_done_beside_the_event_loop(
+    ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch, place, tool: str
+):
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck)
+    work, threads = getattr(*place), set()
+
+    def seen(*args, **kwargs):
+        threads.add(threading.current_thread())
+        return work(*args, **kwargs)
+
+    monkeypatch.setattr(*place, seen)
+    await ana(tool, deckId=deck)
+    assert threads
+    assert threading.main_thread() not in threads

@@ -1,0 +1,45 @@
+"""What figures are worth, and what acting on them takes."""
+
+from datetime import timedelta
+
+import pytest
+
+from mcp_core.hints import Evidence
+from mcp_noema.figures import Basis, Studied
+from mcp_noema.hinting import effort_of, evidence_from, time_for
+from mcp_noema.workload import neighbours
+from tests.mcp_noema.learning import MONDAY
+
+
+@pytest.mark.parametrize(
+    ("reviews", "days_ago", "confidence"), [(0, 0, 0.0), (20, 0, 0.5), (20, 30, 0.25), (20, 60, 0.125), (380, 0, 0.95)]
+)
+def test_a_figure_is_worth_more_the_more_and_the_newer_the_answers_are(reviews, days_ago, confidence):
+    basis = Basis(reviews, MONDAY - timedelta(days=days_ago))
+    assert evidence_from(basis, MONDAY).confidence == confidence
+
+
+def test_a_figure_that_rests_on_nothing_is_worth_nothing_and_has_no_age():
+    assert evidence_from(Basis(), MONDAY) == Evidence(samples=0, samples_for_half=20, half_life_seconds=30 * 86_400.0)
+
+
+def test_effort_is_the_share_of_a_session_and_never_more_than_all_of_it():
+    basis = Basis(usual_ms=6_000, session_minutes=10)
+    assert (time_for(20, basis), effort_of(20, basis), effort_of(1000, basis)) == (120_000, 0.2, 1.0)
+    # Until a time is known, a quarter of a minute is taken for one.
+    assert time_for(4, Basis()) == 60_000
+
+
+def test_days_add_up_and_true_retention_is_of_learned_cards_alone():
+    one = Studied(reviews=3, new=1, milliseconds=90_000, asked=2, kept=1, grades={"again": 1, "good": 2})
+    other = Studied(reviews=2, milliseconds=30_000, asked=2, kept=2, grades={"good": 1, "easy": 1})
+    both = one + other
+    assert both == Studied(5, 1, 120_000, 4, 3, {"again": 1, "good": 3, "easy": 1})
+    assert (both.retention, both.minutes, Studied().retention) == (0.75, 2.0, None)
+
+
+@pytest.mark.parametrize(
+    ("present", "others"), [(0.9, (0.85, 0.95)), (0.95, (0.9, 0.97)), (0.99, (0.94, 0.97)), (0.7, (0.7, 0.75))]
+)
+def test_a_retention_is_compared_with_a_lower_and_a_higher_one(present, others):
+    assert neighbours(present) == others
