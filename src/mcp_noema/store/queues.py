@@ -3,36 +3,49 @@
 A limit holds for a deck with all that are in it: a card counts against its own deck and against each deck above.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
+from mcp_core.db import UtcTime
 from mcp_noema.keeping import DeckCounts, Person
 from mcp_noema.model import Day, Deck, Preset, State, preset_of
-from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews, undone
+from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks, reviews, undone
 
 AHEAD = timedelta(minutes=20)
 """A learning card that is due this soon is shown when nothing else waits."""
-_TOGETHER = 200
+MOST_COUNTED = 1000
+"""How far cards are counted: those of a kind that wait in a deck, and those beyond the limits of the day."""
+_MANY, _FEW = 10_000, 200
+"""How far they are counted in all decks together, but in each deck at least so far."""
+_SPARE = 3
+"""How many times more cards are looked at where too many are siblings: those of one note are kept apart."""
+_TOGETHER = 128
 """How many decks one statement asks about: SQLite joins no more than 500 parts."""
 
+Limited = Literal["review", "new"]
+"""Kinds of cards that a day has a limit for."""
+Kind = Literal["learning"] | Limited
+LIMITED: tuple[Limited, ...] = ("review", "new")
+KINDS: tuple[Kind, ...] = ("learning", *LIMITED)
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A card that waits, and in which queue."""
 
+class Waiting(NamedTuple):
+    """A card that waits. They are asked in the order of their ranks: a learning card's is when it is due."""
+
+    rank: Any
     id: int
     note_id: int
     deck_id: int
-    queue: int
-    due: datetime | None
 
 
-def available(now: datetime) -> ColumnElement[bool]:
+def available(now: datetime | sa.BindParameter[datetime]) -> ColumnElement[bool]:
     """Not buried, or no longer."""
     return sa.or_(cards.c.buried_until.is_(None), cards.c.buried_until <= now)
 
@@ -53,43 +66,45 @@ def count(connection: Connection, deck_ids: Collection[int], person: Person, now
     return counted
 
 
-@dataclass
-class Allowance:
-    """How many more cards of a deck, and of those in it, may be shown today."""
-
-    new: int
-    review: int
-
-
 class Limits:
     """The limits of the day for some decks of a user."""
 
     def __init__(self, chosen: Sequence[Deck], decks: Mapping[str, Deck], done: Mapping[int, "Done"]) -> None:
         self.presets: Mapping[int, Preset] = {deck.id: preset_of(deck, decks) for deck in chosen}
-        self._left = {
-            deck.id: Allowance(self.presets[deck.id].new_per_day, self.presets[deck.id].reviews_per_day)
-            for deck in chosen
-        }
         ids = {deck.name.casefold(): deck.id for deck in chosen}
         above = {deck.id: [ids[name.casefold()] for name in deck.above if name.casefold() in ids] for deck in chosen}
-        self._path = {deck.id: (deck.id, *above[deck.id]) for deck in chosen}
-        for deck in chosen:
-            for number in self._path[deck.id]:
-                self._left[number].new -= done[deck.id].new if deck.id in done else 0
-                self._left[number].review -= done[deck.id].review if deck.id in done else 0
+        self._path = {deck.id: (deck.id, *reversed(above[deck.id])) for deck in chosen}
+        """A deck and those above it, outwards."""
+        self._left: dict[Limited, dict[int, int]] = {
+            "new": {number: preset.new_per_day for number, preset in self.presets.items()},
+            "review": {number: preset.reviews_per_day for number, preset in self.presets.items()},
+        }
+        for number in self.presets.keys() & done.keys():
+            for outer in self._path[number]:
+                self._left["new"][outer] -= done[number].new
+                self._left["review"][outer] -= done[number].review
 
-    def left(self, deck_id: int, kind: Literal["new", "review"]) -> int:
+    def left(self, deck_id: int, kind: Limited) -> int:
         """How many more cards of this deck, considering those above."""
-        return max(0, min(getattr(self._left[number], kind) for number in self._path[deck_id]))
+        left = self._left[kind]
+        return max(0, min(left[number] for number in self._path[deck_id]))
 
-    def take(self, deck_id: int, kind: Literal["new", "review"]) -> bool:
+    def take(self, deck_id: int, kind: Limited) -> bool:
         """Let one more card through, if there is room."""
         if self.left(deck_id, kind) == 0:
             return False
         for number in self._path[deck_id]:
-            allowance = self._left[number]
-            setattr(allowance, kind, getattr(allowance, kind) - 1)
+            self._left[kind][number] -= 1
         return True
+
+    def let_through(self, waiting: Mapping[int, int], kind: Limited) -> int:
+        """How many of so many cards in each deck there is room for. In which order they come makes no difference."""
+        passed = Counter(waiting)
+        for number in sorted(self._path, key=lambda number: -len(self._path[number])):
+            passed[number] = min(passed[number], max(0, self._left[kind][number]))
+            for outer in self._path[number][1:2]:
+                passed[outer] += passed[number]
+        return sum(passed[number] for number, path in self._path.items() if len(path) == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,95 +115,195 @@ class Done:
     review: int = 0
 
 
+_DONE = (
+    sa.select(cards.c.deck_id, reviews.c.state, sa.func.count())
+    .select_from(reviews.join(cards, cards.c.id == reviews.c.card_id))
+    .where(
+        reviews.c.user_id == sa.bindparam("user_id", type_=sa.BigInteger),
+        reviews.c.reviewed_at >= sa.bindparam("begins", type_=UtcTime),
+        reviews.c.reviewed_at < sa.bindparam("ends", type_=UtcTime),
+        reviews.c.state.in_([State.NEW, State.REVIEW]),
+        ~sa.exists().where(undone.c.review_id == reviews.c.id),
+    )
+    .group_by(cards.c.deck_id, reviews.c.state)
+)
+
+
 def done_on(connection: Connection, user_id: int, day: Day) -> dict[int, Done]:
     """By deck: new cards begun and reviews made on a day, without those taken back."""
-    today = (
-        sa.select(cards.c.deck_id, reviews.c.state, sa.func.count())
-        .select_from(reviews.join(cards, cards.c.id == reviews.c.card_id))
-        .where(
-            reviews.c.user_id == user_id,
-            reviews.c.reviewed_at >= day.begins,
-            reviews.c.reviewed_at < day.ends,
-            reviews.c.state.in_([State.NEW, State.REVIEW]),
-            ~sa.exists().where(undone.c.review_id == reviews.c.id),
-        )
-        .group_by(cards.c.deck_id, reviews.c.state)
-    )
     found: dict[int, Done] = {}
-    for deck_id, state, number in connection.execute(today):
+    asked = {"user_id": user_id, "begins": day.begins, "ends": day.ends}
+    for deck_id, state, number in connection.execute(_DONE, asked):
         before = found.get(deck_id, Done())
         now = Done(new=number) if state == State.NEW else Done(review=number)
         found[deck_id] = Done(before.new + now.new, before.review + now.review)
     return found
 
 
-_WAITING = (cards.c.id, cards.c.note_id, cards.c.deck_id, cards.c.queue, cards.c.due)
+# --- what waits --------------------------------------------------------------------------------------------
+
+_NOW, _ENDS = sa.bindparam("now", type_=UtcTime), sa.bindparam("ends", type_=UtcTime)
+_MOST = sa.bindparam("most", type_=sa.Integer)
+
+_WAITS: Mapping[Kind, ColumnElement[bool]] = {
+    "learning": sa.and_(cards.c.queue == LEARNING, cards.c.due <= _ENDS, available(_NOW)),
+    "review": sa.and_(cards.c.queue == REVIEW, cards.c.due < _ENDS, available(_NOW)),
+    "new": sa.and_(cards.c.queue == NEW, available(_NOW)),
+}
+_RANK: Mapping[Kind, ColumnElement[Any]] = {
+    "learning": cards.c.due,
+    # To be compared only: to make a time of each would take longer than to find it.
+    "review": sa.type_coerce(cards.c.due, sa.types.NullType()),
+    "new": cards.c.position,
+}
+"""The earliest first, the longest overdue first, and in the order they were added."""
 
 
-def gather_learning(
-    connection: Connection, deck_ids: Sequence[int], now: datetime, day: Day, most: int
-) -> list[Waiting]:
-    """Learning cards that are due today, the earliest first."""
-    condition = sa.and_(cards.c.queue == LEARNING, cards.c.due <= day.ends, available(now))
-    return _gather(connection, dict.fromkeys(deck_ids, most), condition, cards.c.due)
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at some decks: when, and at how many cards of each."""
+
+    deck_ids: Sequence[int]
+    now: datetime
+    day: Day
+    most: int
+
+    @property
+    def moment(self) -> dict[str, Any]:
+        """The time, as statements ask for it."""
+        return {"now": self.now, "ends": self.day.ends}
 
 
-def gather_reviews(connection: Connection, most: Mapping[int, int], now: datetime, day: Day) -> list[Waiting]:
-    """Review cards that are due today, the longest overdue first. `most` by deck."""
-    condition = sa.and_(cards.c.queue == REVIEW, cards.c.due < day.ends, available(now))
-    return _gather(connection, most, condition, cards.c.due)
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How many cards wait in each deck today, whatever the limits. No deck is counted further than `most` of a kind."""
+
+    numbers: Mapping[Kind, Mapping[int, int]]
+    most: Mapping[Kind, int]
+    next_learning: datetime | None
+    """When the next learning card will be due today."""
 
 
-def gather_new(connection: Connection, most: Mapping[int, int], now: datetime) -> list[Waiting]:
-    """New cards in the order they were added. `most` by deck."""
-    return _gather(connection, most, sa.and_(cards.c.queue == NEW, available(now)), cards.c.position)
+def _number(kind: Kind) -> ColumnElement[int]:
+    some = (
+        sa.select(cards.c.id)
+        .where(cards.c.deck_id == decks.c.id, _WAITS[kind])
+        .limit(sa.bindparam(f"most_{kind}", type_=sa.Integer))
+        .correlate(decks)
+    )
+    return sa.select(sa.func.count()).select_from(some.subquery()).scalar_subquery()
 
 
-def _gather(
-    connection: Connection, most: Mapping[int, int], condition: ColumnElement[bool], order: ColumnElement[Any]
-) -> list[Waiting]:
-    """The first cards of each deck, in one order. Each deck is read from an index, and no further than needed."""
-    wanted = [(deck_id, number) for deck_id, number in most.items() if number > 0]
+_NEXT_LEARNING = (
+    sa.select(cards.c.due)
+    .where(cards.c.deck_id == decks.c.id, _WAITS["learning"], cards.c.due > _NOW)
+    .order_by(cards.c.due)
+    .limit(1)
+    .scalar_subquery()
+)
+_COUNTED = sa.select(decks.c.id, _NEXT_LEARNING, *map(_number, KINDS)).where(
+    decks.c.id.in_(sa.bindparam("deck_ids", expanding=True))
+)
+
+
+def count_waiting(connection: Connection, look: Look, limits: Limits) -> Counted:
+    """Count what waits, little further than the limits let through."""
+    in_each = min(MOST_COUNTED, max(_FEW, _MANY // max(1, len(look.deck_ids))))
+    most: dict[Kind, int] = {"learning": in_each}
+    for kind in LIMITED:
+        widest = max((limits.left(number, kind) for number in look.deck_ids), default=0)
+        # Some of those that are counted will be siblings of others.
+        most[kind] = min(in_each, widest + look.most)
+    asked = look.moment | {"deck_ids": look.deck_ids} | {f"most_{kind}": number for kind, number in most.items()}
+    rows: Any = connection.execute(_COUNTED, asked).all()
+    numbers: dict[Kind, dict[int, int]] = {
+        kind: {row[0]: row[place] for row in rows} for place, kind in enumerate(KINDS, 2)
+    }
+    return Counted(numbers, most, min((row[1] for row in rows if row[1]), default=None))
+
+
+def gather(connection: Connection, kind: Kind, look: Look, deck_ids: Sequence[int]) -> list[Waiting]:
+    """The first cards of each of these decks, in one order."""
     found: list[Any] = []
-    for start in range(0, len(wanted), _TOGETHER):
-        parts = [
-            sa.select(
-                sa.select(*_WAITING, order.label("rank"))
-                .where(cards.c.deck_id == deck_id, condition)
-                .order_by(order, cards.c.id)
-                .limit(number)
-                .subquery()
-            )
-            for deck_id, number in wanted[start : start + _TOGETHER]
-        ]
-        found += connection.execute(sa.union_all(*parts) if len(parts) > 1 else parts[0])
-    found.sort(key=lambda row: (row.rank, row.id))
-    return [Waiting(*row[:5]) for row in found]
-
-
-def count_due(connection: Connection, deck_ids: Sequence[int], now: datetime, day: Day, most: int) -> int:
-    """How many review cards are due today, whatever the limits; counted no further than `most` in each deck."""
-    total = 0
     for start in range(0, len(deck_ids), _TOGETHER):
-        parts = [
-            sa.select(cards.c.id)
-            .where(cards.c.deck_id == deck_id, cards.c.queue == REVIEW, cards.c.due < day.ends, available(now))
-            .limit(most)
-            .subquery()
-            for deck_id in deck_ids[start : start + _TOGETHER]
-        ]
-        counted = [sa.select(sa.func.count()).select_from(part) for part in parts]
-        total += sum(connection.execute(sa.union_all(*counted) if len(counted) > 1 else counted[0]).scalars())
-    return total
+        part = deck_ids[start : start + _TOGETHER]
+        # The same statement for about so many decks: the database has read it before. There is no deck 0.
+        step = 1 << max(0, len(part).bit_length() - 3)
+        numbers = [*part, *[0] * (-len(part) % step)]
+        asked = look.moment | {"most": look.most} | {f"deck_{place}": number for place, number in enumerate(numbers)}
+        found += connection.execute(_first_of_each(kind, len(numbers)), asked)
+    return sorted(map(Waiting._make, found))
 
 
-def one_of_each_note(waiting: Iterable[Waiting], presets: Mapping[int, Preset], shown: set[int]) -> list[Waiting]:
+@lru_cache(maxsize=64)
+def _first_of_each(kind: Kind, places: int) -> sa.Executable:
+    """Each deck is read from an index, and no further than needed."""
+    rank = _RANK[kind]
+    parts = [
+        sa.select(rank.label("rank"), cards.c.id, cards.c.note_id, cards.c.deck_id)
+        .where(cards.c.deck_id == sa.bindparam(f"deck_{place}", type_=sa.BigInteger), _WAITS[kind])
+        .order_by(rank, cards.c.id)
+        .limit(_MOST)
+        .subquery()
+        for place in range(places)
+    ]
+    return sa.union_all(*(sa.select(part) for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The first cards that may be asked today, how many may, and how many were left out for a sibling."""
+
+    first: Sequence[Waiting]
+    total: int
+    apart: int
+
+
+def within_limits(
+    connection: Connection, kind: Limited, look: Look, limits: Limits, counted: Counted, *, shown: Collection[int]
+) -> Allowed:
+    """What the limits let through, without further cards of the notes that are `shown`."""
+    numbers = {number: found for number, found in counted.numbers[kind].items() if found and limits.left(number, kind)}
+    found = gather(connection, kind, look, list(numbers))
+    kept = one_of_each_note(found, limits.presets, shown)
+    if len(kept) < min(look.most, len(found)):
+        found = gather(connection, kind, replace(look, most=_SPARE * look.most), list(numbers))
+        kept = one_of_each_note(found, limits.presets, shown)
+    seen, left = Counter(card.deck_id for card in found), Counter(card.deck_id for card in kept)
+    waiting = {deck: max(left[deck], number - seen[deck] + left[deck]) for deck, number in numbers.items()}
+    total = limits.let_through(waiting, kind)
+    return Allowed([card for card in kept if limits.take(card.deck_id, kind)], total, len(found) - len(kept))
+
+
+def one_of_each_note(
+    waiting: Iterable[Waiting], presets: Mapping[int, Preset], shown: Collection[int]
+) -> list[Waiting]:
     """Without further cards of a note that is shown already, where the deck wants siblings kept apart."""
     kept: list[Waiting] = []
+    seen = set(shown)
     for card in waiting:
         if not presets[card.deck_id].bury_siblings:
             kept.append(card)
-        elif card.note_id not in shown:
-            shown.add(card.note_id)
+        elif card.note_id not in seen:
+            seen.add(card.note_id)
             kept.append(card)
     return kept
+
+
+_DUE = sa.select(sa.func.count()).select_from(
+    sa.select(cards.c.id)
+    .where(cards.c.deck_id.in_(sa.bindparam("deck_ids", expanding=True)), _WAITS["review"])
+    .limit(_MOST)
+    .subquery()
+)
+
+
+def beyond_limits(connection: Connection, look: Look, limits: Limits, counted: Counted, due: Allowed) -> int:
+    """How many more review cards are due; counted up to MOST_COUNTED."""
+    numbers, most = counted.numbers["review"], counted.most["review"]
+    # Where counting stopped at the limit, there may be more.
+    further = [number for number, found in numbers.items() if found == most >= limits.left(number, "review")]
+    known = sum(found for number, found in numbers.items() if number not in further)
+    asked = look.moment | {"deck_ids": further, "most": len(further) * most + MOST_COUNTED}
+    more = connection.execute(_DUE, asked).scalar_one() if further else 0
+    return min(MOST_COUNTED, max(0, known + more - due.apart - due.total))

@@ -8,22 +8,20 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
+from mcp_core.db import Database, UtcTime
 from mcp_noema.keeping import Answered, Person, Queue, Recent, Recorded, Remaining, Undone
 from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
 from mcp_noema.schedule import outlook, retrievability
 from mcp_noema.store import decks, faces, log, people, queues
-from mcp_noema.store.queues import Waiting
-from mcp_noema.store.tables import NEW, reviews, undone
+from mcp_noema.store.queues import Allowed, Waiting
+from mcp_noema.store.tables import reviews, undone
 
 PAUSE = timedelta(minutes=30)
 """A session ends when nothing is answered for this long."""
 LOOK_BACK = 100
 """How many answers say how a user is doing."""
-MOST_LEARNING = 200
-SPARE = 3
-"""How many times more cards are read than shown: siblings of one note are kept apart."""
-MOST_BACKLOG = 1000
+LOOK_AHEAD = 20
+"""How many cards of each deck are looked at, at least: those of one note are kept apart."""
 
 
 class SqlStudies:
@@ -48,27 +46,25 @@ def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int
     chosen = list(known.values()) if deck_id is None else decks.below(known, decks.find(known, deck_id))
     day = person.preferences.day_of(now)
     limits = queues.Limits(chosen, known, queues.done_on(connection, person.id, day))
-    ids = [deck.id for deck in chosen]
-    learning = queues.gather_learning(connection, ids, now, day, MOST_LEARNING)
-    ready = [card for card in learning if card.due is not None and card.due <= now]
+    look = queues.Look([deck.id for deck in chosen], now, day, max(most, LOOK_AHEAD))
+    counted = queues.count_waiting(connection, look, limits)
+    in_learning = counted.numbers["learning"]
+    learning = queues.gather(connection, "learning", look, [number for number, found in in_learning.items() if found])
+    ready = [card for card in learning if card.rank <= now]
     shown = {card.note_id for card in learning}
-    room = {number: limits.left(number, "review") * SPARE for number in ids}
-    due = queues.one_of_each_note(queues.gather_reviews(connection, room, now, day), limits.presets, shown)
-    due = [card for card in due if limits.take(card.deck_id, "review")]
-    room = {number: limits.left(number, "new") * SPARE for number in ids}
-    new = queues.one_of_each_note(queues.gather_new(connection, room, now), limits.presets, shown)
-    new = [card for card in new if limits.take(card.deck_id, "new")]
+    due = queues.within_limits(connection, "review", look, limits, counted, shown=shown)
+    shown |= {card.note_id for card in due.first if limits.presets[card.deck_id].bury_siblings}
+    new = queues.within_limits(connection, "new", look, limits, counted, shown=shown)
     order = _ordered(person, ready, due, new) or _soon(learning, now)
-    waiting = queues.count_due(connection, ids, now, day, MOST_BACKLOG + len(due))
     loaded = faces.load(connection, person.id, [card.id for card in order[:most]])
     # A card may have been moved elsewhere meanwhile.
     shown_cards = [face for face in loaded if face.card.deck_id in limits.presets]
     recall, intervals = _outlook(shown_cards, limits.presets, now)
     return Queue(
         faces=tuple(shown_cards),
-        remaining=Remaining(len(new), len(learning), len(due)),
-        backlog=min(max(0, waiting - len(due)), MOST_BACKLOG),
-        next_learning=next((card.due for card in learning if card not in ready), None),
+        remaining=Remaining(new.total, sum(in_learning.values()), due.total),
+        backlog=queues.beyond_limits(connection, look, limits, counted, due),
+        next_learning=counted.next_learning,
         presets=limits.presets,
         recent=recent(connection, person.id, now),
         preferences=person.preferences,
@@ -91,44 +87,44 @@ def _outlook(
     return retrievability(schedule, now, preset), intervals
 
 
-def _ordered(
-    person: Person, learning: Sequence[Waiting], due: Sequence[Waiting], new: Sequence[Waiting]
-) -> list[Waiting]:
+def _ordered(person: Person, learning: Sequence[Waiting], due: Allowed, new: Allowed) -> list[Waiting]:
     """Learning cards cannot wait; where new cards go, the user says."""
     match person.preferences.new_cards:
         case "before-reviews":
-            rest = [*new, *due]
+            rest = [*new.first, *due.first]
         case "mixed":
             rest = _mixed(due, new)
         case "after-reviews":
-            rest = [*due, *new]
+            rest = [*due.first, *new.first]
     return [*learning, *rest]
 
 
-def _mixed(due: Sequence[Waiting], new: Sequence[Waiting]) -> list[Waiting]:
+def _mixed(due: Allowed, new: Allowed) -> list[Waiting]:
     """Each kind spread evenly over the whole."""
-    places = [((index + 0.5) / len(kind), card) for kind in (due, new) for index, card in enumerate(kind)]
-    return [card for _, card in sorted(places, key=lambda place: (place[0], place[1].queue == NEW))]
+    places = [((index + 0.5) / kind.total, card) for kind in (due, new) for index, card in enumerate(kind.first)]
+    return [card for _, card in sorted(places, key=lambda place: place[0])]
 
 
 def _soon(learning: Sequence[Waiting], now: datetime) -> list[Waiting]:
     """When nothing else waits, a learning card need not."""
-    return [card for card in learning if card.due is not None and card.due <= now + queues.AHEAD]
+    return [card for card in learning if card.rank <= now + queues.AHEAD]
+
+
+_LAST = (
+    sa.select(reviews.c.reviewed_at, reviews.c.duration_ms)
+    .where(
+        reviews.c.user_id == sa.bindparam("user_id", type_=sa.BigInteger),
+        reviews.c.reviewed_at <= sa.bindparam("until", type_=UtcTime),
+        ~sa.exists().where(undone.c.review_id == reviews.c.id),
+    )
+    .order_by(reviews.c.reviewed_at.desc(), reviews.c.id.desc())
+    .limit(LOOK_BACK)
+)
 
 
 def recent(connection: Connection, user_id: int, now: datetime) -> Recent:
     """How the user has been doing."""
-    last = (
-        sa.select(reviews.c.reviewed_at, reviews.c.duration_ms)
-        .where(
-            reviews.c.user_id == user_id,
-            reviews.c.reviewed_at <= now + log.SKEW,
-            ~sa.exists().where(undone.c.review_id == reviews.c.id),
-        )
-        .order_by(reviews.c.reviewed_at.desc(), reviews.c.id.desc())
-        .limit(LOOK_BACK)
-    )
-    rows: Any = connection.execute(last).all()
+    rows: Any = connection.execute(_LAST, {"user_id": user_id, "until": now + log.SKEW}).all()
     times = [row.duration_ms for row in rows if row.duration_ms]
     begun, session = now, 0
     for row in rows:

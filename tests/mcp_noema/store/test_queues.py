@@ -1,0 +1,123 @@
+"""The queue where there is much: many cards in a deck, many of one note, many decks."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Connection
+
+from mcp_core.db import address, open_database
+from mcp_noema.model import Deck
+from mcp_noema.store.queues import Done, Limits
+from mcp_noema.store.tables import cards, decks
+from tests.mcp_noema.learning import MONDAY, Clock, Learner
+
+
+async def fill(ana: Learner, deck: str, number: int) -> None:
+    """So many notes of one card: card_1 and so on."""
+    drafts = [{"front": f"question {number}"} for number in range(number)]
+    for start in range(0, number, 500):
+        await ana("create-notes", deckId=deck, notes=drafts[start : start + 500])
+
+
+async def put(db_url: str, *statements: Any) -> None:
+    """Change what would take long to change by calls."""
+
+    def change(connection: Connection) -> None:
+        for statement in statements:
+            connection.execute(statement)
+
+    async with open_database(address(db_url, "noema")) as database:
+        await database.write(change)
+
+
+def due_since(days: int) -> Any:
+    """All cards have been learned, and are due since some day."""
+    then = MONDAY - timedelta(days=days)
+    known = {
+        "queue": 2,
+        "state": 2,
+        "stability": 10.0,
+        "difficulty": 5.0,
+        "reps": 5,
+        "last_review": then - timedelta(9),
+    }
+    return sa.update(cards).values(due=then, **known)
+
+
+@pytest.mark.parametrize(
+    ("limit", "remaining", "backlog"),
+    [
+        (200, 200, 900),
+        (50, 50, 1000),
+        # As people set it who want no limit.
+        (9999, 1000, 0),
+    ],
+)
+async def test_no_further_than_a_thousand_is_counted(
+    ana: Learner, db_url: str, limit: int, remaining: int, backlog: int
+):
+    deck = await ana.deck(reviewsPerDay=limit)
+    await fill(ana, deck, 1100)
+    await put(db_url, due_since(1))
+    queue = await ana("get-due-cards", limit=3)
+    assert (queue["remaining"]["due"], queue["backlog"]) == (remaining, backlog)
+    assert [card["cardId"] for card in queue["cards"]] == ["card_1", "card_2", "card_3"]
+
+
+async def test_siblings_do_not_take_the_place_of_others(ana: Learner):
+    deck = await ana.deck(newPerDay=30)
+    cards_of_notes = await ana.notes(deck, 40, kind="basic-reversed")
+    queue = await ana("get-due-cards", limit=25)
+    assert [card["cardId"] for card in queue["cards"]] == cards_of_notes[: 2 * 25 : 2]
+    assert queue["remaining"] == {"new": 30, "learning": 0, "due": 0}
+
+
+async def test_all_siblings_are_asked_where_they_are_not_kept_apart(ana: Learner):
+    deck = await ana.deck(newPerDay=30, burySiblings=False)
+    cards_of_notes = await ana.notes(deck, 20, kind="basic-reversed")
+    queue = await ana("get-due-cards", limit=25)
+    assert [card["cardId"] for card in queue["cards"]] == cards_of_notes[:25]
+    assert queue["remaining"]["new"] == 30
+
+
+async def test_hundreds_of_decks_are_one_queue(ana: Learner, db_url: str, clock: Clock):
+    deck = await ana.deck()
+    await fill(ana, deck, 300)
+    one = {"user_id": 1, "description": "", "preset": {}, "created_at": clock.now}
+    names = [{"name": f"Deck {number}", "name_key": f"deck {number}"} for number in range(300)]
+    # Card 1 in deck 301, and so on: the order of the cards is not that of the decks.
+    await put(
+        db_url,
+        sa.insert(decks).values([one | name for name in names]),
+        sa.update(cards).values(deck_id=302 - cards.c.id),
+    )
+    queue = await ana("get-due-cards", limit=200)
+    assert [card["cardId"] for card in queue["cards"]] == [f"card_{number}" for number in range(1, 201)]
+    assert queue["remaining"] == {"new": 300, "learning": 0, "due": 0}
+    await put(db_url, due_since(1), sa.update(cards).values(due=MONDAY - timedelta(hours=1)).where(cards.c.id > 290))
+    queue = await ana("get-due-cards", limit=2)
+    assert [card["cardId"] for card in queue["cards"]] == ["card_1", "card_2"]
+    assert (queue["remaining"], queue["backlog"]) == ({"new": 0, "learning": 0, "due": 300}, 0)
+
+
+NAMES = ("A", "A::B", "A::B::C", "A::D", "E", "E::F")
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=6, max_size=6),
+    st.lists(st.integers(0, 3), min_size=6, max_size=6),
+    st.lists(st.integers(1, 6), max_size=30),
+)
+def test_how_many_are_let_through_does_not_depend_on_their_order(most: list[int], done: list[int], waiting: list[int]):
+    every = {
+        name.casefold(): Deck(number, name, "", {"new_per_day": most[number - 1]}, MONDAY)
+        for number, name in enumerate(NAMES, 1)
+    }
+    already = {number: Done(new=new) for number, new in enumerate(done, 1)}
+    limits = Limits(list(every.values()), every, already)
+    expected = limits.let_through({number: waiting.count(number) for number in range(1, 7)}, "new")
+    assert sum(limits.take(number, "new") for number in waiting) == expected
