@@ -240,7 +240,7 @@ class Cards(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """What is left for today, within the limits."""
+    """What is left for today, within the limits; counted up to a thousand in a deck, less far where there are many."""
 
     new: int = 0
     learning: int = 0
