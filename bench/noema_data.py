@@ -175,7 +175,9 @@ PARTS = {
         "number, note, deck, ordinal, queue, state, step, stability, difficulty, due, last_review, reps, lapses, "
         "created_at"
     ),
-    "reviews": "number, card, rating, reviewed_at, duration_ms, state, interval_s, last_interval_s, stability, difficulty",
+    "reviews": (
+        "number, card, rating, reviewed_at, duration_ms, state, interval_s, last_interval_s, stability, difficulty"
+    ),
 }
 """The columns of a block, as it is handed to a database."""
 
