@@ -9,12 +9,14 @@ from functools import partial
 from importlib import import_module
 
 from mcp_core import App, Naming, Settings
+from mcp_noema.folder import Folder
 from mcp_noema.model import World
-from mcp_noema.tools import card_changes, cards, decks, notes, preferences, scheduling, statistics, studying
+from mcp_noema.settings import NoemaSettings, default_files
+from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
 
 VERSION = "1.0.0"
 
-MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, preferences)
+MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, files, preferences)
 """Importing a module declares its tools."""
 
 INSTRUCTIONS = (
@@ -54,12 +56,17 @@ def build(settings: Settings, world: World = REAL_WORLD) -> App:
 @asynccontextmanager
 async def _keep_collection(world: World, app: App) -> AsyncGenerator[None]:
     app.provide(World, world)
+    folder = Folder(NoemaSettings.of(app.settings).files or default_files())
+    app.provide(Folder, folder)
     # Loaded beside the first answers, not before them: SQLAlchemy takes a third of a second.
     opening = await asyncio.to_thread(import_module, "mcp_noema.store.opening")
     async with opening.open_store(app.settings.db) as kept:
         for of, value in kept.items():
             app.provide(of, value)
-        yield
+        try:
+            yield
+        finally:
+            folder.close()
 
 
 async def _rehearse(app: App) -> None:

@@ -3,9 +3,10 @@
 `owner` is the name of the user whose things are meant. What is not there, or belongs to someone else, is NotFound.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from mcp_noema.figures import DeckStats, Fitted, Plans, Prediction, Progress, Rescheduling, ReviewPage, Search
@@ -383,4 +384,67 @@ class Scheduling(Protocol):
 
     async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
         """Reckon the due dates of a deck anew from the log, as its preset says now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What an import did to things of one kind."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of a file."""
+
+    decks: tuple[Deck, ...]
+    """Those that the cards of the file are in, by name."""
+    decks_added: int
+    notes: Tally
+    cards: Tally
+    reviews: Tally
+    skipped: Mapping[str, int]
+    """How many things were left out, by the reason."""
+    media: int
+    """How many images and sounds the file has, which are not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What is in a file."""
+
+    decks: int
+    notes: int
+    cards: int
+    reviews: int
+    size: int
+    """Of the file, in bytes."""
+
+
+Tell = Callable[[int, int, str], Awaitable[None]]
+"""Called with the steps that are done, how many there are, and what comes next."""
+
+
+class Packages(Protocol):
+    """Anki's files."""
+
+    async def bring_in(self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, tell: Tell) -> Imported:
+        """Put what is in a file into the collection, below a deck if one is given: all of it, or nothing."""
+        ...
+
+    async def take_out(
+        self,
+        owner: str,
+        path: Path,
+        deck_id: DeckId | None,
+        now: datetime,
+        tell: Tell,
+        *,
+        scheduling: bool,
+        overwrite: bool,
+    ) -> Exported:
+        """Write a deck with those in it, or everything, to a file."""
         ...

@@ -7,7 +7,8 @@ from sqlalchemy import Connection
 
 from mcp_core import App
 from mcp_core.db import address, open_database
-from mcp_noema.keeping import Answered, Decks, Draft, Notes, Studies
+from mcp_noema.folder import Folder
+from mcp_noema.keeping import Answered, Decks, Draft, Notes, Packages, Studies
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.store import people
 from mcp_noema.store.tables import reviews
@@ -15,7 +16,10 @@ from mcp_noema.tools.vocabulary import LOCAL
 
 
 async def put_in_place(app: App) -> None:
-    """A deck inside another (deck_1, deck_2), with three cards (card_1 to card_3), the last of them answered once."""
+    """A deck inside another (deck_1, deck_2), with three cards (card_1 to card_3), the last of them answered once.
+
+    The inner deck has been exported to french.apkg.
+    """
     now = app.provided(World).now()
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
@@ -23,6 +27,13 @@ async def put_in_place(app: App) -> None:
     await app.provided(Studies).record(LOCAL, Answered(CardId("card_3"), 3, 4_000), now, None)
     async with open_database(address(app.settings.db, "noema")) as database:
         await database.write(_log_of_last_year, now)
+    folder, packages = app.provided(Folder), app.provided(Packages)
+    folder.move_to_a_temporary_folder()
+    file = folder.to_write("french.apkg", ".apkg")
+    await packages.take_out(LOCAL, file, DeckId("deck_2"), now, _nobody_waits, scheduling=True, overwrite=False)
+
+
+async def _nobody_waits(_done: int, _total: int, _words: str) -> None: ...
 
 
 def _log_of_last_year(connection: Connection, now: datetime) -> None:

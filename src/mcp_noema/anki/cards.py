@@ -23,6 +23,7 @@ _HIGHEST = 2**31 - 1
 _LATEST_ID = 253_402_300_799_000
 """Ids are milliseconds since 1970. This is the end of the year 9999."""
 _MOST_TEMPLATES = 65_535
+_WHOLE = frozenset({int})
 _FIRST_SECOND = 1_000_000_000
 """When a learning card is due: a number above is seconds since 1970, one below is a day."""
 _SUSPENDED = -1
@@ -83,6 +84,9 @@ def card(row: Sequence[Any]) -> AnkiCard:
 
 def whole(what: str, values: Sequence[Any]) -> list[int]:
     """Numbers of a row, which may hold anything. The first is its id. Old versions of Anki wrote 5.0 for 5."""
+    # Nearly all rows are as they should be, and there are many.
+    if _WHOLE.issuperset(map(type, values)) and min(values) >= -_LATEST_ID and max(values) <= _LATEST_ID:
+        return list(values)
     numbers: list[int] = []
     for value in values:
         number = int(value) if isinstance(value, float) and isfinite(value) else value
@@ -199,7 +203,7 @@ class Cards:
 
 
 def _bounded(value: int) -> int:
-    return min(max(value, 0), _HIGHEST)
+    return value if 0 <= value <= _HIGHEST else min(max(value, 0), _HIGHEST)
 
 
 # --- the log -----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from typing import NamedTuple
 
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, MemoryState
 
@@ -24,8 +25,7 @@ _SHORTEST = 0.001
 """The lowest stability that FSRS knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """An entry of Anki's log. The interval is days, or seconds below 0."""
 
     at: datetime

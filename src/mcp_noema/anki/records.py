@@ -5,6 +5,7 @@ Notes, decks and cards are named by their place in the package: a card has the n
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import NamedTuple
 
 from mcp_core import InvalidArguments
 from mcp_noema.model import NoteType, Preset, Schedule, State
@@ -53,9 +54,11 @@ class PackedCard:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PackedReview:
-    """One answer to the card at that place. `state` is how far the card was before, `difficulty` what it was after."""
+class PackedReview(NamedTuple):
+    """One answer to the card at that place. `state` is how far the card was before, `difficulty` what it was after.
+
+    A named tuple, because there are many: it is made five times as fast as a frozen dataclass.
+    """
 
     card: int
     rating: int

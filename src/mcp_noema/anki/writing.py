@@ -11,7 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ _QUEUES = {State.NEW: 0, State.LEARNING: 1, State.REVIEW: 2, State.RELEARNING: 1
 _SUSPENDED, _BURIED = -1, -3
 _KINDS = {State.NEW: LEARNING, State.LEARNING: LEARNING, State.REVIEW: REVIEW, State.RELEARNING: RELEARNING}
 _EASE = 2500
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 def write_package(package: Package, path: Path, *, overwrite: bool = False) -> None:
@@ -114,7 +115,7 @@ def _insert(table: str, columns: int) -> str:
 
 
 def _milliseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _unique(wanted: Sequence[int]) -> list[int]:

@@ -7,10 +7,11 @@ from typing import Any
 
 from mcp_core.db import Database, address, open_database
 from mcp_core.migrations import Migrations
-from mcp_noema.keeping import Cards, Decks, Notes, People, Scheduling, Statistics, Studies
+from mcp_noema.keeping import Cards, Decks, Notes, Packages, People, Scheduling, Statistics, Studies
 from mcp_noema.store.cards import SqlCards
 from mcp_noema.store.decks import SqlDecks
 from mcp_noema.store.notes import SqlNotes
+from mcp_noema.store.packages import SqlPackages
 from mcp_noema.store.people import SqlPeople
 from mcp_noema.store.scheduling import SqlScheduling
 from mcp_noema.store.statistics import SqlStatistics
@@ -37,4 +38,5 @@ def kept_in(database: Database) -> dict[type[Any], Any]:
         Statistics: SqlStatistics(database),
         Scheduling: SqlScheduling(database),
         People: SqlPeople(database),
+        Packages: SqlPackages(database),
     }

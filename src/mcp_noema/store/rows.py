@@ -1,7 +1,6 @@
 """From rows to the model and back."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from mcp_noema.model import Card, Deck, Note, NoteType, Review, Schedule, State, Template
@@ -118,7 +117,15 @@ def card_of(row: Row) -> Card:
 def schedule_values(schedule: Schedule, *, suspended: bool = False) -> dict[str, Any]:
     """The columns of a card that its schedule fills, the queue among them."""
     queue = SUSPENDED if suspended else QUEUES[schedule.state]
-    return asdict(schedule) | {"state": int(schedule.state), "queue": queue}
+    return {
+        "queue": queue,
+        "state": int(schedule.state),
+        "step": schedule.step,
+        "stability": schedule.stability,
+        "difficulty": schedule.difficulty,
+        "due": schedule.due,
+        "last_review": schedule.last_review,
+    }
 
 
 def review_of(row: Row) -> Review:

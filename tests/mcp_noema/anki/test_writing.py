@@ -99,7 +99,7 @@ def test_things_made_in_the_same_moment_keep_apart(tmp_path: Path):
     cards = tuple(replace(card, note=place) for place in range(3))
     answer = PackedReview(0, 3, WRITTEN, 1000, State.NEW, 600, 0)
     package = replace(
-        EMPTY, decks=(PackedDeck("D"),), notes=notes, cards=cards, reviews=(answer, replace(answer, card=2))
+        EMPTY, decks=(PackedDeck("D"),), notes=notes, cards=cards, reviews=(answer, answer._replace(card=2))
     )
     write_package(package, tmp_path / "out.apkg")
     again = read_package(tmp_path / "out.apkg")

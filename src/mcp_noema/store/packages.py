@@ -1,0 +1,69 @@
+"""Anki's files and the database. What takes long is done in threads, so that the server answers others meanwhile."""
+
+import asyncio
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mcp_core.db import Database
+from mcp_noema.anki.records import Package
+from mcp_noema.keeping import Exported, Imported, Tell
+from mcp_noema.model import DeckId
+from mcp_noema.store import exports, imports
+
+_STEPS = 3
+
+
+class SqlPackages:
+    """Files in, files out, for all users."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def bring_in(self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, tell: Tell) -> Imported:
+        await tell(0, _STEPS, "Reading the file.")
+        package = await asyncio.to_thread(lambda: _anki("reading").read_package(path))
+        size = f"{len(package.notes):,} notes, {len(package.cards):,} cards and {len(package.reviews):,} reviews"
+        await tell(1, _STEPS, f"The file holds {size}.")
+        prepared = await asyncio.to_thread(imports.prepare, package, now)
+        await tell(2, _STEPS, "Writing them down.")
+        imported = await self._database.write(imports.put, owner, prepared, deck_id, now)
+        await tell(_STEPS, _STEPS, "Done.")
+        return imported
+
+    async def take_out(
+        self,
+        owner: str,
+        path: Path,
+        deck_id: DeckId | None,
+        now: datetime,
+        tell: Tell,
+        *,
+        scheduling: bool,
+        overwrite: bool,
+    ) -> Exported:
+        await tell(0, _STEPS, "Gathering the cards.")
+        taken = await exports.take(self._database, owner, deck_id, scheduling=scheduling)
+        await tell(1, _STEPS, f"{len(taken.cards):,} cards are exported.")
+        package = await asyncio.to_thread(exports.package_of, taken, now, scheduling=scheduling)
+        await tell(2, _STEPS, "Writing the file.")
+        size = await asyncio.to_thread(_write, package, path, overwrite=overwrite)
+        await tell(_STEPS, _STEPS, "Done.")
+        return Exported(
+            decks=len(package.decks),
+            notes=len(package.notes),
+            cards=len(package.cards),
+            reviews=len(package.reviews),
+            size=size,
+        )
+
+
+def _write(package: Package, path: Path, *, overwrite: bool) -> int:
+    _anki("writing").write_package(package, path, overwrite=overwrite)
+    return path.stat().st_size
+
+
+def _anki(module: str) -> Any:
+    # Loaded with the first file: few sessions see one.
+    return import_module(f"mcp_noema.anki.{module}")

@@ -1,0 +1,150 @@
+"""Packages and the database: whole, in parts, and at the same time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from mcp_core.db import Database, address, open_database
+from mcp_noema.anki.reading import read_package
+from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.writing import write_package
+from mcp_noema.keeping import Tally
+from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
+from mcp_noema.store import exports, imports
+from mcp_noema.store.opening import MIGRATIONS
+from mcp_noema.store.packages import SqlPackages
+from mcp_noema.store.people import SqlPeople
+from mcp_noema.store.tables import cards, decks, note_types, notes, reviews, users
+from tests.mcp_noema.anki.real_anki import WEIGHTS
+
+NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
+MADE = datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
+ODD = NoteType("Odd", ("A", "B", "C"), (Template("One", "{{A}}", "{{B}}"),), css=".card { color: red }")
+
+
+def moment(**span: float) -> datetime:
+    return MADE + timedelta(**span)
+
+
+def rich() -> Package:
+    """Something of everything, as reading would give it."""
+    own = Preset(0.85, (30,), (60, 90), 365, 5, 50, 4, bury_siblings=False, parameters=tuple(WEIGHTS))
+    schedules = (
+        Schedule(),
+        Schedule(State.LEARNING, 0, 0.123456789012345, 6.0, moment(minutes=31), moment(minutes=30)),
+        Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment(days=49), moment(days=40)),
+        Schedule(State.RELEARNING, 1, 1.5, 9.87, moment(days=30, minutes=10), moment(days=30)),
+        Schedule(State.REVIEW, None, 100.0, 1.0, moment(days=140), moment(days=40)),
+    )
+    kinds = (BASIC, REVERSED, REVERSED, CLOZE, ODD)
+    texts = (("a", "b"), ("Hund", "<b>dog</b>"), ("eau", "water & 水"), ("{{c1::x}} {{c4::y}}", ""), ("1", "2", "3"))
+    return Package(
+        decks=(PackedDeck("A", "About", own), PackedDeck("A::B", "", replace(own, new_per_day=9)), PackedDeck("C")),
+        notes=tuple(
+            PackedNote(
+                f"guid {n}", kinds[n], texts[n], ("t::u", f"n{n}") if n else (), moment(seconds=n), moment(days=n)
+            )
+            for n in range(5)
+        ),
+        cards=tuple(
+            PackedCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, moment(seconds=n))
+            for n in range(5)
+        ),
+        reviews=tuple(
+            PackedReview(
+                card, 1 + n % 4, moment(days=n, milliseconds=n), 900 + n, state, 86_400 * n, 600 - n, difficulty
+            )
+            for n, (card, state, difficulty) in enumerate(
+                [(1, State.NEW, 5.5), (2, State.NEW, None), (2, State.REVIEW, 10.0), (3, State.REVIEW, None)], start=1
+            )
+        ),
+        written_at=NOW,
+        zone=UTC,
+    )
+
+
+@pytest_asyncio.fixture
+async def database(db_url: str) -> AsyncIterator[Database]:
+    async with open_database(address(db_url, "noema")) as opened:
+        await MIGRATIONS.apply(opened)
+        yield opened
+
+
+async def put(database: Database, package: Package, owner: str = "ana") -> Any:
+    return await database.write(imports.put, owner, imports.prepare(package, NOW), None, NOW)
+
+
+async def taken(database: Database, *, scheduling: bool = True) -> Package:
+    rows = await exports.take(database, "ana", None, scheduling=scheduling)
+    return exports.package_of(rows, NOW, scheduling=scheduling)
+
+
+async def test_what_is_put_in_comes_out_to_the_last_digit(database: Database):
+    package = rich()
+    await put(database, package)
+    # A deck of its own has the defaults of ours, where the file said nothing.
+    expected = replace(package, decks=(*package.decks[:2], PackedDeck("C", "", Preset())), zone=ZoneInfo("UTC"))
+    assert await taken(database) == expected
+
+
+async def test_it_comes_through_a_file_too(database: Database, tmp_path: Path):
+    write_package(rich(), tmp_path / "in.apkg")
+    await put(database, read_package(tmp_path / "in.apkg"))
+    write_package(await taken(database), tmp_path / "out.apkg")
+    again = read_package(tmp_path / "out.apkg")
+    assert replace(again, decks=()) == replace(rich(), decks=())
+
+
+async def test_parts_make_the_same_whole(database: Database, monkeypatch: pytest.MonkeyPatch):
+    await put(database, rich(), "bob")
+    monkeypatch.setattr(imports, "CHUNK", 2)
+    monkeypatch.setattr(exports, "PAGE", 2)
+    first = await put(database, rich())
+    assert (first.notes, first.cards, first.reviews) == (Tally(added=5), Tally(added=5), Tally(added=4))
+    again = await put(database, rich())
+    assert (again.notes, again.cards, again.reviews) == (Tally(unchanged=5), Tally(unchanged=5), Tally(unchanged=4))
+    assert replace(await taken(database), decks=(), zone=UTC) == replace(rich(), decks=())
+
+
+async def test_all_of_it_is_put_in_or_nothing(database: Database):
+    broken = rich().reviews[-1]._replace(rating=None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(DBAPIError):
+        await put(database, replace(rich(), reviews=(*rich().reviews[:-1], broken)))
+
+    def count(connection: sa.Connection) -> list[int]:
+        tables = (users, decks, note_types, notes, cards, reviews)
+        return [connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one() for table in tables]
+
+    assert await database.read(count) == [0, 0, 0, 0, 0, 0]
+
+
+async def test_two_at_once_do_not_add_it_twice(database: Database, tmp_path: Path):
+    write_package(rich(), tmp_path / "in.apkg")
+
+    async def tell(_done: int, _total: int, _words: str) -> None: ...
+
+    packages = SqlPackages(database)
+    both = await asyncio.gather(*(packages.bring_in("ana", tmp_path / "in.apkg", None, NOW, tell) for _ in range(2)))
+    assert sorted((each.notes.added, each.cards.added, each.reviews.added) for each in both) == [(0, 0, 0), (5, 5, 4)]
+
+
+async def test_days_are_those_of_the_person(database: Database, tmp_path: Path):
+    await put(database, rich())
+    people = SqlPeople(database)
+    await people.set_preference("ana", "timezone", "Asia/Kolkata", NOW)
+    await people.set_preference("ana", "day_start_hour", 2, NOW)
+    package = await taken(database)
+    assert (package.zone, package.day_start_hour) == (ZoneInfo("Asia/Kolkata"), 2)
+    write_package(package, tmp_path / "out.apkg")
+    again = read_package(tmp_path / "out.apkg")
+    assert again.zone.utcoffset(None) == timedelta(hours=5, minutes=30)
+    assert [card.schedule for card in again.cards] == [card.schedule for card in rich().cards]

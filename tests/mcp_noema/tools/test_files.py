@@ -1,0 +1,438 @@
+"""Anki's files through the tools, over both databases, with Anki itself at the other end."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from mcp_core import App
+from mcp_core.auth import user
+from mcp_core.call import Request
+from mcp_noema.anki.reading import read_package
+from mcp_noema.anki.records import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.writing import write_package
+from mcp_noema.app import build
+from mcp_noema.model import BASIC, CLOZE, Preset, Schedule, State, World
+from mcp_noema.settings import NoemaSettings
+from tests.mcp_noema.anki import real_anki
+from tests.mcp_noema.anki.real_anki import told_by_us
+from tests.mcp_noema.learning import MONDAY, Clock, Learner
+
+NOTHING = {"added": 0, "updated": 0, "unchanged": 0}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """The folder for files. What is beside it is out of reach."""
+    (tmp_path / "files").mkdir()
+    return tmp_path / "files"
+
+
+@pytest_asyncio.fixture
+async def app(db_url: str, clock: Clock, files: Path) -> AsyncIterator[App]:
+    async with build(NoemaSettings(db=db_url, deadline=60, files=files), World(clock)) as opened:
+        yield opened
+
+
+def packed(*cards: PackedCard, reviews: tuple[PackedReview, ...] = (), **changes: Any) -> Package:
+    """One basic note with these cards, in one deck."""
+    note = PackedNote("guid-1", BASIC, ("front", "back"), ("tag",), MONDAY, MONDAY)
+    package = Package((PackedDeck("French"),), (note,), cards, reviews, MONDAY)
+    return replace(package, **changes)
+
+
+NEW = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=MONDAY)
+LAST = MONDAY - timedelta(days=3)
+REVIEWED = replace(
+    NEW, schedule=Schedule(State.REVIEW, None, 4.25, 5.5, MONDAY + timedelta(days=2), LAST), reps=4, lapses=1
+)
+ANSWER = PackedReview(0, 3, LAST, 4000, State.REVIEW, 432_000, 86_400, 5.5)
+
+
+# --- from Anki, and back -----------------------------------------------------------------------------------
+
+
+async def test_what_was_learned_with_anki_goes_on_here_and_back_there(
+    ana: Learner, clock: Clock, files: Path, tmp_path: Path
+):
+    with real_anki.collection(tmp_path / "anki") as col:
+        real_anki.learn(col)
+        theirs, log = real_anki.told_by_anki(col), real_anki.log_of(col)
+        real_anki.export(col, files / "mine.apkg", legacy=False)
+        began = datetime.fromtimestamp(col.sched.day_cutoff - 86_400, UTC)
+    clock.now = datetime.now(UTC)
+    data = await ana("import-anki", path="mine.apkg")
+    assert data == {
+        "decks": [
+            {"deckId": "deck_1", "name": "Languages"},
+            {"deckId": "deck_2", "name": "Languages::French"},
+            {"deckId": "deck_4", "name": "Science::Physics"},
+        ],
+        "decksAdded": 4,
+        "notes": {"added": 7, "updated": 0, "unchanged": 0},
+        "cards": {"added": 9, "updated": 0, "unchanged": 0},
+        "reviews": {"added": len(log), "updated": 0, "unchanged": 0},
+        "skipped": [],
+        "mediaLeftOut": 1,
+    }
+    await ana("export-anki", path="back.apkg")
+    assert told_by_us(read_package(files / "back.apkg"), DayCount(began.date(), UTC, began.hour)) == theirs
+    with real_anki.collection(tmp_path / "other") as col:
+        col.set_config("fsrs", True)
+        real_anki.bring_in(col, files / "back.apkg")
+        assert real_anki.told_by_anki(col) == theirs
+        assert real_anki.log_of(col) == log
+
+
+async def test_decks_keep_the_options_that_hold_for_them(ana: Learner, files: Path):
+    outer = Preset(desired_retention=0.85, new_per_day=5)
+    inner = replace(outer, learning_steps=(30,), parameters=tuple(real_anki.WEIGHTS), new_per_day=20)
+    decks = (PackedDeck("French", "Words", outer), PackedDeck("French::Verbs", "", inner))
+    write_package(packed(NEW, decks=decks), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    shown = [await ana("get-deck", deckId=deck_id) for deck_id in ("deck_1", "deck_2")]
+    assert [(deck["name"], deck["description"], deck["preset"]["desiredRetention"]) for deck in shown] == [
+        ("French", "Words", 0.85),
+        ("French::Verbs", "", 0.85),
+    ]
+    assert shown[1]["preset"]["newPerDay"] == 20
+    assert shown[1]["preset"]["learningSteps"] == ["30s"]
+    assert shown[1]["preset"]["parameters"] == real_anki.WEIGHTS
+    # What the inner deck does not differ in still comes from the outer one.
+    await ana("update-deck", deckId="deck_1", preset={"reviewsPerDay": 33, "newPerDay": 1})
+    preset = (await ana("get-deck", deckId="deck_2"))["preset"]
+    assert (preset["reviewsPerDay"], preset["newPerDay"]) == (33, 20)
+
+
+async def test_a_deck_that_is_there_keeps_its_own_options(ana: Learner, files: Path):
+    await ana.deck("french", newPerDay=3)
+    write_package(packed(NEW, decks=(PackedDeck("French", "Words", Preset(new_per_day=9)),)), files / "x.apkg")
+    data = await ana("import-anki", path="x.apkg")
+    assert (data["decks"], data["decksAdded"]) == ([{"deckId": "deck_1", "name": "french"}], 0)
+    deck = await ana("get-deck", deckId="deck_1")
+    assert (deck["description"], deck["preset"]["newPerDay"], deck["cards"]) == ("", 3, 1)
+
+
+async def test_decks_can_be_put_inside_another(ana: Learner, files: Path):
+    inside = await ana.deck("Imported")
+    write_package(packed(NEW), files / "x.apkg")
+    data = await ana("import-anki", path="x.apkg", deckId=inside)
+    assert data["decks"] == [{"deckId": "deck_2", "name": "Imported::French"}]
+    long = PackedDeck("x" * 250)
+    write_package(packed(NEW, decks=(long,)), files / "x.apkg", overwrite=True)
+    kind, words = await ana.fails("import-anki", path="x.apkg", deckId=inside)
+    assert kind == "ValidationError"
+    assert words.endswith("would have a name of 260 characters, and 255 are the most. Import it without deckId.")
+
+
+# --- again -------------------------------------------------------------------------------------------------
+
+
+async def test_a_second_import_changes_nothing(ana: Learner, files: Path):
+    write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
+    first = await ana("import-anki", path="x.apkg")
+    assert (first["notes"]["added"], first["cards"]["added"], first["reviews"]["added"]) == (1, 1, 1)
+    before = await ana("get-card", cardId="card_1")
+    again = await ana("import-anki", path="x.apkg")
+    assert again == first | {
+        "decksAdded": 0,
+        "notes": NOTHING | {"unchanged": 1},
+        "cards": NOTHING | {"unchanged": 1},
+        "reviews": NOTHING | {"unchanged": 1},
+    }
+    assert await ana("get-card", cardId="card_1") == before
+
+
+async def test_what_was_exported_here_is_known_again(ana: Learner, clock: Clock):
+    cards = await ana.notes(await ana.deck(), 4)
+    for card in cards[:3]:
+        await ana.answers(card, "good", "good", every=timedelta(seconds=2))
+        clock.forward(microseconds=1_234)
+    await ana("export-anki", path="x.apkg")
+    assert await ana("import-anki", path="x.apkg") == {
+        "decks": [{"deckId": "deck_1", "name": "French"}],
+        "decksAdded": 0,
+        "notes": NOTHING | {"unchanged": 4},
+        "cards": NOTHING | {"unchanged": 4},
+        "reviews": NOTHING | {"unchanged": 6},
+        "skipped": [],
+        "mediaLeftOut": 0,
+    }
+
+
+async def test_newer_text_wins_and_older_text_does_not(ana: Learner, clock: Clock, files: Path):
+    package = packed(NEW)
+    write_package(package, files / "old.apkg")
+    await ana("import-anki", path="old.apkg")
+    [note] = package.notes
+    newer = replace(note, values=("front", "better"), tags=("other",), modified_at=MONDAY + timedelta(seconds=9))
+    write_package(replace(package, notes=(newer,)), files / "new.apkg")
+    assert (await ana("import-anki", path="new.apkg"))["notes"] == NOTHING | {"updated": 1}
+    assert (await ana("import-anki", path="old.apkg"))["notes"] == NOTHING | {"unchanged": 1}
+    card = (await ana("search-cards", query="tag:other better"))["cards"]
+    assert [each["cardId"] for each in card] == ["card_1"]
+    assert (await ana("get-card", cardId="card_1"))["back"] == "better"
+
+
+async def test_the_schedule_of_the_later_review_wins(ana: Learner, clock: Clock, files: Path):
+    await ana.notes(await ana.deck("Other"))
+    write_package(packed(NEW), files / "new.apkg")
+    await ana("import-anki", path="new.apkg")
+    write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "reviewed.apkg")
+    data = await ana("import-anki", path="reviewed.apkg")
+    assert (data["cards"], data["reviews"]) == (NOTHING | {"updated": 1}, NOTHING | {"added": 1})
+    await ana("review-card", cardId="card_2", grade="good")
+    mine = await ana("get-card", cardId="card_2")
+    assert (await ana("import-anki", path="reviewed.apkg"))["cards"] == NOTHING | {"unchanged": 1}
+    assert (await ana("import-anki", path="new.apkg"))["cards"] == NOTHING | {"unchanged": 1}
+    assert await ana("get-card", cardId="card_2") == mine
+
+
+async def test_users_do_not_meet(ana: Learner, bob: Learner, files: Path):
+    write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    data = await bob("import-anki", path="x.apkg")
+    assert (data["notes"], data["reviews"]) == (NOTHING | {"added": 1}, NOTHING | {"added": 1})
+    assert (await bob.fails("import-anki", path="x.apkg", deckId="deck_1"))[0] == "NotFoundError"
+    assert (await bob.fails("export-anki", path="y.apkg", deckId="deck_1"))[0] == "NotFoundError"
+
+
+# --- left out ----------------------------------------------------------------------------------------------
+
+
+async def test_what_cannot_be_kept_is_left_out_and_said_to_be(ana: Learner, files: Path):
+    note = packed(NEW).notes[0]
+    notes = (
+        replace(note, guid="fine", tags=("fine", "t" * 101)),
+        replace(note, guid="long", values=("f" * 100_001, "")),
+        replace(note, guid="none"),
+        replace(note, guid="fine"),
+    )
+    cards = (
+        NEW,
+        replace(NEW, ordinal=7),
+        replace(NEW, note=1),
+        replace(NEW, note=3),
+        replace(NEW, position=2),
+    )
+    late = ANSWER._replace(reviewed_at=MONDAY + timedelta(days=1))
+    write_package(packed(*cards, notes=notes, reviews=(ANSWER, late)), files / "x.apkg")
+    data = await ana("import-anki", path="x.apkg")
+    assert (data["notes"]["added"], data["cards"]["added"], data["reviews"]["added"]) == (1, 1, 1)
+    assert {each["what"]: each["count"] for each in data["skipped"]} == {
+        "notes with a field of more than 100,000 characters": 1,
+        "notes that make no card": 1,
+        "notes and cards that the file has twice": 2,
+        "tags of more than 100 characters": 1,
+        "cards that their note type does not make": 1,
+        "cards of those notes": 2,
+        "reviews dated in the future": 1,
+    }
+    assert ana.hints["warnings"][0]["message"].startswith("Left out: ")
+    assert ana.hints["confidence"] < 1
+
+
+async def test_a_note_that_is_of_another_type_here_is_left_alone(ana: Learner, files: Path):
+    write_package(packed(NEW), files / "basic.apkg")
+    await ana("import-anki", path="basic.apkg")
+    other = replace(packed(NEW).notes[0], type=CLOZE, modified_at=MONDAY + timedelta(days=1))
+    write_package(packed(NEW, notes=(other,)), files / "cloze.apkg")
+    data = await ana("import-anki", path="cloze.apkg")
+    assert data["skipped"] == [
+        {"what": "notes that have another note type here", "count": 1},
+        {"what": "cards of those notes", "count": 1},
+    ]
+    assert (data["notes"], data["cards"], data["decks"]) == (NOTHING, NOTHING, [])
+
+
+async def test_a_card_that_is_buried_or_suspended_stays_so(ana: Learner, clock: Clock, files: Path):
+    note = packed(NEW).notes[0]
+    cards = (replace(REVIEWED, buried=True), replace(REVIEWED, note=1, suspended=True))
+    write_package(packed(*cards, notes=(note, replace(note, guid="guid-2"))), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    clock.forward(hours=12)
+    await ana("export-anki", path="same-day.apkg")
+    assert [(card.buried, card.suspended) for card in read_package(files / "same-day.apkg").cards] == [
+        (True, False),
+        (False, True),
+    ]
+    clock.forward(hours=12)
+    await ana("export-anki", path="next-day.apkg")
+    assert [card.buried for card in read_package(files / "next-day.apkg").cards] == [False, False]
+
+
+async def test_a_clock_that_was_ahead_does_not_lock_a_card(ana: Learner, files: Path):
+    await ana.notes(await ana.deck("Other"))
+    ahead = replace(REVIEWED.schedule, last_review=MONDAY + timedelta(days=1), due=MONDAY + timedelta(days=5))
+    write_package(packed(replace(REVIEWED, schedule=ahead)), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    ana.clock.forward(minutes=1)
+    assert (await ana("review-card", cardId="card_2", grade="good"))["state"] == "review"
+
+
+async def test_a_bad_file_changes_nothing(ana: Learner, files: Path):
+    (files / "bad.apkg").write_bytes(b"no zip")
+    kind, words = await ana.fails("import-anki", path="bad.apkg")
+    assert kind == "ValidationError"
+    assert words.startswith("bad.apkg is no Anki package, or it is damaged: File is not a zip file. Export it again")
+    assert (await ana("list-decks"))["decks"] == []
+
+
+# --- out ---------------------------------------------------------------------------------------------------
+
+
+async def test_one_deck_is_exported_with_those_in_it(ana: Learner, files: Path):
+    french, verbs, other = await ana.deck("French"), await ana.deck("French::Verbs"), await ana.deck("Other")
+    for number, deck in enumerate((french, verbs, other)):
+        await ana("create-note", deckId=deck, front=f"front {number}", back="back")
+    data = await ana("export-anki", path="french.apkg", deckId=french)
+    assert data == {
+        "path": str(files / "french.apkg"),
+        "bytes": (files / "french.apkg").stat().st_size,
+        "decks": 2,
+        "notes": 2,
+        "cards": 2,
+        "reviews": 0,
+    }
+    assert [deck.name for deck in read_package(files / "french.apkg").decks] == ["French", "French::Verbs"]
+
+
+async def test_an_export_without_scheduling_tells_nothing_about_the_learner(ana: Learner, files: Path):
+    [card] = await ana.notes(await ana.deck(newPerDay=3), tags=["leech", "food"])
+    await ana.answers(card, "good", "again")
+    await ana("export-anki", path="shared.apkg", scheduling=False)
+    package = read_package(files / "shared.apkg")
+    assert (package.reviews, package.cards[0].schedule, package.cards[0].reps) == ((), Schedule(), 0)
+    assert (package.decks[0].preset, package.notes[0].tags) == (None, ("food",))
+
+
+async def test_what_was_taken_back_is_not_exported(ana: Learner, files: Path):
+    [card] = await ana.notes(await ana.deck())
+    await ana("review-card", cardId=card, grade="again")
+    await ana("undo-review")
+    assert (await ana("export-anki", path="x.apkg"))["reviews"] == 0
+
+
+async def test_a_file_that_is_there_is_left_alone(ana: Learner, files: Path):
+    await ana.notes(await ana.deck())
+    (files / "mine.apkg").write_text("precious")
+    assert await ana.fails("export-anki", path="mine.apkg") == (
+        "ConflictError",
+        "'mine.apkg' is there already. Give another name, or overwrite: true.",
+    )
+    assert (files / "mine.apkg").read_text() == "precious"
+    await ana("export-anki", path="mine.apkg", overwrite=True)
+    assert len(read_package(files / "mine.apkg").notes) == 1
+
+
+async def test_there_must_be_something_to_export(ana: Learner, files: Path):
+    await ana.deck()
+    assert await ana.fails("export-anki", path="x.apkg") == (
+        "ConflictError",
+        "There are no cards to export. list-decks shows which decks have some.",
+    )
+    assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["list-decks"]
+    assert not any(files.iterdir())  # noqa: ASYNC240 - a look at a folder of the test
+
+
+# --- one folder --------------------------------------------------------------------------------------------
+
+
+async def test_nothing_outside_of_the_folder_is_read_or_written(ana: Learner, files: Path):
+    await ana.notes(await ana.deck())
+    write_package(packed(NEW), files.parent / "out.apkg")
+    before = (files.parent / "out.apkg").read_bytes()
+    (files / "link").symlink_to(files.parent)
+    (files / "linked.apkg").symlink_to(files.parent / "out.apkg")
+    for path in ("../out.apkg", "/tmp/out.apkg", "a/../../out.apkg", "link/out.apkg", "linked.apkg"):
+        words = f"{path!r} is outside of the folder for files. Give a path in it, such as french.apkg; the person "
+        refusal = ("ValidationError", f"{words}who starts the server chooses the folder with --files.")
+        assert await ana.fails("import-anki", path=path) == refusal
+        assert await ana.fails("export-anki", path=path, overwrite=True) == refusal
+    assert (files.parent / "out.apkg").read_bytes() == before
+
+
+async def test_paths_in_the_folder_are_good_however_they_are_written(ana: Learner, files: Path):
+    await ana.notes(await ana.deck())
+    (files / "deep").mkdir()
+    for path in ("deep/x.apkg", str(files / "y.APKG"), "deep/../z.apkg"):
+        await ana("export-anki", path=path)
+        assert (await ana("import-anki", path=path))["notes"]["unchanged"] == 1
+
+
+async def test_a_file_that_is_not_there(ana: Learner, files: Path):
+    assert await ana.fails("import-anki", path="x.apkg") == (
+        "NotFoundError",
+        "There is no file 'x.apkg' in the folder for files (--files). There is no such file in it yet.",
+    )
+    (files / "y.colpkg").touch()
+    assert await ana.fails("import-anki", path="x.apkg") == (
+        "NotFoundError",
+        "There is no file 'x.apkg' in the folder for files (--files). There are 'y.colpkg'.",
+    )
+    await ana.notes(await ana.deck())
+    assert (await ana.fails("export-anki", path="missing/x.apkg"))[0] == "NotFoundError"
+
+
+async def test_names_that_are_no_anki_files(ana: Learner, files: Path):
+    await ana.notes(await ana.deck())
+    for path in ("x.txt", "apkg", "x.apkg/", "x\0.apkg", "\ud800.apkg"):
+        for tool in ("import-anki", "export-anki"):
+            kind, _ = await ana.fails(tool, path=path)
+            assert kind == "ValidationError", path
+    (files / "folder.apkg").mkdir()
+    assert (await ana.fails("export-anki", path="folder.apkg", overwrite=True))[0] == "ValidationError"
+    assert (await ana.fails("import-anki", path="folder.apkg"))[0] == "NotFoundError"
+
+
+# --- for whoever waits -------------------------------------------------------------------------------------
+
+
+async def test_the_client_is_told_how_far_it_is(ana: Learner, app: App, files: Path):
+    write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None, words: str | None) -> None:
+        told.append((done, total, words))
+
+    caller = user("ana", ("*",))
+    await app.run(Request("import-anki", {"path": "x.apkg"}, caller, progress=progress))
+    await app.run(Request("export-anki", {"path": "y.apkg"}, caller, progress=progress))
+    assert told == [
+        (0, 3, "Reading the file."),
+        (1, 3, "The file holds 1 notes, 1 cards and 1 reviews."),
+        (2, 3, "Writing them down."),
+        (3, 3, "Done."),
+        (0, 3, "Gathering the cards."),
+        (1, 3, "1 cards are exported."),
+        (2, 3, "Writing the file."),
+        (3, 3, "Done."),
+    ]
+
+
+async def test_the_hints_lead_to_what_was_imported(ana: Learner, files: Path):
+    note = packed(NEW).notes[0]
+    decks = (PackedDeck("French"), PackedDeck("French::Verbs"))
+    cards = (NEW, replace(NEW, note=1, deck=1))
+    write_package(packed(*cards, decks=decks, notes=(note, replace(note, guid="2"))), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == [
+        ("get-due-cards", {"deckId": "deck_1"}),
+        ("list-decks", None),
+    ]
+    assert (await ana("get-due-cards", deckId="deck_1"))["remaining"] == {"new": 2, "learning": 0, "due": 0}
+
+
+async def test_many_reviews_are_worth_a_fit(ana: Learner, files: Path):
+    answers = tuple(ANSWER._replace(reviewed_at=LAST - timedelta(hours=n)) for n in range(400))
+    write_package(packed(REVIEWED, reviews=answers), files / "x.apkg")
+    assert (await ana("import-anki", path="x.apkg"))["reviews"]["added"] == 400
+    assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == [
+        ("get-due-cards", {"deckId": "deck_1"}),
+        ("list-decks", None),
+        ("optimize-parameters", {"deckId": "deck_1"}),
+    ]
