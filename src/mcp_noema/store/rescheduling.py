@@ -108,14 +108,14 @@ def gather(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -
 def apply(connection: Connection, owner: str, changes: Sequence[Change], now: datetime) -> list[Change]:
     """Give the cards their new schedules; those that were answered or changed meanwhile keep theirs."""
     user_id = people.writing(connection, owner, now).id
+    update = sa.update(cards).where(cards.c.id == sa.bindparam("number"))
     made: list[Change] = []
     for start in range(0, len(changes), _TOGETHER):
         part = {change.card_id: change for change in changes[start : start + _TOGETHER]}
         mine = sa.select(*CARD).where(cards.c.user_id == user_id, cards.c.id.in_(part))
-        for card in map(card_of, connection.execute(mine).all()):
-            change = part[card.id]
-            if card.schedule == change.before:
-                values = schedule_values(change.after, suspended=card.suspended)
-                connection.execute(sa.update(cards).where(cards.c.id == card.id).values(values))
-                made.append(change)
+        same = [card for card in map(card_of, connection.execute(mine)) if card.schedule == part[card.id].before]
+        values = [schedule_values(part[card.id].after, suspended=card.suspended) | {"number": card.id} for card in same]
+        if values:
+            connection.execute(update, values)
+        made += [part[card.id] for card in same]
     return made
