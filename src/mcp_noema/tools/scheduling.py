@@ -67,6 +67,20 @@ def _calendar_json(plan: Workload, today: date) -> list[dict[str, Any]]:
     ]
 
 
+_PLAN = {
+    "desiredRetention": 0.9,
+    "isPresent": True,
+    "reviewsPerDay": "<number>",
+    "newPerDay": "<number>",
+    "minutesPerDay": "<number>",
+    "busiestDay": {"date": "<text>", "reviews": "<number>", "minutes": "<number>"},
+    "learned": "<number>",
+    "remembered": "<number>",
+    "overdue": 0,
+}
+_SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", "minutes": "<number>"}
+
+
 @tool(
     **ANALYSES,
     permissions=["reviews:read"],
@@ -74,7 +88,18 @@ def _calendar_json(plan: Workload, today: date) -> list[dict[str, Any]]:
     cache_ttl=60,
     tags=["scheduling", "statistics", "cards", "reviews", "decks"],
     examples=[
-        Example("The next month, and what remembering more would cost", {"days": 30}, "<any>"),
+        Example(
+            "The next three days, and what remembering more would cost",
+            {"days": 3},
+            {
+                "plans": [
+                    _PLAN,
+                    _PLAN | {"desiredRetention": 0.85, "isPresent": False},
+                    _PLAN | {"desiredRetention": 0.95, "isPresent": False},
+                ],
+                "calendar": [_SOON] * 3,
+            },
+        ),
     ],
 )
 async def plan_workload(
@@ -177,7 +202,23 @@ def _quality_json(quality: Quality) -> dict[str, float]:
     **SETS | {"response_time": "slow"},
     permissions=["reviews:read", "presets:write"],
     tags=["scheduling", "decks", "statistics", "cards"],
-    examples=[Example("What fitting would gain", {}, "<any>")],
+    examples=[
+        Example(
+            "What fitting would gain",
+            {},
+            {
+                "decks": [{"deckId": "deck_1", "name": "Languages"}],
+                "reviews": 101,
+                "cards": 26,
+                "before": {"logLoss": "<number>", "rmse": "<number>"},
+                "after": {"logLoss": "<number>", "rmse": "<number>"},
+                "better": True,
+                "applied": False,
+                "parameters": ["<number>"] * 21,
+                "presentParameters": None,
+            },
+        )
+    ],
 )
 async def optimize_parameters(
     args: OptimizeParameters, scheduling: Need[Scheduling], world: Need[World], context: ToolContext

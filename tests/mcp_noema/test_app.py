@@ -1,0 +1,108 @@
+"""The server as a whole: what an agent sees of it, what that costs, and what needs the user's word."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mcp_core import Settings
+from mcp_core.page import render_page
+from mcp_core.verify.outcome import held_to_the_project
+from mcp_noema.app import build
+from tests.mcp_noema.learning import learning
+from tests.mcp_noema.talking import COMMAND
+
+MOST_BYTES = 24_000
+"""The tools are in every request of an agent: about 6,000 tokens."""
+
+TOOLS = [
+    *("create-deck", "get-deck", "list-decks", "search-decks", "update-deck", "delete-deck"),
+    *("create-note", "create-card", "create-notes", "update-note", "delete-note"),
+    *("get-card", "search-cards", "suspend-cards", "bury-cards", "set-due-date", "reset-cards"),
+    *("get-due-cards", "review-next-card", "review-card", "undo-review"),
+    *("predict-retention", "get-progress", "get-deck-stats", "get-review-history"),
+    *("plan-workload", "optimize-parameters", "preview-reschedule", "reschedule-cards"),
+    *("import-anki", "export-anki"),
+    *("get-preferences", "set-preference"),
+]
+CONSENT = {
+    "delete-deck": ["DELETE_DECK"],
+    "delete-note": ["DELETE_NOTE"],
+    "set-due-date": ["SET_DUE_DATE"],
+    "reset-cards": ["RESET_CARDS"],
+    "reschedule-cards": ["RESCHEDULE_CARDS"],
+}
+
+
+def test_these_are_the_tools():
+    assert [tool.name for tool in build(Settings()).list_tools()] == TOOLS
+
+
+def listed(*options: str) -> str:
+    """What `mcp-noema` writes when a client asks for its tools."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    done = subprocess.run(
+        [COMMAND, *options],
+        input=json.dumps(asked) + "\n",
+        env={},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_the_list_of_tools_is_small_enough_to_be_in_every_request(tmp_path: Path):
+    text = listed("--db", f"sqlite:///{tmp_path / 'noema.db'}")
+    assert len(text.encode()) < MOST_BYTES
+    assert len(json.loads(text)["result"]["tools"]) == len(TOOLS)
+
+
+def test_the_sdk_and_the_fast_lane_list_the_same(tmp_path: Path):
+    db = ("--db", f"sqlite:///{tmp_path / 'noema.db'}")
+    assert json.loads(listed(*db, "--lane", "sdk"))["result"]["tools"] == json.loads(listed(*db))["result"]["tools"]
+
+
+def test_whoever_asks_for_full_descriptions_gets_all_four_sections_and_all_hints(tmp_path: Path):
+    text = listed("--db", f"sqlite:///{tmp_path / 'noema.db'}", "--descriptions", "full")
+    for tool in json.loads(text)["result"]["tools"]:
+        assert "## Concrete Examples" in tool["description"]
+        assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        assert tool["_meta"]["dev.toolcharter/permissions"]
+
+
+def test_the_page_for_people_shows_every_tool():
+    shown = render_page([build(Settings())], "http://127.0.0.1:8000")
+    assert [name for name in TOOLS if f"<code>{name}</code>" not in shown] == []
+
+
+@pytest.mark.requirement("CON-1", "CON-2")
+def test_what_cannot_be_undone_needs_the_user_s_word():
+    tools = {tool.name: tool for tool in build(Settings()).list_tools()}
+    literals = {
+        name: tool.input_schema["properties"]["explicit_action"]["enum"]
+        for name, tool in tools.items()
+        if "explicit_action" in tool.input_schema["properties"]
+    }
+    assert literals == CONSENT
+    for name, tool in tools.items():
+        assert ("REQUIRES EXPLICIT USER INSTRUCTION" in tool.description) is (name in CONSENT), name
+        assert ("explicit_action" in tool.input_schema.get("required", ())) is (name in CONSENT), name
+    reading = {name for name, tool in tools.items() if tool.annotations.get("readOnlyHint")}
+    looking = ("get-", "list-", "search-", "review-next-", "predict-", "plan-", "preview-")
+    assert reading == {name for name in TOOLS if name.startswith(looking)}
+
+
+def test_the_rules_find_nothing():
+    outcome = held_to_the_project(build(Settings()), Path(__file__).parents[2], "noema")
+    assert [(finding.rule, finding.tool, finding.message) for finding in outcome.findings] == []
+
+
+async def test_two_servers_in_one_process_do_not_know_each_other(tmp_path: Path):
+    async with learning(f"sqlite:///{tmp_path / 'a.db'}") as one, learning(f"sqlite:///{tmp_path / 'b.db'}") as other:
+        await one.call("create-deck", {"name": "French"})
+        answers = [await app.call("list-decks", {}) for app in (one, other)]
+    assert [json.loads(answer.text)["data"]["total"] for answer in answers] == [1, 0]

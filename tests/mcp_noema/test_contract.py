@@ -1,0 +1,30 @@
+"""The contract of the learning server: its lock, and the running server held against it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mcp_core import Settings, targets
+from mcp_core.contract.lock import Lock, read_lock
+from mcp_core.hosts import client
+from tests.mcp_noema.talking import command
+
+FILE = Path(__file__).parents[2] / "contracts" / "mcp-noema.json"
+
+
+@pytest.mark.requirement("VER-2")
+def test_the_server_is_what_its_lock_says():
+    app = targets.load("noema", Settings())
+    assert Lock.of(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
+
+
+async def nobody(question: str) -> bool:
+    raise AssertionError(question)
+
+
+@pytest.mark.requirement("VER-2")
+async def test_the_running_server_shows_a_client_what_its_lock_says(tmp_path):
+    locked = read_lock(json.loads(FILE.read_text(encoding="utf-8")), FILE.name).tools
+    async with client.start(command(tmp_path), nobody) as server:
+        assert {tool.name: tool for tool in await server.list_tools()} == locked
