@@ -55,7 +55,6 @@ class Prepared:
     """A package as rows, as far as they can be made without the database. A row is None where it is left out."""
 
     package: Package
-    now: datetime
     notes: list[Row | None] = field(default_factory=list[Row | None])
     cards: list[Row | None] = field(default_factory=list[Row | None])
     reviews: list[PackedReview] = field(default_factory=list[PackedReview])
@@ -68,7 +67,7 @@ class Prepared:
 
 def prepare(package: Package, now: datetime) -> Prepared:
     """The long part of the work, to be done in a thread."""
-    prepared = Prepared(package, now)
+    prepared = Prepared(package)
     with_cards = {card.note for card in package.cards if _is_made(card, package)}
     seen: set[str] = set()
     for place, note in enumerate(package.notes):
@@ -278,7 +277,7 @@ def _put_cards(
             prepared.skipped[OF_SKIPPED] += row is not None
             continue
         row |= {"user_id": person.id, "note_id": note_id, "deck_id": places[card.deck].id}
-        row["buried_until"] = until if card.buried and until > prepared.now else None
+        row["buried_until"] = until if card.buried else None
         old = there.get((note_id, card.ordinal))
         if old is None:
             fresh.append(row)
