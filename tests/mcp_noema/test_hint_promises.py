@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -128,6 +129,79 @@ async def test_an_id_of_another_kind_is_refused_before_anything_is_looked_up(too
                     assert f"{other}_1" in answer["error"]["message"]
                     (needed,) = answer["agentHints"]["contextNeeded"]
                     assert needed.startswith(f"a valid value for {name}")
+
+
+REFUSED: list[tuple[str, str, dict[str, Any]]] = [
+    ("ConflictError", "create-deck", {"name": "languages::FRENCH"}),
+    ("ValidationError", "create-deck", {"name": "Languages::"}),
+    ("ConflictError", "create-note", {"deckId": "deck_2", "front": "the cheese"}),
+    ("ValidationError", "create-note", {"deckId": "deck_2", "front": "No gap.", "kind": "cloze"}),
+    ("ConflictError", "create-card", {"deckId": "deck_2", "front": "the cheese"}),
+    ("ValidationError", "update-deck", {"deckId": "deck_2"}),
+    ("ConflictError", "update-deck", {"deckId": "deck_2", "name": "Languages"}),
+    ("ValidationError", "update-note", {"noteId": "note_1"}),
+    ("ValidationError", "set-preference", {"name": "timezone", "value": "Middle-earth"}),
+    ("ValidationError", "search-cards", {"query": 'deck:French "never closed'}),
+    ("ValidationError", "suspend-cards", {}),
+    ("ValidationError", "bury-cards", {"cardIds": ["card_1"], "query": "tag:food"}),
+    ("ValidationError", "review-card", {"cardId": "card_3", "grade": "good", "reviewedAt": "2031-01-01T00:00:00Z"}),
+    ("ConflictError", "review-card", {"cardId": "card_3", "grade": "good", "reviewedAt": "2026-11-16T08:00:00Z"}),
+    ("NotFoundError", "import-anki", {"path": "none.apkg"}),
+    ("ValidationError", "import-anki", {"path": "../french.apkg"}),
+    ("ConflictError", "export-anki", {"path": "french.apkg"}),
+]
+"""What the rules of learning forbid, with the type of the error."""
+
+
+@pytest.mark.requirement("HIN-1", "HIN-3", "HIN-4", "MET-1", "ERR-1")
+async def test_every_refusal_keeps_all_promises_and_changes_nothing(tmp_path: Path):
+    async with rehearsed(tmp_path) as app:
+        before = await everything(app)
+        for expected, tool, arguments in REFUSED:
+            answer = await said(app, tool, arguments)
+            assert (tool, answer["error"]["type"]) == (tool, expected), answer
+            assert (tool, broken(answer, SCHEMAS)) == (tool, [])
+        assert await everything(app) == before
+
+
+async def everything(app: App) -> dict[str, Any]:
+    """What there is to see, by someone who never asked before."""
+    newcomer = Caller(f"newcomer {uuid4()}", grants=frozenset({"*"}))
+    return {query: (await said(app, query, example(query), newcomer))["data"] for query in QUERIES}
+
+
+@pytest.mark.requirement("HIN-1", "CON-3")
+@pytest.mark.parametrize("tool", ["delete-deck", "delete-note", "reschedule-cards"])
+async def test_what_the_person_declines_keeps_all_promises_and_does_not_happen(tool: str, tmp_path: Path):
+    async def no(_: str) -> bool:
+        return False
+
+    async with rehearsed(tmp_path) as app:
+        before = await everything(app)
+        answer = json.loads((await app.run(Request(tool, example(tool), ANYONE, ask=no))).text)
+        assert answer["error"]["type"] == "ConsentError"
+        assert broken(answer, SCHEMAS) == []
+        assert await everything(app) == before
+
+
+@pytest.mark.requirement("VAL-2", "ERR-2")
+async def test_what_belongs_to_someone_else_reads_as_what_does_not_exist(tmp_path: Path):
+    """Every tool, with each of its arguments that takes an id: the same words, and nothing has changed."""
+    bob, asked = Caller("bob", "bob", frozenset({"*"})), 0
+    async with rehearsed(tmp_path) as app:
+        before = await everything(app)
+        for tool, (name, kind) in [(tool, pair) for tool, spec in SPECS.items() for pair in id_arguments(spec)]:
+            hers, none = [
+                await said(app, tool, speaking_of(SPECS[tool], name, which), bob)
+                for which in (f"{kind}_1", f"{kind}_999999")
+            ]
+            assert (tool, name, hers["error"]["type"]) == (tool, name, none["error"]["type"])
+            assert hers["error"]["message"] == none["error"]["message"].replace(f"{kind}_999999", f"{kind}_1")
+            asked += 1
+        assert await everything(app) == before
+        for query, empty in (("list-decks", "decks"), ("get-due-cards", "cards"), ("get-review-history", "reviews")):
+            assert (query, (await said(app, query, {}, bob))["data"][empty]) == (query, [])
+    assert asked > 25
 
 
 @pytest.mark.requirement("HIN-1", "HIN-3")
@@ -354,10 +428,5 @@ async def test_after_a_change_no_answer_from_before_is_given(mutation: str, tmp_
 @pytest.mark.requirement("DEF-4")
 async def test_looks_change_nothing(tmp_path: Path):
     """Whatever is asked, the same questions have the same answers afterwards."""
-    newcomer = Caller("newcomer", grants=frozenset({"*"}))
     async with rehearsed(tmp_path) as app:
-        before, after = [
-            {query: (await said(app, query, example(query), caller))["data"] for query in QUERIES}
-            for caller in (ANYONE, newcomer)
-        ]
-    assert after == before
+        assert await everything(app) == await everything(app)
