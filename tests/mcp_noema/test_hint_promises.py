@@ -377,23 +377,22 @@ async def test_the_deprecated_tool_works_and_says_that_it_will_go(tmp_path: Path
 
 @pytest.mark.requirement("DEF-5", "HIN-1")
 async def test_a_call_past_its_deadline_ends_and_leaves_nothing_behind(tmp_path: Path):
-    async with rehearsed(tmp_path) as app:
+    db, world = tmp_path / "noema.db", World(Clock(), None)
+    async with rehearsed(tmp_path):
         pass
-    db = tmp_path / "noema.db"
-    async with build(Settings(db=f"sqlite:///{db}", deadline=0.3), World(Clock(), None)) as app:
-        await said(app, "list-decks", {})
+    async with build(Settings(db=f"sqlite:///{db}", deadline=0.3), world) as app:
         with closing(sqlite3.connect(db, isolation_level=None)) as other:
             # Another process writes, for as long as it likes.
             other.execute("BEGIN IMMEDIATE")
             late = await said(app, "create-deck", {"name": "Late"})
             other.execute("ROLLBACK")
-        assert late["error"]["kind"] == "system", late
-        assert "took longer than 0.3 seconds and was stopped" in late["error"]["message"]
-        assert broken(late, SCHEMAS) == []
-        # A change is not suggested again: whether it took effect is not known to the agent.
-        assert late["agentHints"]["suggestedNextActions"] == []
+    assert late["error"]["kind"] == "system", late
+    assert "took longer than 0.3 seconds and was stopped" in late["error"]["message"]
+    assert broken(late, SCHEMAS) == []
+    # A change is not suggested again: whether it took effect is not known to the agent.
+    assert late["agentHints"]["suggestedNextActions"] == []
+    async with build(Settings(db=f"sqlite:///{db}", deadline=60), world) as app:
         assert (await said(app, "search-decks", {"words": "Late"}))["data"]["total"] == 0
-        assert "error" not in await said(app, "create-deck", {"name": "Late"})
 
 
 # --- what is cached ----------------------------------------------------------------------------------------
