@@ -211,9 +211,8 @@ class Comparison:
         before, after = old.groups.get(name), new.groups.get(name)
         if before is None or after is None:
             found = _condition(name, place, added=before is None)
-            # Fields that matched a pattern fall under `additionalProperties` now, which may refuse them.
-            unsafe = name == "patternProperties" and after is None
-            yield replace(found, kind="condition-changed") if unsafe else found
+            # Fields that match a pattern do not fall under `additionalProperties`, which may refuse more or less.
+            yield replace(found, kind="condition-changed") if name == "patternProperties" else found
         elif _bare(before) != _bare(after) or (_points(_bare(after)) and self._old.bare != self._new.bare):
             yield Difference("condition-changed", place.at(name).path, f"{name} of {place} changed")
         elif text(canonical(before)) != text(canonical(after)):

@@ -288,6 +288,12 @@ def test_a_change_is_compatible_only_if_all_that_was_accepted_still_is(seed):
         assert counterexample(old, new, dice, old) is None, (json.dumps(old), json.dumps(new))
 
 
+def test_a_pattern_for_names_may_open_an_object_that_was_closed():
+    closed = {"type": "object", "additionalProperties": False}
+    (difference,) = compare(closed, {**closed, "patternProperties": {"^a": {"maximum": 2}}}, "$")
+    assert output_kind(difference.kind) not in ("output-narrowed", "output-described")
+
+
 @given(SEEDS)
 @settings(max_examples=300, deadline=None)
 def test_an_answer_is_promised_more_strictly_only_if_all_that_it_can_be_was_possible_before(seed):
