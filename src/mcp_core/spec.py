@@ -188,6 +188,7 @@ class ToolSpec:
 
 
 _ATTRIBUTE = "__toolcharter__"
+_COMPLETE = "__toolcharter_spec__"
 
 
 @overload
@@ -212,8 +213,11 @@ def tool(function: Any = None, /, **declaration: Any) -> Any:
             raise DeclarationError([f"{_name(target)}: {', '.join(unknown)}: no such field; there are {known}"])
         declared = Declaration(**declaration)
         setattr(target, _ATTRIBUTE, declared)
-        if problems := spec_problems(spec_of(target)):
+        spec = spec_of(target)
+        if problems := spec_problems(spec):
             raise DeclarationError(problems)
+        # Kept, because reading a signature is most of what a server with many tools does at its start.
+        setattr(target, _COMPLETE, spec)
         return target
 
     return declare
@@ -227,6 +231,10 @@ def declaration_of(function: Callable[..., Any]) -> Declaration | None:
 def spec_of(function: Callable[..., Any], declaration: Declaration | None = None) -> ToolSpec:
     """The complete tool behind a function."""
     declared = declaration or declaration_of(function) or Declaration()
+    known = cast(ToolSpec | None, getattr(function, _COMPLETE, None))
+    # A wrapper takes the attributes of what it wraps along.
+    if known is not None and known.handler is function and known.declaration is declared:
+        return known
     try:
         signature = schema.read_signature(function, declared.consent)
     except schema.UnreadableSignature as error:
