@@ -161,9 +161,9 @@ class PostgresServer:
     def url(self, database: str) -> str:
         return f"postgresql://postgres:@/{database}?host={self.served.pgdata}"
 
-    def new_database(self) -> str:
+    def new_database(self, like: str = "template1") -> str:
         name = f"test_{next(self.made)}"
-        self.sql(f"CREATE DATABASE {name}")
+        self.sql(f"CREATE DATABASE {name} TEMPLATE {like}")
         return name
 
 

@@ -1,9 +1,15 @@
-from collections.abc import AsyncIterator
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from mcp_core import App
+from mcp_core.db import address, open_database
+from mcp_noema.store.opening import MIGRATIONS
+from tests.conftest import PostgresServer
 from tests.mcp_noema.learning import Clock, Learner, learning
 
 
@@ -13,10 +19,45 @@ def clock() -> Clock:
     return Clock()
 
 
+async def migrated(url: str) -> str:
+    async with open_database(address(url, "noema")) as database:
+        await MIGRATIONS.apply(database)
+    return url
+
+
+@pytest.fixture(scope="session")
+def sqlite_collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with nothing in it. Tests copy it: to make the tables takes longer than most of them."""
+    file = tmp_path_factory.mktemp("collection") / "noema.db"
+    asyncio.run(migrated(f"sqlite:///{file}"))
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_collection(postgres_server: PostgresServer) -> str:
+    """The name of a database with the same, for the same reason."""
+    name = postgres_server.new_database()
+    asyncio.run(migrated(postgres_server.url(name)))
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def collection_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a collection with nothing in it, in a database of either kind."""
+    if request.param == "sqlite":
+        copied = shutil.copy(request.getfixturevalue("sqlite_collection"), tmp_path / "noema.db")
+        yield f"sqlite:///{copied}"
+        return
+    like, server = request.getfixturevalue("postgres_collection"), request.getfixturevalue("postgres_server")
+    name = server.new_database(like)
+    yield server.url(name)
+    server.sql(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest_asyncio.fixture
-async def app(db_url: str, clock: Clock) -> AsyncIterator[App]:
-    """The server over an empty database, of either kind."""
-    async with learning(db_url, clock) as opened:
+async def app(collection_url: str, clock: Clock) -> AsyncIterator[App]:
+    """The server over an empty collection, of either kind."""
+    async with learning(collection_url, clock) as opened:
         yield opened
 
 
