@@ -33,6 +33,10 @@ class Folder:
             raise InvalidArguments(f"{given!r} is a folder. Give a name for the file.", fields=("path",))
         return path
 
+    def name_of(self, path: Path) -> str:
+        """A file as people name it here. Where the folder is, they know who may."""
+        return path.relative_to(self._path.expanduser().resolve()).as_posix()
+
     def _inside(self, given: str, *endings: str) -> Path:
         if not given.lower().endswith(endings):
             raise InvalidArguments(

@@ -159,7 +159,7 @@ async def export_anki(
 ) -> Answer:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 
-    Use it for a back-up, to go on in Anki, or to share a deck. Returns the path and what is in the file.
+    Use it for a back-up, to go on in Anki, or to share a deck. Returns its name and what is in it.
 
     A file that exists is left alone, unless overwrite is true: then it is replaced.
     """
@@ -174,7 +174,7 @@ async def export_anki(
         overwrite=args.overwrite,
     )
     value = {
-        "path": str(path),
+        "path": folder.name_of(path),
         "bytes": exported.size,
         "decks": exported.decks,
         "notes": exported.notes,
