@@ -26,7 +26,12 @@ def _is_one_for_all(worked: list[Exchange], exchanges: list[Exchange]) -> bool:
     values = {hints_of(exchange)["confidence"] for exchange in worked}
     if len(values) != 1:
         return False
-    if len(worked) < len(exchanges) and {hints_of(exchange)["confidence"] for exchange in exchanges} == values:
+    # 0 is what follows from no evidence at all, as with figures about nothing.
+    if (
+        values != {0}
+        and len(worked) < len(exchanges)
+        and {hints_of(exchange)["confidence"] for exchange in exchanges} == values
+    ):
         return True  # failures are no worse than successes
     # Complete answers from one source share a figure; half an answer each time is not reckoned.
     return len(worked) >= _ENOUGH and not values & set(SOURCE_WEIGHT.values())

@@ -11,12 +11,13 @@ from fastmcp import FastMCP
 from mcp.server import Server as LowLevel
 from mcp.server.mcpserver import MCPServer
 
-from mcp_core import App, Example, Settings, hints, targets
+from mcp_core import App, Example, hints, targets
 from mcp_core.commands.connection import Local
 from mcp_core.hosts import client
 from mcp_core.result import Result
 from mcp_core.verify.engine import server_of
 from mcp_core.verify.live import check_live, live_rules
+from mcp_noema.settings import NoemaSettings
 from tests.mcp_core.declared import Text, query
 
 READ_ONLY = types.ToolAnnotations(read_only_hint=True)
@@ -238,6 +239,7 @@ def suggest(document):
     [
         (lambda d: None, []),
         (lambda d: d["agentHints"].update(confidence=0.9), ["constant-confidence"]),
+        (lambda d: d["agentHints"].update(confidence=0.0), []),
         (lambda d: d["agentHints"].pop("riskFactors"), ["incomplete-hints"]),
         (lambda d: d["agentHints"].update(sourceQuality="good"), ["incomplete-hints"]),
         (lambda d: d["agentHints"].update(confidence=2), ["incomplete-hints", "constant-confidence"]),
@@ -277,8 +279,8 @@ async def test_the_tools_that_are_called_are_told_one_by_one():
     assert told == ["count"]
 
 
-async def test_demo_and_todo_have_no_finding(tmp_path):
-    for name in ("demo", "todo"):
-        settings = Settings(db=f"sqlite:///{tmp_path}/{name}.db")
+async def test_our_own_servers_have_no_finding(tmp_path):
+    for name in ("demo", "todo", "noema"):
+        settings = NoemaSettings(db=f"sqlite:///{tmp_path}/{name}.db", files=tmp_path)
         for all_tools in (False, True):
             assert await checked_app(targets.load_any(name, settings), all_tools=all_tools) == []
