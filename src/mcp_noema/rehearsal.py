@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import App
-from mcp_core.db import address, open_database
+from mcp_core.db import Database
 from mcp_noema.folder import Folder
 from mcp_noema.keeping import Answered, Decks, Draft, Notes, Packages, Studies
 from mcp_noema.model import CardId, DeckId, World
@@ -25,8 +25,8 @@ async def put_in_place(app: App) -> None:
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
     await app.provided(Studies).record(LOCAL, Answered(CardId("card_3"), 3, 4_000), now, None)
-    async with open_database(address(app.settings.db, "noema")) as database:
-        await database.write(_log_of_last_year, now)
+    database: Database = app.provided(Database)
+    await database.write(_log_of_last_year, now)
     folder, packages = app.provided(Folder), app.provided(Packages)
     folder.move_to_a_temporary_folder()
     file = folder.to_write("french.apkg", ".apkg")

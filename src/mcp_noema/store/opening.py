@@ -29,8 +29,9 @@ async def open_store(url: str | None) -> AsyncGenerator[dict[type[Any], Any]]:
 
 
 def kept_in(database: Database) -> dict[type[Any], Any]:
-    """Everything that is kept in a database, by the type that tools ask for."""
+    """Everything that is kept in a database, by the type that tools ask for, and the database itself."""
     return {
+        Database: database,
         Decks: SqlDecks(database),
         Notes: SqlNotes(database),
         Cards: SqlCards(database),
