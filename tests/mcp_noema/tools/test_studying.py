@@ -1,12 +1,14 @@
 """Studying: what is asked, in which order and within which limits, and what an answer does."""
 
+import random
 from datetime import datetime, timedelta
 
 import fsrs
 import pytest
 
+from mcp_noema.app import REAL_WORLD
 from mcp_noema.model import Preset
-from tests.mcp_noema.learning import MONDAY, Clock, Learner
+from tests.mcp_noema.learning import MONDAY, Clock, Learner, learning
 
 DAY = timedelta(days=1)
 
@@ -294,3 +296,20 @@ async def test_a_review_of_a_deleted_card_cannot_be_taken_back_and_stays_in_the_
     assert error == "ConflictError"
     assert "was deleted since" in message
     assert (await ana("get-review-history"))["total"] == 1
+
+
+# ---- dice ----------------------------------------------------------------------------------------
+
+
+async def test_intervals_are_fuzzed_in_use_and_by_nothing_but_the_dice(tmp_path):
+    assert REAL_WORLD.dice is random.random
+    days = []
+    for number, dice in enumerate((None, lambda: 0.0, lambda: 0.999, lambda: 0.999)):
+        clock = Clock()
+        async with learning(f"sqlite:///{tmp_path / f'{number}.db'}", clock, dice) as app:
+            ana = Learner(app, clock, "ana")
+            [card] = await ana.notes(await ana.deck())
+            data = await ana("review-card", cardId=card, grade="easy")
+            days.append((datetime.fromisoformat(data["due"]) - clock.now).days)
+    without, lowest, highest, again = days
+    assert lowest < without < highest == again
