@@ -130,6 +130,8 @@ class Preset:
 
     def with_changes(self, changes: Mapping[str, Any]) -> "Preset":
         """This preset, with what a deck below it sets. Unknown names are left out: a newer server may have set them."""
+        if not changes:  # as for most decks
+            return self
         known = {f.name for f in fields(self)}
         given = {name: value for name, value in changes.items() if name in known}
         # A list is how JSON keeps a tuple.

@@ -115,9 +115,9 @@ class Done:
     review: int = 0
 
 
-_DONE = (
-    sa.select(cards.c.deck_id, reviews.c.state, sa.func.count())
-    .select_from(reviews.join(cards, cards.c.id == reviews.c.card_id))
+_TODAY = (
+    # Looked up card by card: a join might read all cards of the database for the few of a day.
+    sa.select(sa.select(cards.c.deck_id).where(cards.c.id == reviews.c.card_id).scalar_subquery(), reviews.c.state)
     .where(
         reviews.c.user_id == sa.bindparam("user_id", type_=sa.BigInteger),
         reviews.c.reviewed_at >= sa.bindparam("begins", type_=UtcTime),
@@ -125,15 +125,19 @@ _DONE = (
         reviews.c.state.in_([State.NEW, State.REVIEW]),
         ~sa.exists().where(undone.c.review_id == reviews.c.id),
     )
-    .group_by(cards.c.deck_id, reviews.c.state)
+    .subquery("today")
 )
+_DONE = sa.select(*_TODAY.c, sa.func.count()).group_by(*_TODAY.c)
 
 
 def done_on(connection: Connection, user_id: int, day: Day) -> dict[int, Done]:
     """By deck: new cards begun and reviews made on a day, without those taken back."""
     found: dict[int, Done] = {}
     asked = {"user_id": user_id, "begins": day.begins, "ends": day.ends}
-    for deck_id, state, number in connection.execute(_DONE, asked):
+    rows: Any = connection.execute(_DONE, asked)
+    for deck_id, state, number in rows:
+        if deck_id is None:  # the card was deleted since
+            continue
         before = found.get(deck_id, Done())
         now = Done(new=number) if state == State.NEW else Done(review=number)
         found[deck_id] = Done(before.new + now.new, before.review + now.review)
