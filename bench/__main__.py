@@ -14,6 +14,7 @@ from bench import (
     http_calls,
     list_calls,
     memory_calls,
+    noema,
     report,
     stages,
     stdio_calls,
@@ -118,7 +119,13 @@ def guide_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     return guide.page_of(taken, made_by, report.machine())
 
 
-PAGES = {todo.KIND: todo_page, guide.KIND: guide_page}
+def noema_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rounds = options.rounds or (50 if options.quick else 250)
+    taken = noema.measure(folder, telling("noema"), rounds=rounds, quick=options.quick)
+    return noema.page(taken, made_by, report.machine())
+
+
+PAGES = {todo.KIND: todo_page, guide.KIND: guide_page, noema.KIND: noema_page}
 """Servers with a page of their own."""
 
 

@@ -1,0 +1,324 @@
+"""The learning server in collections of up to a million cards, on SQLite and PostgreSQL; fitting, the start, the list.
+
+`python -m bench --only noema --write` writes docs/benchmarks-noema.md.
+"""
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import cold_start, messages
+from bench.contenders import CONTENDERS, ERAS, ROOT
+from bench.measure import median, ratio
+from bench.noema_data import BLOCK, Collection, blocks, user
+from bench.noema_load import BYTES_A_CARD, begin, fill, new_database, postgres
+from bench.processes import end, environment
+from mcp_core import App, auth
+from mcp_noema.app import build
+from mcp_noema.settings import NoemaSettings
+
+KIND = "noema"
+IN_FLIGHT = 32
+WARM_UP = 10
+DATABASES = ("SQLite", "PostgreSQL")
+START = [sys.executable, "-c", "from mcp_noema.main import main; main()"]
+ME = auth.user(user(1), ("*",))
+GRADES = ("good", "good", "again", "good", "hard", "good", "easy")
+
+Place = tuple[str, str]
+"""A database, and the name of the collection in it."""
+
+
+class Sample(NamedTuple):
+    """Milliseconds that a call took, and those of this process's processor time."""
+
+    wall: float
+    cpu: float
+
+
+@dataclass
+class Taken:
+    """Everything that the page shows."""
+
+    collections: Mapping[str, Collection]
+    calls: dict[tuple[str, Place], list[Sample]] = field(default_factory=dict)
+    in_flight: dict[tuple[str, Place], list[Sample]] = field(default_factory=dict)
+    fits: dict[str, list[Sample]] = field(default_factory=dict)
+    fitted: int = 0
+    starts: dict[str, list[dict[str, float]]] = field(default_factory=dict)
+    tools: int = 0
+    list_bytes: int = 0
+
+
+def collections(copies: int) -> dict[str, Collection]:
+    """Who is measured. The first is what the others are compared with."""
+    return {
+        "small": Collection("10,000 cards, 20 decks, one user"),
+        "large": Collection(f"{BLOCK * copies:,} cards, 20 decks, one user", copies),
+        "crowd": Collection(f"10,000 cards, 20 decks, one of {copies} such users", copies, users=copies),
+        "decks": Collection("10,000 cards, 500 decks, one user", decks=500),
+        "fit": Collection("10,000 reviews", reviews=10_000),
+    }
+
+
+STUDIED = ("small", "large", "crowd", "decks")
+
+
+def measure(folder: Path, tell: Callable[[str], None], *, rounds: int, quick: bool) -> Taken:
+    every = collections(10 if quick else 100)
+    _look_for_room(folder, every.values())
+    taken = Taken(every)
+    with postgres(folder) as server:
+        asyncio.run(_in_process(taken, server, folder, rounds, tell))
+    tell("cold start")
+    _starts(taken, 3 if quick else 7, folder)
+    taken.tools, taken.list_bytes = _listed(folder)
+    return taken
+
+
+def _look_for_room(folder: Path, every: Iterable[Collection]) -> None:
+    needed = sum(collection.cards for collection in every) * sum(BYTES_A_CARD.values())
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise SystemExit(
+            f"The collections take about {needed / 1e9:.0f} GB below {folder}, and {free / 1e9:.0f} GB are free. Name "
+            "another folder with TMPDIR, or measure with --quick."
+        )
+
+
+async def _in_process(taken: Taken, server: str, folder: Path, rounds: int, tell: Callable[[str], None]) -> None:
+    urls = await _filled(taken.collections, server, folder, tell)
+    async with AsyncExitStack() as stack:
+        apps = {
+            place: await stack.enter_async_context(build(NoemaSettings(db=url, deadline=60)))
+            for place, url in urls.items()
+        }
+        studied = {place: app for place, app in apps.items() if place[1] in STUDIED}
+        tell("cards to review")
+        due = {place: await _due(app, taken.collections[place[1]]) for place, app in studied.items()}
+        await _call_in_turn(taken, studied, due, rounds, tell)
+        tell(f"{IN_FLIGHT} in flight")
+        await _call_at_once(taken, studied, due, 3)
+        tell("fitting parameters")
+        await _fit(taken, {place[0]: app for place, app in apps.items() if place[1] == "fit"})
+
+
+async def _filled(
+    every: Mapping[str, Collection], server: str, folder: Path, tell: Callable[[str], None]
+) -> dict[Place, str]:
+    now = datetime.now(UTC)
+    tell(f"the histories of {BLOCK:,} cards")
+    blocks(now)
+    urls: dict[Place, str] = {}
+    for name, collection in every.items():
+        tell(f"both databases: {collection.title}")
+        urls["SQLite", name] = f"sqlite:///{folder}/{name}.db"
+        urls["PostgreSQL", name] = await new_database(server, name)
+        for database in DATABASES:
+            await begin(urls[database, name], collection, now)
+        await asyncio.gather(*(fill(urls[database, name], collection, now) for database in DATABASES))
+    return urls
+
+
+# --- calls -------------------------------------------------------------------------------------------------
+
+
+async def _call(app: App, tool: str, arguments: Mapping[str, Any]) -> Any:
+    answer = await app.call(tool, arguments, ME)
+    if answer.is_error:
+        raise ValueError(f"{tool} {arguments}: {answer.text}")
+    return answer
+
+
+async def _data(app: App, tool: str, **arguments: Any) -> Any:
+    return json.loads((await _call(app, tool, arguments)).text)["data"]
+
+
+async def _timed(work: Awaitable[Any], calls: int = 1) -> Sample:
+    wall, cpu = time.perf_counter(), time.process_time()
+    await work
+    return Sample(1000 * (time.perf_counter() - wall) / calls, 1000 * (time.process_time() - cpu) / calls)
+
+
+async def _due(app: App, collection: Collection) -> list[dict[str, Any]]:
+    """Reviews to be made: of cards that are due, from all decks by turns."""
+    by_deck: list[list[str]] = []
+    for number in range(1, collection.decks + 1):
+        queue = await _data(app, "get-due-cards", deckId=f"deck_{number}", limit=200)
+        by_deck.append([card["cardId"] for card in queue["cards"] if card["state"] == "review"])
+    turns = (card for turn in range(200) for deck in by_deck for card in deck[turn : turn + 1])
+    return [
+        {"cardId": card, "grade": GRADES[number % len(GRADES)], "timeTakenMs": 5000}
+        for number, card in enumerate(turns)
+    ]
+
+
+CALLS: dict[str, Callable[[list[dict[str, Any]]], tuple[str, Mapping[str, Any]]]] = {
+    "get-due-cards": lambda _: ("get-due-cards", {}),
+    "get-due-cards, one deck": lambda _: ("get-due-cards", {"deckId": "deck_2"}),
+    "review-card": lambda due: ("review-card", due.pop(0)),
+}
+"""What is called, with the reviews that are left to make."""
+
+
+async def _call_in_turn(
+    taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int, tell: Callable[[str], None]
+) -> None:
+    """Each call once in each collection, in another order each round, so that a busy moment hits all alike."""
+    for number in range(-WARM_UP, rounds):
+        if number % 50 == 0:
+            tell(f"calls, round {number} of {rounds}")
+        for title, arguments in CALLS.items():
+            for place in random.Random(number).sample(list(apps), len(apps)):
+                sample = await _timed(_call(apps[place], *arguments(due[place])))
+                if number >= 0:
+                    taken.calls.setdefault((title, place), []).append(sample)
+
+
+async def _call_at_once(taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int) -> None:
+    for _ in range(rounds):
+        for title, arguments in CALLS.items():
+            for place, app in apps.items():
+                calls = [_call(app, *arguments(due[place])) for _ in range(IN_FLIGHT)]
+                taken.in_flight.setdefault((title, place), []).append(await _timed(asyncio.gather(*calls), IN_FLIGHT))
+
+
+async def _fit(taken: Taken, apps: Mapping[str, App]) -> None:
+    """The first call of each loads the library, and counts like the others."""
+    for _ in range(5):
+        for database, app in apps.items():
+            taken.fits.setdefault(database, []).append(await _timed(_call(app, "optimize-parameters", {})))
+    taken.fitted = (await _data(apps["SQLite"], "optimize-parameters"))["reviews"]
+
+
+# --- processes ---------------------------------------------------------------------------------------------
+
+
+def _starts(taken: Taken, rounds: int, folder: Path) -> None:
+    os.environ["TOOLCHARTER_DB"] = f"sqlite:///{folder}/start.db"
+    bare = CONTENDERS["low_level"].command
+    cold_start.start(START, ERAS[1], folder, "review-card")
+    taken.starts = {"noema": [], "bare": []}
+    for _ in range(rounds):
+        taken.starts["noema"].append(dict(cold_start.start(START, ERAS[1], folder, "review-card")))
+        taken.starts["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
+
+
+def _listed(folder: Path) -> tuple[int, int]:
+    """How many tools the server lists over stdio, and the bytes of the list."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(START, stdin=pipe, stdout=pipe, text=True, env=environment(folder), cwd=ROOT)
+    try:
+        answer = cold_start.converse(process, messages.request(messages.MODERN, 1, "tools/list"))
+    finally:
+        end(process)
+    tools = answer["result"]["tools"]
+    return len(tools), len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
+
+
+# --- the page ----------------------------------------------------------------------------------------------
+
+
+ABOUT_DATA = """\
+In every collection about 70 % of the cards are in review, one in twelve of them is due, 24 % are new, 5 % suspended;
+each has ten reviews, as FSRS would have made them in the last two years. The user has answered 170 times today,
+and is learning 50 cards. Half of the decks let 200 reviews a day through, half have no limit that matters (9,999).
+Calls go through the whole pipeline in one process, one at a time, in all collections by turns; every review is of
+another card. Each figure is a median of {rounds} calls. Processor time is that of the process, so of PostgreSQL's
+own work it shows nothing."""
+
+
+def page(taken: Taken, made_by: str, about: str) -> str:
+    rounds = len(next(iter(taken.calls.values())))
+    parts = [
+        "# Benchmarks of the learning server",
+        f"Made by `{made_by}`; do not edit.",
+        about,
+        "## Studying in large collections",
+        ABOUT_DATA.format(rounds=rounds),
+        *(
+            part
+            for name in STUDIED[1:]
+            for part in (f"### {taken.collections[name].title}", _table(_calls(taken, name)))
+        ),
+        f"### {IN_FLIGHT} calls in flight",
+        "Milliseconds until all are answered, divided by their number. Writes of one user take turns.",
+        _table(_at_once(taken)),
+        "## Fitting parameters",
+        _table(_fits(taken)),
+        "## Start and list",
+        "To the first tools/list answer over stdio, with an empty SQLite file that exists.",
+        _table(_lean(taken)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = rows
+    marks = ["---", *("---:" for _ in head[1:])]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, marks, *body))
+
+
+def _verdict(value: float, most: float, shown: str) -> str:
+    return f"at most {shown}: {'met' if value <= most else '**missed**'}"
+
+
+def _calls(taken: Taken, name: str) -> list[list[str]]:
+    rows = [["", taken.collections["small"].title + ", ms", "here, ms", "ratio", "by processor time", "asked"]]
+    for database in DATABASES:
+        for title in CALLS:
+            small, here = (taken.calls[title, (database, which)] for which in ("small", name))
+            wall, cpu = (
+                statistics.median(getattr(sample, metric) for sample in here)
+                / statistics.median(getattr(sample, metric) for sample in small)
+                for metric in ("wall", "cpu")
+            )
+            asked = _verdict(wall, 1.5, "1.50") if name != "decks" else ""
+            times = [f"{median([sample.wall for sample in side]):.2f}" for side in (small, here)]
+            rows.append([f"{database}: {title}", *times, f"{wall:.2f}", f"{cpu:.2f}", asked])
+    return rows
+
+
+def _at_once(taken: Taken) -> list[list[str]]:
+    rows = [["", *(taken.collections[name].title for name in STUDIED)]]
+    for database in DATABASES:
+        for title in CALLS:
+            figures = [taken.in_flight[title, (database, name)] for name in STUDIED]
+            rows.append([f"{database}: {title}", *(f"{median([s.wall for s in side]):.2f}" for side in figures)])
+    return rows
+
+
+def _fits(taken: Taken) -> list[list[str]]:
+    rows = [["optimize-parameters", "reviews", "the first call, s", "median, s", "asked"]]
+    for database, samples in taken.fits.items():
+        first, usual = samples[0].wall / 1000, median([sample.wall for sample in samples]) / 1000
+        rows.append([database, f"{taken.fitted:,}", f"{first:.2f}", f"{usual:.2f}", _verdict(usual, 2, "2 s")])
+    return rows
+
+
+def _lean(taken: Taken) -> list[list[str]]:
+    ours, bare = ([start["wall_ms"] for start in taken.starts[who]] for who in ("noema", "bare"))
+    shown = ratio(ours, bare)
+    return [
+        ["", "", "asked"],
+        ["mcp-noema, ms", f"{median(ours):.0f}", ""],
+        ["bare low-level SDK with one tool, ms", f"{median(bare):.0f}", ""],
+        ["the first by the second", f"{shown:.2f}", _verdict(shown, 0.75, "0.75")],
+        [
+            f"tools/list, {taken.tools} tools, bytes",
+            f"{taken.list_bytes:,}",
+            _verdict(taken.list_bytes, 24_000, "24,000"),
+        ],
+    ]
