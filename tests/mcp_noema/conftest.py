@@ -42,7 +42,7 @@ def postgres_collection(postgres_server: PostgresServer) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def collection_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def db_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a collection with nothing in it, in a database of either kind."""
     if request.param == "sqlite":
         copied = shutil.copy(request.getfixturevalue("sqlite_collection"), tmp_path / "noema.db")
@@ -55,9 +55,9 @@ def collection_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
 
 
 @pytest_asyncio.fixture
-async def app(collection_url: str, clock: Clock) -> AsyncIterator[App]:
+async def app(db_url: str, clock: Clock) -> AsyncIterator[App]:
     """The server over an empty collection, of either kind."""
-    async with learning(collection_url, clock) as opened:
+    async with learning(db_url, clock) as opened:
         yield opened
 
 

@@ -22,7 +22,7 @@ AHEAD = timedelta(minutes=20)
 """A learning card that is due this soon is shown when nothing else waits."""
 MOST_COUNTED = 1000
 """How far cards are counted: those of a kind that wait in a deck, and those beyond the limits of the day."""
-_MANY, _FEW = 10_000, 200
+_MANY, _FEW = 4_000, 200
 """How far they are counted in all decks together, but in each deck at least so far."""
 _SPARE = 3
 """How many times more cards are looked at where too many are siblings: those of one note are kept apart."""
@@ -148,6 +148,8 @@ def done_on(connection: Connection, user_id: int, day: Day) -> dict[int, Done]:
 
 _NOW, _ENDS = sa.bindparam("now", type_=UtcTime), sa.bindparam("ends", type_=UtcTime)
 _MOST = sa.bindparam("most", type_=sa.Integer)
+_FIRST = sa.bindparam("first", type_=sa.Integer, literal_execute=True)
+"""Written into the statement: PostgreSQL plans once where it can see how few cards are wanted, else each time."""
 
 _WAITS: Mapping[Kind, ColumnElement[bool]] = {
     "learning": sa.and_(cards.c.queue == LEARNING, cards.c.due <= _ENDS, available(_NOW)),
@@ -234,7 +236,7 @@ def gather(connection: Connection, kind: Kind, look: Look, deck_ids: Sequence[in
         # The same statement for about so many decks: the database has read it before. There is no deck 0.
         step = 1 << max(0, len(part).bit_length() - 3)
         numbers = [*part, *[0] * (-len(part) % step)]
-        asked = look.moment | {"most": look.most} | {f"deck_{place}": number for place, number in enumerate(numbers)}
+        asked = look.moment | {"first": look.most} | {f"deck_{place}": number for place, number in enumerate(numbers)}
         found += connection.execute(_first_of_each(kind, len(numbers)), asked)
     return sorted(map(Waiting._make, found))
 
@@ -247,7 +249,7 @@ def _first_of_each(kind: Kind, places: int) -> sa.Executable:
         sa.select(rank.label("rank"), cards.c.id, cards.c.note_id, cards.c.deck_id)
         .where(cards.c.deck_id == sa.bindparam(f"deck_{place}", type_=sa.BigInteger), _WAITS[kind])
         .order_by(rank, cards.c.id)
-        .limit(_MOST)
+        .limit(_FIRST)
         .subquery()
         for place in range(places)
     ]
