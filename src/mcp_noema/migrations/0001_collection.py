@@ -95,8 +95,10 @@ def upgrade() -> None:
         _moment("created_at"),
     )
     op.create_index("noema_cards_by_note", "noema_cards", ["note_id", "ordinal"], unique=True)
-    op.create_index("noema_cards_by_due", "noema_cards", ["deck_id", "queue", "due", "id", "buried_until"])
-    op.create_index("noema_cards_by_position", "noema_cards", ["deck_id", "queue", "position", "id", "buried_until"])
+    # With all that a queue is made of, so that only the cards that are shown are looked up.
+    for order in ("due", "position"):
+        columns = ["deck_id", "queue", order, "id", "buried_until", "note_id"]
+        op.create_index(f"noema_cards_by_{order}", "noema_cards", columns)
     op.create_index("noema_cards_by_user", "noema_cards", ["user_id", "id"])
     _table(
         "reviews",
