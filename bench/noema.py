@@ -274,7 +274,8 @@ def _listed(folder: Path) -> tuple[int, int]:
 
 
 ABOUT_DATA = """\
-In every collection about 70 % of the cards are in review, and one in twelve of those is due; 24 % are new, 5 % suspended.
+In every collection about 70 % of the cards are in review, 24 % are new, 5 % are suspended.
+One in twelve review cards is due.
 Each card has ten reviews, as FSRS would have made them in the last two years.
 The user has answered 170 times today, and is learning 50 cards.
 Half of the decks let 200 reviews a day through, half have no limit that matters (9,999).
