@@ -279,7 +279,7 @@ One in twelve review cards is due.
 Each card has ten reviews, as FSRS would have made them in the last two years.
 The user has answered 170 times today, and is learning 50 cards.
 Half of the decks let 200 reviews a day through, half have no limit that matters (9,999).
-Both databases are analysed, and run as they are installed.
+Both databases are analysed, and run as they are installed, but for PostgreSQL's `wal_level`, which is `minimal`.
 
 Calls go through the whole pipeline in one process, one at a time, in all collections by turns.
 Every review is of another card.
