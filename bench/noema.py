@@ -87,7 +87,7 @@ def measure(folder: Path, tell: Callable[[str], None], *, rounds: int, quick: bo
     _look_for_room(folder, every.values())
     taken = Taken(every)
     with postgres(folder) as server:
-        asyncio.run(_in_process(taken, server, folder, rounds, tell))
+        asyncio.run(_in_process(taken, server, folder, rounds, tell, repeats=1 if quick else 3))
     tell("cold start")
     _starts(taken, 3 if quick else 7, folder)
     taken.tools, taken.list_bytes = _listed(folder)
@@ -104,7 +104,9 @@ def _look_for_room(folder: Path, every: Iterable[Collection]) -> None:
         )
 
 
-async def _in_process(taken: Taken, server: str, folder: Path, rounds: int, tell: Callable[[str], None]) -> None:
+async def _in_process(
+    taken: Taken, server: str, folder: Path, rounds: int, tell: Callable[[str], None], *, repeats: int
+) -> None:
     urls = await _filled(taken.collections, server, folder, tell)
     async with AsyncExitStack() as stack:
         apps = {
@@ -116,12 +118,12 @@ async def _in_process(taken: Taken, server: str, folder: Path, rounds: int, tell
         due = {place: await _due(app, taken.collections[place[1]].decks) for place, app in studied.items()}
         await _call_in_turn(taken, studied, due, rounds, tell)
         tell(f"{IN_FLIGHT} in flight")
-        await _call_at_once(taken, studied, due, 3)
+        await _call_at_once(taken, studied, due, repeats)
         tell("fitting parameters")
         await _fit(taken, {place[0]: app for place, app in apps.items() if place[1] == "fit"})
         tell("importing")
         files = await _files(folder, apps["SQLite", "small"])
-        await _import(taken, {place[0]: app for place, app in apps.items() if place[1] == "empty"}, files)
+        await _import(taken, {place[0]: app for place, app in apps.items() if place[1] == "empty"}, files, repeats)
 
 
 async def _filled(
@@ -235,9 +237,9 @@ async def _files(folder: Path, app: App) -> dict[str, str]:
     }
 
 
-async def _import(taken: Taken, apps: Mapping[str, App], files: Mapping[str, str]) -> None:
+async def _import(taken: Taken, apps: Mapping[str, App], files: Mapping[str, str], repeats: int) -> None:
     """Each time for somebody who has nothing yet."""
-    for number in range(3):
+    for number in range(repeats):
         for words, name in files.items():
             for database, app in apps.items():
                 caller = auth.user(f"importer {number} of {name}", ("*",))
