@@ -13,6 +13,7 @@ from mcp_noema.keeping import Answered, Person, Queue, Recent, Recorded, Remaini
 from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
 from mcp_noema.schedule import outlook, retrievability
 from mcp_noema.store import decks, faces, log, people, queues
+from mcp_noema.store.limits import Limits, done_on
 from mcp_noema.store.queues import Allowed, Waiting
 from mcp_noema.store.tables import reviews, undone
 
@@ -45,7 +46,7 @@ def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int
     known = decks.by_name(connection, person.id)
     chosen = list(known.values()) if deck_id is None else decks.below(known, decks.find(known, deck_id))
     day = person.preferences.day_of(now)
-    limits = queues.Limits(chosen, known, queues.done_on(connection, person.id, day))
+    limits = Limits(chosen, known, done_on(connection, person.id, day))
     look = queues.Look([deck.id for deck in chosen], now, day, max(most, LOOK_AHEAD))
     counted = queues.count_waiting(connection, look, limits)
     in_learning = counted.numbers["learning"]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
 from mcp_noema.model import Deck
-from mcp_noema.store.queues import Done, Limits
+from mcp_noema.store.limits import Done, Limits
 from mcp_noema.store.tables import cards, decks
 from tests.mcp_noema.learning import MONDAY, Clock, Learner
 
