@@ -13,11 +13,10 @@ from mcp_core.hints import (
     EstimatedImpact,
     HintWarning,
     PreferenceAlignment,
-    RelatedResource,
     RiskFactor,
 )
-from mcp_noema.hinting import UNKNOWN_MS, card_resource
-from mcp_noema.keeping import Queue, Recent, Recorded
+from mcp_noema.hinting import UNKNOWN_MS, card_resource, deck_resource
+from mcp_noema.keeping import MOST_COUNTED, Queue, Recent, Recorded
 from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
 
 MINUTE_MS = 60_000
@@ -169,7 +168,7 @@ def pile_warning(queue: Queue) -> HintWarning | None:
     """More is due than a day takes."""
     if not queue.backlog:
         return None
-    more = "at least " if queue.backlog >= 1000 else ""  # noqa: PLR2004 - where the store stops counting
+    more = "at least " if queue.backlog >= MOST_COUNTED else ""
     return HintWarning(
         type="performance",
         severity="high" if queue.backlog > queue.remaining.due else "medium",
@@ -243,7 +242,7 @@ def after_review(recorded: Recorded, queue: Queue, deck_id: DeckId | None, now: 
         pile_warning(queue),
         _repeated(recorded),
     )
-    resources = [RelatedResource(type="deck", id=DeckId.of(recorded.deck.id), label=recorded.deck.name, relevance=1.0)]
+    resources = [deck_resource(recorded.deck)]
     if first:
         resources.append(card_resource(first, relevance=0.5))
     return AgentHints(

@@ -265,6 +265,10 @@ class Recent:
     last_at: datetime | None = None
 
 
+MOST_COUNTED = 1000
+"""How far waiting cards are counted: those of a kind in a deck, and those beyond the limits of the day."""
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """The cards to study now, the first of them first, and what the advice about them rests on."""
@@ -272,7 +276,7 @@ class Queue:
     faces: tuple[CardFace, ...]
     remaining: Remaining
     backlog: int
-    """Review cards that are due beyond today's limit; counted up to a thousand."""
+    """Review cards that are due beyond today's limit; counted up to MOST_COUNTED."""
     next_learning: datetime | None
     """When the next learning card is due, where none is yet."""
     presets: Mapping[int, Preset]
@@ -309,7 +313,6 @@ class Recorded:
     repeated: bool
     """The same review was delivered before, and is recorded once."""
     became_leech: bool = False
-    buried: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

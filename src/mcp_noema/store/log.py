@@ -38,6 +38,7 @@ from mcp_noema.store.rows import (
     tags_of,
     tags_text,
 )
+from mcp_noema.store.scope import standing
 from mcp_noema.store.tables import NEW, REVIEW, cards, notes, reviews, undone
 from mcp_noema.store.tables import decks as deck_table
 
@@ -70,7 +71,7 @@ def record(connection: Connection, owner: str, answered: Answered, now: datetime
         key=answered.key,
         before=before,
     )
-    return Recorded(review, after, deck, preset, repeated=False, became_leech=leech, buried=buried)
+    return Recorded(review, after, deck, preset, repeated=False, became_leech=leech)
 
 
 def _delivered(connection: Connection, user_id: int, answered: Answered) -> Recorded | None:
@@ -240,9 +241,8 @@ def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: da
 
 
 def _to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -> tuple[Review, dict[str, Any]]:
-    standing = sa.and_(reviews.c.user_id == user_id, ~sa.exists().where(undone.c.review_id == reviews.c.id))
     newest = (reviews.c.reviewed_at.desc(), reviews.c.id.desc())
-    mine = sa.select(*REVIEW_ROW, reviews.c.before).where(standing)
+    mine = sa.select(*REVIEW_ROW, reviews.c.before).where(standing(user_id))
     if review_id is not None:
         mine = mine.where(reviews.c.id == review_id.number)
     row: Any = connection.execute(mine.order_by(*newest).limit(1)).one_or_none()
@@ -254,7 +254,7 @@ def _to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -
             instead("get-review-history", "Shows what was answered."),
         )
     review = review_of(row[: len(REVIEW_ROW)])
-    of_the_card = sa.select(reviews.c.id).where(standing, reviews.c.card_id == review.card_id)
+    of_the_card = sa.select(reviews.c.id).where(standing(user_id), reviews.c.card_id == review.card_id)
     last = connection.execute(of_the_card.order_by(*newest).limit(1)).scalar_one()
     if last != review.id:
         newer = ReviewId.of(last)

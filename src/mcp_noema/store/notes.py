@@ -83,36 +83,25 @@ def _add(
 ) -> list[Outcome]:
     person = people.writing(connection, owner, now)
     deck = decks.find(decks.by_name(connection, person.id), deck_id)
-    known = {} if duplicates else _there(connection, person.id, [first_key(draft.values[0]) for draft in drafts])
+    keys = [first_key(draft.values[0]) for draft in drafts]
+    known = {} if duplicates else _there(connection, person.id, keys)
     kinds: set[NoteKind] = {draft.kind for draft in drafts}
     types = {kind: type_of(connection, person.id, BUILT_IN[kind]) for kind in kinds}
-    outcomes: list[Outcome] = []
+    errors: dict[int, str] = {}
     fresh: dict[int, Note] = {}
-    for index, draft in enumerate(drafts):
-        key = first_key(draft.values[0])
+    for index, (draft, key) in enumerate(zip(drafts, keys, strict=True)):
         if not plain_text(draft.values[0]) or not ordinals(BUILT_IN[draft.kind], draft.values):
-            outcomes.append(Outcome(error=NO_CARD[draft.kind == "cloze"]))
-        elif key in known:
-            outcomes.append(Outcome(duplicate_of=known[key]))
-        else:
+            errors[index] = NO_CARD[draft.kind == "cloze"]
+        elif duplicates or key not in known:
             fresh[index] = Note(0, types[draft.kind], draft.values, draft.tags, secrets.token_urlsafe(9), now, now)
-            outcomes.append(Outcome())
-            if not duplicates:
-                known[key] = 0
-    for index, view in zip(fresh, _insert(connection, person.id, deck, list(fresh.values()), now), strict=True):
-        outcomes[index] = Outcome(view)
-    return [_settle(outcome, drafts, outcomes, index) for index, outcome in enumerate(outcomes)]
-
-
-def _settle(outcome: Outcome, drafts: Sequence[Draft], outcomes: Sequence[Outcome], index: int) -> Outcome:
-    """A duplicate of a note that came with the same call gets that note's id, now that there is one."""
-    if outcome.duplicate_of != 0:
-        return outcome
-    key = first_key(drafts[index].values[0])
-    first = next(
-        made for draft, made in zip(drafts, outcomes, strict=True) if made.view and first_key(draft.values[0]) == key
-    )
-    return Outcome(duplicate_of=first.view.note.id if first.view else None)
+            # Known from here on, under a number that it does not have yet.
+            known[key] = 0
+    views = dict(zip(fresh, _insert(connection, person.id, deck, list(fresh.values()), now), strict=True))
+    known |= {keys[index]: view.note.id for index, view in views.items()}
+    return [
+        Outcome(views.get(index), None if index in views or index in errors else known[key], errors.get(index))
+        for index, key in enumerate(keys)
+    ]
 
 
 def _there(connection: Connection, user_id: int, keys: Iterable[int]) -> dict[int, int]:

@@ -11,15 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core.db import UtcTime
-from mcp_noema.keeping import DeckCounts, Person
+from mcp_noema.keeping import MOST_COUNTED, DeckCounts, Person
 from mcp_noema.model import Day, Preset
 from mcp_noema.store.limits import LIMITED, Limited, Limits
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks
 
 AHEAD = timedelta(minutes=20)
 """A learning card that is due this soon is shown when nothing else waits."""
-MOST_COUNTED = 1000
-"""How far cards are counted: those of a kind that wait in a deck, and those beyond the limits of the day."""
 _MANY, _FEW = 4_000, 200
 """How far they are counted in all decks together, but in each deck at least so far."""
 _SPARE = 3

@@ -8,10 +8,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import InvalidArguments, NotFound
+from mcp_core import InvalidArguments
 from mcp_noema.figures import Basis, Recall, Search
 from mcp_noema.keeping import Person
 from mcp_noema.model import CardId, Preset, Schedule, State
+from mcp_noema.refusals import no_cards
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import studies
 from mcp_noema.store.scope import part, scope
@@ -82,4 +83,4 @@ def check_card(connection: Connection, user_id: int, card_id: CardId) -> None:
     """Refuse a card that is not there, or not theirs."""
     mine = sa.select(cards.c.id).where(cards.c.user_id == user_id, cards.c.id == card_id.number)
     if connection.execute(mine).one_or_none() is None:
-        raise NotFound(f"There is no card {card_id!s}. get-due-cards and search-cards show yours with their ids.")
+        raise no_cards([card_id])

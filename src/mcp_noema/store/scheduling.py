@@ -17,11 +17,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import Conflict
 from mcp_core.db import Database
 from mcp_noema.figures import Basis, Fit, Fitted, Plans, Rescheduling, Workload
 from mcp_noema.fitting import fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
+from mcp_noema.refusals import refused
 from mcp_noema.store import decks, people, rescheduling, studies
 from mcp_noema.store.scope import Scope, part, scope, standing
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
@@ -98,7 +98,7 @@ def _set_parameters(connection: Connection, owner: str, chosen: Sequence[Deck], 
     still_there = {deck.id: deck for deck in known.values()}
     for deck in chosen:
         if deck.id not in still_there:
-            raise Conflict(f"The deck {deck.name!r} was deleted meanwhile. Nothing was changed; try again.")
+            raise refused(f"The deck {deck.name!r} was deleted meanwhile. Nothing was changed; try again.")
         preset = {**still_there[deck.id].preset, "parameters": list(found.parameters)}
         connection.execute(sa.update(decks_table).where(decks_table.c.id == deck.id).values(preset=preset))
 

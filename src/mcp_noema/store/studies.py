@@ -12,9 +12,10 @@ from mcp_core.db import Database, UtcTime
 from mcp_noema.keeping import Answered, Person, Queue, Recent, Recorded, Remaining, Undone
 from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
 from mcp_noema.schedule import outlook, retrievability
-from mcp_noema.store import decks, faces, log, people, queues
+from mcp_noema.store import faces, log, queues
 from mcp_noema.store.limits import Limits, done_on
 from mcp_noema.store.queues import Allowed, Waiting
+from mcp_noema.store.scope import scope
 from mcp_noema.store.tables import reviews, undone
 
 PAUSE = timedelta(minutes=30)
@@ -42,12 +43,10 @@ class SqlStudies:
 
 
 def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
-    person = people.find(connection, owner)
-    known = decks.by_name(connection, person.id)
-    chosen = list(known.values()) if deck_id is None else decks.below(known, decks.find(known, deck_id))
-    day = person.preferences.day_of(now)
-    limits = Limits(chosen, known, done_on(connection, person.id, day))
-    look = queues.Look([deck.id for deck in chosen], now, day, max(most, LOOK_AHEAD))
+    meant = scope(connection, owner, deck_id)
+    person, day = meant.person, meant.person.preferences.day_of(now)
+    limits = Limits(meant.chosen, meant.known, done_on(connection, person.id, day))
+    look = queues.Look([deck.id for deck in meant.chosen], now, day, max(most, LOOK_AHEAD))
     counted = queues.count_waiting(connection, look, limits)
     in_learning = counted.numbers["learning"]
     learning = queues.gather(connection, "learning", look, [number for number, found in in_learning.items() if found])
