@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcp_core.evaluate import bm25, embedding
-from mcp_core.evaluate.choice import rank
-from mcp_core.listed import ListedTool
+from mcp_core.declare.listed import ListedTool
+from toolcharter.evaluate import bm25, embedding
+from toolcharter.evaluate.choice import rank
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tools"
 RANKS = (1, 5, 10, 20)

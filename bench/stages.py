@@ -38,7 +38,8 @@ def sample(calls: int, folder: Path) -> Sample:
 async def run(calls: int) -> dict[str, float]:
     """Nanoseconds of each step for each call, and of the whole."""
     from bench.peers.governed_app import build  # noqa: PLC0415 - only the sample's own process needs it
-    from mcp_core import Request, pipeline  # noqa: PLC0415
+    from mcp_core import Request  # noqa: PLC0415
+    from mcp_core.calling import pipeline  # noqa: PLC0415
 
     spent: Counter[str] = Counter()
     for step in STEPS:

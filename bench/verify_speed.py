@@ -101,11 +101,11 @@ def word(dice: random.Random) -> str:
 
 def run(count: int, folder: Path) -> dict[str, float]:
     """Seconds for everything that `toolcharter verify --format html` does after the list has come."""
-    from mcp_core.listed import read_tools  # noqa: PLC0415 - only the sample's own process needs it
-    from mcp_core.verify.engine import server_of  # noqa: PLC0415
-    from mcp_core.verify.outcome import examine  # noqa: PLC0415
-    from mcp_core.verify.report import render  # noqa: PLC0415
-    from mcp_core.verify.rules import all_rules  # noqa: PLC0415
+    from mcp_core.declare.listed import read_tools  # noqa: PLC0415 - only the sample's own process needs it
+    from toolcharter.verify.engine import server_of  # noqa: PLC0415
+    from toolcharter.verify.outcome import examine  # noqa: PLC0415
+    from toolcharter.verify.report import render  # noqa: PLC0415
+    from toolcharter.verify.rules import all_rules  # noqa: PLC0415
 
     answer = many_tools(count, folder)
     rules = all_rules()

@@ -25,21 +25,22 @@ from unittest import mock
 
 from pydantic.fields import FieldInfo
 
-from mcp_core import App, Settings, targets, telemetry
-from mcp_core.cli import COMMANDS, main
-from mcp_core.commands.rules import example
-from mcp_core.commands.verify import known_rules
-from mcp_core.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
-from mcp_core.describe import full
+from mcp_core import App, Settings, telemetry
+from mcp_core.declare.describe import full
 from mcp_core.settings import variable
-from mcp_core.verify.quality import DIMENSIONS, MOST
-from mcp_core.verify.rule import Rule
-from mcp_core.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
-from mcp_core.verify.selection import FAMILIES
 from mcp_guide.settings import GuideSettings
 from mcp_noema.app import build as build_noema
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings
+from toolcharter import targets
+from toolcharter.cli import COMMANDS, main
+from toolcharter.commands.rules import example
+from toolcharter.commands.verify import known_rules
+from toolcharter.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
+from toolcharter.verify.quality import DIMENSIONS, MOST
+from toolcharter.verify.rule import Rule
+from toolcharter.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
+from toolcharter.verify.selection import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core.listed import ListedTool
+from mcp_core.declare.listed import ListedTool
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from mcp_core import App, Example, RateLimit, Settings, tool
-from mcp_core.spec import Declaration, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.spec import Declaration, ToolSpec, declaration_of, spec_of
 
 
 @tool(

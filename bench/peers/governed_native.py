@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.peers.governed_app import build
-from mcp_core.hosts.http import Site, uvicorn_options
-from mcp_core.hosts.lane_stdio import serve_stdio
-from mcp_core.hosts.native import build_server
+from mcp_core.hosts.lane.stdio import serve_stdio
+from mcp_core.hosts.sdk.server import build_server
+from mcp_core.hosts.site.server import Site, uvicorn_options
 
 UVICORN = uvicorn_options()
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mcp_core.hosts.http import Site, uvicorn_options
+from mcp_core.hosts.site.server import Site, uvicorn_options
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
 

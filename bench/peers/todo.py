@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from mcp_core import Settings
-from mcp_core.hosts.http import Site, uvicorn_options
+from mcp_core.hosts.site.server import Site, uvicorn_options
 from mcp_todo.app import build
 
 UVICORN = uvicorn_options()

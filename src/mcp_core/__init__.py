@@ -3,9 +3,13 @@
 from mcp_core import hints, instructions
 from mcp_core.app import App
 from mcp_core.auth import StaticTokens, TokenVerifier
-from mcp_core.bound import PerCall
-from mcp_core.call import Answer, Caller, Question, Request
+from mcp_core.calling.bound import PerCall
+from mcp_core.calling.records import Answer, Caller, Question, Request
 from mcp_core.context import Need, ToolContext
+from mcp_core.declare.naming import Naming
+from mcp_core.declare.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt
+from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
+from mcp_core.declare.spec import Deprecation, Example, RateLimit, ToolSpec, tool
 from mcp_core.errors import (
     Conflict,
     ConsentRequired,
@@ -21,13 +25,9 @@ from mcp_core.errors import (
 )
 from mcp_core.hints import AgentHints, Evidence, SuggestedAction
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger
-from mcp_core.naming import Naming
-from mcp_core.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt
 from mcp_core.registry import ToolRegistry
-from mcp_core.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 from mcp_core.result import Result
 from mcp_core.settings import Settings
-from mcp_core.spec import Deprecation, Example, RateLimit, ToolSpec, tool
 from mcp_core.telemetry import Telemetry
 from mcp_core.tool_arguments import (
     BrandedId,

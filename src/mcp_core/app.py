@@ -9,22 +9,22 @@ from types import ModuleType
 from typing import Any, ClassVar, TypeVar, cast
 
 from mcp_core.auth import StaticTokens, TokenVerifier, user
-from mcp_core.bound import PerCall
-from mcp_core.call import Answer, Caller, Question, Request
-from mcp_core.describe import Detail, describe, full
+from mcp_core.calling.bound import PerCall
+from mcp_core.calling.library import Library
+from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
+from mcp_core.calling.records import Answer, Caller, Question, Request
+from mcp_core.calling.render import META, Format
+from mcp_core.calling.stages.record import AuditTrail
+from mcp_core.declare.describe import Detail, describe, full
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.naming import Naming
+from mcp_core.declare.prompts import prompt, prompt_of
+from mcp_core.declare.resources import ResourceSource
+from mcp_core.declare.spec import Declaration, ToolSpec, declaration_of, spec_of
 from mcp_core.errors import UnknownTool
-from mcp_core.library import Library
-from mcp_core.listed import ListedTool
-from mcp_core.naming import Naming
-from mcp_core.pipeline import DEADLINES, Pipeline, Policy
-from mcp_core.prompts import prompt, prompt_of
 from mcp_core.registry import ToolRegistry
-from mcp_core.render import META, Format
-from mcp_core.resources import ResourceSource
 from mcp_core.settings import Settings
-from mcp_core.spec import Declaration, ToolSpec, declaration_of, spec_of
-from mcp_core.stages.record import AuditTrail
-from mcp_core.state import MemoryState, State
+from mcp_core.state.memory import MemoryState, State
 from mcp_core.telemetry import Telemetry
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -258,4 +258,4 @@ def _open_state(settings: Settings, server: str) -> State:
     if settings.redis is None:
         return MemoryState()
     # Loaded only where it is asked for: the Redis client and `limits` cost 0.2 s at start.
-    return importlib.import_module("mcp_core.redis_state").RedisState(settings.redis, server)
+    return importlib.import_module("mcp_core.state.redis").RedisState(settings.redis, server)

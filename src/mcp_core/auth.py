@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from mcp_core.call import Caller
+from mcp_core.calling.records import Caller
 
 
 class TokenVerifier(Protocol):

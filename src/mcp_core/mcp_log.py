@@ -156,7 +156,7 @@ class _RedactingFormatter(logging.Formatter):
 
 
 class TextFormatter(_RedactingFormatter):
-    """`2026-07-28 10:00:00.000 INFO mcp_core.pipeline trace=... correlation=... message field=value`."""
+    """`2026-07-28 10:00:00.000 INFO mcp_core.calling.pipeline trace=... correlation=... message field=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
         mark = _mark.get()

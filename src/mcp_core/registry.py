@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from mcp_core.declare.naming import Naming
+from mcp_core.declare.spec import Category, ToolSpec, declaration_of, spec_of, spec_problems
 from mcp_core.errors import DeclarationError, UnknownTool
-from mcp_core.naming import Naming
-from mcp_core.spec import Category, ToolSpec, declaration_of, spec_of, spec_problems
 
 
 class ToolRegistry:

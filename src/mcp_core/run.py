@@ -48,7 +48,7 @@ def run(
     # Each transport is loaded only where it is asked for: an agent waits for every import at its own start.
     if options.transport == "http":
         try:
-            _load("http").serve_http([app], settings)
+            _load("site.server").serve_http([app], settings)
         except KeyboardInterrupt:  # the server has ended well by now
             raise SystemExit(INTERRUPTED) from None
     else:
@@ -57,7 +57,7 @@ def run(
         if sys.stdin.isatty():
             sys.stderr.write(greeting(app, parser.prog, given) + "\n")
         try:
-            asyncio.run(_load("lane_stdio" if settings.lane == "fast" else "native").serve_stdio(app))
+            asyncio.run(_load("lane.stdio" if settings.lane == "fast" else "sdk.server").serve_stdio(app))
         except CannotStart as error:
             raise SystemExit(f"{parser.prog} cannot start. {error}") from None
 

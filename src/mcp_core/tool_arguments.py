@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from mcp_core import describe
-from mcp_core.spec import spec_of, tool
+from mcp_core.declare import describe
+from mcp_core.declare.spec import spec_of, tool
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,12 +10,12 @@ from typing import Annotated, Any, TypeVar, cast
 from uuid import uuid4
 
 from mcp_core.context import ToolContext
+from mcp_core.declare.naming import Naming, Style
+from mcp_core.declare.schema import Signature
+from mcp_core.declare.spec import declaration_of, source_of, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.mcp_log import get_logger
-from mcp_core.naming import Naming, Style
 from mcp_core.result import Result
-from mcp_core.schema import Signature
-from mcp_core.spec import declaration_of, source_of, spec_of
 from mcp_core.tool_arguments import ToolArguments
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -28,7 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 
 from mcp_core import Settings
-from mcp_core.hosts.native import build_server
+from mcp_core.hosts.sdk.server import build_server
 from tests.behaviour import served
 from tests.behaviour.served_on_fastmcp import on_fastmcp
 

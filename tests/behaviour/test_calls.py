@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from toolcharter_examples import demo
 
 from mcp_core import Example
-from mcp_core.spec import declaration_of
+from mcp_core.declare.spec import declaration_of
 from tests.behaviour.combinations import Combination, Connect, Person, answer_of, data_of, error_of, over
 from tests.behaviour.served import LIMIT
 

@@ -1,8 +1,8 @@
 from bench import selection
 from bench.selection import Task
-from mcp_core.evaluate import bm25, embedding
-from mcp_core.listed import ListedTool
+from mcp_core.declare.listed import ListedTool
 from tests.shared_data import shared
+from toolcharter.evaluate import bm25, embedding
 
 
 def test_recall_is_the_share_of_the_needed_tools_among_the_first():

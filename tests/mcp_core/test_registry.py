@@ -6,7 +6,7 @@ from pydantic import Field
 
 from examples import demo
 from mcp_core import DeclarationError, Deprecation, Example, Naming, ToolRegistry, UnknownTool, tool
-from mcp_core.spec import spec_of
+from mcp_core.declare.spec import spec_of
 
 FULL: dict[str, Any] = {
     "permissions": [],

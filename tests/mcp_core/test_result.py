@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from mcp_core import Result, hints, instructions
-from mcp_core.call import Body, Failure
-from mcp_core.render import META, render
+from mcp_core.calling.records import Body, Failure
+from mcp_core.calling.render import META, render
 
 
 class Card(BaseModel):

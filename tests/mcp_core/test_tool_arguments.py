@@ -29,9 +29,9 @@ from mcp_core import (
     UserId,
     tool,
 )
-from mcp_core.describe import full
-from mcp_core.schema import json_schema
-from mcp_core.spec import declaration_of, spec_of
+from mcp_core.declare.describe import full
+from mcp_core.declare.schema import json_schema
+from mcp_core.declare.spec import declaration_of, spec_of
 
 
 @pytest.fixture(autouse=True)

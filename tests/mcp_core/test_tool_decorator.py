@@ -25,8 +25,8 @@ from mcp_core import (
     log_tool_usage,
     tool,
 )
+from mcp_core.declare.spec import spec_of
 from mcp_core.mcp_log import TRACE_LEVEL
-from mcp_core.spec import spec_of
 from mcp_core.tool_decorator import get_tool_prefix
 
 LOGGER = "mcp_core.tool_decorator"

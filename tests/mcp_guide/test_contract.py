@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core import Settings, targets
-from mcp_core.contract.lock import Lock
+from mcp_core import Settings
+from toolcharter import targets
+from toolcharter.contract.lock import Lock
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-guide.json"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 
-from mcp_core.hosts.native import build_server
+from mcp_core.hosts.sdk.server import build_server
 from tests.mcp_guide.guided import DOCUMENTS, built, place
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import mcp_guide
 from mcp_core import App, Settings
-from mcp_core.describe import full
-from mcp_core.examples import try_all
+from mcp_core.declare.describe import full
 from mcp_guide import app as guide_app
 from mcp_guide.app import build
+from toolcharter.examples import try_all
 
 HOME = Path(mcp_guide.__file__).parent
 KINDS = {"tools": "src/mcp_guide/tools/README.md", "prompts": "src/mcp_guide/prompts/README.md"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_core import App, Settings
 from mcp_core.auth import user
-from mcp_core.call import Caller
+from mcp_core.calling.records import Caller
 from mcp_noema.app import build
 from mcp_noema.model import Dice, World
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Settings
-from mcp_core.page import render_page
-from mcp_core.verify.outcome import held_to_the_project
+from mcp_core.hosts.site.page import render_page
 from mcp_noema.app import build
 from tests.mcp_noema.learning import learning
 from tests.mcp_noema.talking import COMMAND
+from toolcharter.verify.outcome import held_to_the_project
 
 MOST_BYTES = 24_000
 """The tools are in every request of an agent: about 6,000 tokens."""

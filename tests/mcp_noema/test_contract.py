@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core import Settings, targets
-from mcp_core.contract.lock import Lock, read_lock
-from mcp_core.hosts import client
+from mcp_core import Settings
 from tests.mcp_noema.talking import command
+from toolcharter import client, targets
+from toolcharter.contract.lock import Lock, read_lock
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-noema.json"
 

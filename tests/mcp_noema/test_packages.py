@@ -13,7 +13,7 @@ import pytest_asyncio
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from mcp_core.db import Database, address, open_database
+from mcp_core.db.database import Database, address, open_database
 from mcp_noema.anki.reading import read_package
 from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.anki.writing import write_package

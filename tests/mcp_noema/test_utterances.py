@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core import Settings, cli
+from mcp_core import Settings
 from mcp_noema.app import build
+from toolcharter import cli
 
 FILE = Path(__file__).parents[1] / "data" / "noema_utterances.jsonl"
 ENTRIES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

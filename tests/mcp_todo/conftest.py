@@ -8,7 +8,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from mcp_core import Settings
-from mcp_core.hosts.native import build_server
+from mcp_core.hosts.sdk.server import build_server
 from mcp_todo.app import build
 from tests.behaviour.combinations import HeldClient, http_client
 from tests.conftest import PostgresServer

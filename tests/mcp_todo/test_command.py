@@ -45,7 +45,7 @@ def test_a_plain_install_is_enough_for_sqlite(tmp_path: Path):
     program = f"""
 import sys
 sys.modules.update(dict.fromkeys({sorted(optional)}))
-from mcp_core.cli import main
+from toolcharter.cli import main
 main({call})
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)

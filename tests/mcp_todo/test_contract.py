@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from mcp_core import Settings, targets
-from mcp_core.call import Ask
-from mcp_core.contract.lock import Lock, read_lock
-from mcp_core.hosts import client
-from mcp_core.listed import ListedTool
+from mcp_core import Settings
+from mcp_core.calling.records import Ask
+from mcp_core.declare.listed import ListedTool
+from toolcharter import client, targets
+from toolcharter.contract.lock import Lock, read_lock
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-todo.json"
 

@@ -23,14 +23,15 @@ from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp.shared.exceptions import MCPError
 from pydantic import AnyUrl, PrivateAttr
 
-from mcp_core import resources as ours
 from mcp_core.app import App
 from mcp_core.auth import user
-from mcp_core.call import Caller, Question, Request
+from mcp_core.calling.records import Caller, Question, Request
+from mcp_core.declare import resources as ours
+from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused
-from mcp_core.hosts import library_json, wire
+from mcp_core.hosts import library_json
+from mcp_core.hosts.sdk import wire
 from mcp_core.mcp_log import get_logger
-from mcp_core.prompts import Prompt as OurPrompt
 
 logger = get_logger(__name__)
 

@@ -4,11 +4,11 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from mcp_core.call import Request
+from mcp_core.calling.library import Conversation, Library, Reading
+from mcp_core.calling.records import Request
+from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
+from mcp_core.declare.resources import Content, Resource, ResourceTemplate
 from mcp_core.errors import Refused
-from mcp_core.library import Conversation, Library, Reading
-from mcp_core.prompts import Embedded, Image, Message, Prompt
-from mcp_core.resources import Content, Resource, ResourceTemplate
 
 Fields = dict[str, Any]
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
+from mcp_core.db.database import Database
 from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.keeping import Person
 from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mcp_core.db import Database
+from mcp_core.db.database import Database
 from mcp_noema.anki.records import Package
 from mcp_noema.keeping import Exported, Imported, Tell
 from mcp_noema.model import DeckId

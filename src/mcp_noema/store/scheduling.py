@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database
+from mcp_core.db.database import Database
 from mcp_noema.figures import Basis, Fit, Fitted, Plans, Rescheduling, Workload
 from mcp_noema.fitting import fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of

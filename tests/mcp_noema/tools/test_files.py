@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from mcp_core import App
 from mcp_core.auth import user
-from mcp_core.call import Request
+from mcp_core.calling.records import Request
 from mcp_noema.anki.reading import read_package
 from mcp_noema.anki.records import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.anki.writing import write_package

@@ -1,0 +1,1 @@
+"""How a call is carried out, from the request to the answer."""

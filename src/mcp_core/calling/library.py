@@ -1,0 +1,308 @@
+"""The prompts and resources of one server, and the only way they are given: authorize, parse, invoke, check.
+
+The steps are those of the pipeline. What fails is a protocol error, `Refused`: there is no result that could say it.
+"""
+
+import difflib
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar, cast
+
+from mcp_core import json_text
+from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.records import Body, Call, Failure, Permit, Request
+from mcp_core.calling.stages.authorize import authorize
+from mcp_core.calling.stages.fail import fail, without_secrets
+from mcp_core.calling.stages.invoke import invoke
+from mcp_core.calling.stages.observe import mark_of, observe
+from mcp_core.calling.stages.parse import parse
+from mcp_core.declare.describe import full
+from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
+from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
+from mcp_core.declare.spec import ResponseTime, ToolSpec
+from mcp_core.errors import BrokenResult, DeclarationError, Refused, UnknownTool
+from mcp_core.mcp_log import get_logger, mark_call, unmark_call
+from mcp_core.registry import ToolRegistry
+from mcp_core.result import Result
+
+DOCS_SCHEME = "toolcharter://tools/"
+"""Resources of this scheme are the full documentation of a tool."""
+MARKDOWN = "text/markdown"
+LIST_TTL_MS = 300_000
+"""How long clients may keep what does not change while a server runs."""
+
+logger = get_logger(__name__)
+
+T = TypeVar("T")
+
+
+class Conversation(NamedTuple):
+    """What a prompt gives."""
+
+    messages: Sequence[Message]
+    description: str
+
+
+class Reading(NamedTuple):
+    """What was read, and how long who may keep it."""
+
+    content: Content
+    ttl_ms: int
+    scope: Literal["public", "private"] = "private"
+
+
+class _Source(NamedTuple):
+    """A source made ready to be asked."""
+
+    source: ResourceSource
+    read: BoundTool
+    list: BoundTool | None
+
+
+class Library:
+    """The prompts and resources of one server. Lists that never change can be read before it is open."""
+
+    def __init__(self, registry: ToolRegistry, clock: Callable[[], float] = time.time) -> None:
+        self._registry, self._clock = registry, clock
+        self._prompts: dict[str, Prompt] = {}
+        self._sources: list[ResourceSource] = []
+        self._ready: dict[str, BoundTool] = {}
+        self._asked: list[_Source] = []
+
+    # --- putting it together ---------------------------------------------------------------------------
+
+    def add_prompt(self, prompt: Prompt) -> None:
+        """Offer a prompt."""
+        if prompt.name in self._prompts:
+            raise DeclarationError([f"{prompt.name}: two prompts of one name; rename one"])
+        self._prompts[prompt.name] = prompt
+
+    def add_source(self, source: ResourceSource) -> None:
+        """Offer resources. Each address belongs to one source."""
+        for taken in (DOCS_SCHEME, *(other.prefix for other in self._sources)):
+            if taken.startswith(source.prefix) or source.prefix.startswith(taken):
+                raise DeclarationError([f"{source.prefix}: prefix: is taken by {taken}; choose another"])
+        self._sources.append(source)
+
+    def open(self, needs: Resources, deadlines: Mapping[ResponseTime, float]) -> None:
+        """Bind the functions to what they need."""
+
+        def ready(spec: ToolSpec) -> BoundTool:
+            return bind(spec, spec.name, needs, deadlines, promises=False)
+
+        self._ready = {name: ready(prompt.spec) for name, prompt in self._prompts.items()}
+        self._asked = [
+            _Source(source, ready(source.reader), ready(source.lister) if source.lister else None)
+            for source in self._sources
+        ]
+
+    # --- what never changes ----------------------------------------------------------------------------
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """All prompts, in a stable order."""
+        return list(self._prompts.values())
+
+    @property
+    def sources(self) -> list[ResourceSource]:
+        """Where resources come from, beside the documentation of the tools."""
+        return list(self._sources)
+
+    @property
+    def fixed(self) -> list[Resource]:
+        """The resources that are always there: the documentation of each tool first."""
+        documents = [
+            Resource(DOCS_SCHEME + tool, f"{tool} documentation", _about(tool), MARKDOWN)
+            for tool in self._registry.final_names().values()
+        ]
+        return documents + [resource for source in self._sources for resource in source.fixed]
+
+    @property
+    def templates(self) -> list[ResourceTemplate]:
+        """The forms of further addresses."""
+        return [template for source in self._sources for template in source.templates]
+
+    @property
+    def changes(self) -> bool:
+        """Whether there are resources that must be asked for each time."""
+        return any(source.list is not None for source in self._sources)
+
+    # --- what is asked for -----------------------------------------------------------------------------
+
+    async def prompt(self, request: Request) -> Conversation:
+        """The messages of the prompt that a request names. Raises Refused."""
+        name = request.tool
+        bound = self._ready.get(name)
+        if bound is None:
+            nearest = difflib.get_close_matches(name[:128], self._ready, n=2, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else " prompts/list shows all."
+            raise Refused(f"Unknown prompt: {name[:128]!r}.{hint}", "validation", {"nearest": nearest})
+        described = self._prompts[name].description
+        return await self._give(bound, request, lambda raw: _conversation(raw, described))
+
+    async def read(self, request: Request) -> Reading:
+        """What the address that a request names holds. Raises Refused."""
+        uri = request.tool
+        if uri.startswith(DOCS_SCHEME):
+            return self._documentation(uri)
+        asked = next((asked for asked in self._asked if uri.startswith(asked.source.prefix)), None)
+        if asked is None:
+            raise _unknown(uri)
+        try:
+            content = await self._give(asked.read, request._replace(arguments={"uri": uri}), _content)
+        except Refused as refused:
+            raise Refused(str(refused), refused.kind, {**refused.data, "uri": uri}) from None
+        if content is None:
+            raise _unknown(uri)
+        return Reading(content, asked.source.ttl_ms)
+
+    def _documentation(self, uri: str) -> Reading:
+        try:
+            text = full(self._registry.resolve(uri.removeprefix(DOCS_SCHEME)))
+        except UnknownTool:
+            raise _unknown(uri) from None
+        return Reading(Content(text, MARKDOWN), LIST_TTL_MS, "public")
+
+    async def changing(self, cursor: str | None, request: Request) -> ResourcePage:
+        """The resources that must be asked for: all sources in turn, until one of them says that it has more."""
+        listing = [asked for asked in self._asked if asked.list is not None]
+        first, inner = _place(cursor, len(listing))
+        found: list[Resource] = []
+        for number, asked in enumerate(listing[first:], start=first):
+            # Who may not read them sees a list without them: even their names are data.
+            if asked.list is None or request.caller.lacks(asked.list.permissions):
+                continue
+            page = await self._page(asked.list, inner if number == first else None, request)
+            found += page.resources
+            if page.next_cursor is not None:
+                return ResourcePage(found, f"{number}.{page.next_cursor}")
+        return ResourcePage(found)
+
+    async def _page(self, lister: BoundTool, cursor: str | None, request: Request) -> ResourcePage:
+        if cursor is not None and "cursor" not in lister.spec.input_schema["properties"]:
+            raise _no_cursor(cursor)
+        given = request._replace(tool=lister.final_name, arguments={} if cursor is None else {"cursor": cursor})
+        return await self._give(lister, given, _page)
+
+    async def _give(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
+        """Run a handler behind the gates. Not counted and not traced: only tools are."""
+        call = observe(request, bound, None, self._clock())
+        token, invoked = mark_call(mark_of(call)), False
+        logger.trace("Asked for: %s", request.tool)
+        try:
+            arguments, arguments_json = parse(bound, request.arguments)
+            authorize(call, bound.permissions)
+            invoked = True
+            return check(await invoke(Permit(call, arguments, arguments_json), bound))
+        except Refused as refused:
+            failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
+            raise _refused(Body(failure=failure), call, refused, invoked=invoked) from None
+        except Exception as error:  # noqa: BLE001 - whatever is raised becomes an answer, as in the pipeline
+            raise _refused(fail(error, call, None), call, error, invoked=invoked) from None
+        finally:
+            unmark_call(token)
+
+
+def _about(tool: str) -> str:
+    return f"The full documentation of {tool}: description, schema, usage, examples."
+
+
+# --- what went wrong ---------------------------------------------------------------------------------------
+
+
+def _unknown(uri: str) -> Refused:
+    return Refused(f"Unknown resource: {uri}", "validation", {"uri": uri})
+
+
+def _no_cursor(cursor: str) -> Refused:
+    return Refused(f"The cursor {cursor[:60]!r} is none of this list; begin without one.", "validation", {})
+
+
+def _refused(body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
+    """The protocol error, after the log has what the error does not say."""
+    failure = cast(Failure, without_secrets(body, cast(Failure, body.failure), call, invoked=invoked).failure)
+    asked = call.request.tool
+    if failure.kind == "system":
+        extra = {"errorId": failure.error_id} if failure.error_id else {}
+        logger.error("%s failed: %s", asked, error, exc_info=error, extra=extra)
+    else:
+        level = logging.ERROR if invoked else logging.WARNING
+        logger.log(level, "%s refused: %s", asked, failure.error)
+    data = {"errorType": failure.error_type} | ({"errorId": failure.error_id} if failure.error_id else {})
+    return Refused(failure.error, failure.kind, data)
+
+
+def _place(cursor: str | None, sources: int) -> tuple[int, str | None]:
+    """The source that a cursor belongs to, and the source's own cursor."""
+    if cursor is None:
+        return 0, None
+    number, point, inner = cursor.partition(".")
+    if not (point and number.isascii() and number.isdecimal() and len(number) < len(str(sources)) + 1):
+        raise _no_cursor(cursor)
+    if int(number) >= sources:
+        raise _no_cursor(cursor)
+    return int(number), inner
+
+
+# --- what handlers return ----------------------------------------------------------------------------------
+
+
+def _value(raw: Any) -> Any:
+    """The value of a result; a failure is raised."""
+    if not isinstance(raw, Result):
+        return raw
+    result = cast(Result[Any], raw)
+    if result.is_failure():
+        kind = "validation" if result.error_type == "ValidationError" else "business"
+        raise Refused(cast(str, result.error), kind, {"errorType": result.error_type})
+    return result.value
+
+
+def _conversation(raw: Any, described: str) -> Conversation:
+    """A text is one message; the instruction of a result is one more, for the agent."""
+    value = _value(raw)
+    if isinstance(value, Message):
+        messages = [value]
+    elif isinstance(value, list | tuple) and all(isinstance(m, Message) for m in cast(list[Any], value)):
+        messages = list(cast(list[Message], value))
+    else:
+        words = value if isinstance(value, str) else _as_json(value)
+        messages = [] if value is None else [Message(words)]
+    if isinstance(raw, Result):
+        result = cast(Result[Any], raw)
+        messages += [Message(result.instruction)] if result.instruction else []
+        described = result.message or described
+    if not messages or not all(_is_message(message) for message in messages):
+        raise BrokenResult("gave no messages; return a text, a list of Message, or a Result with either")
+    return Conversation(messages, described)
+
+
+def _is_message(message: Message) -> bool:
+    return isinstance(cast(Any, message.content), str | Image | Embedded) and message.role in ("user", "assistant")
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json_text.to_text(value)
+    except TypeError as error:
+        raise BrokenResult(f"returned what cannot be answered: {error}") from error
+
+
+def _content(raw: Any) -> Content | None:
+    value = _value(raw)
+    if value is None or isinstance(value, Content):
+        return value
+    if isinstance(value, str | bytes):
+        return Content(value, TEXT if isinstance(value, str) else BYTES)
+    raise BrokenResult(f"returned {type(value).__name__}; return str, bytes, Content, or None where there is nothing")
+
+
+def _page(raw: Any) -> ResourcePage:
+    value = _value(raw)
+    page = value if isinstance(value, ResourcePage) else ResourcePage(value)
+    if not isinstance(cast(Any, page.resources), list | tuple) or not all(
+        isinstance(cast(Any, resource), Resource) for resource in page.resources
+    ):
+        raise BrokenResult("returned no list of Resource, and no ResourcePage with one")
+    return page

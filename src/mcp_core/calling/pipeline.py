@@ -1,0 +1,156 @@
+"""The only way a tool runs, in tests too.
+
+    1 receive -> 2 observe -> 3 resolve -> 4 limit -> 5 parse -> 6 authorize -> 7 consent -> 8 recall
+    -> 9 invoke -> 10 check -> 11 remember -> 12 record -> 13 render
+
+All gates come before any data. A step that a tool does not use costs it nothing.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+
+from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.records import Answer, Body, Call, Permit, Question, Request
+from mcp_core.calling.render import Format, render
+from mcp_core.calling.stages.authorize import authorize
+from mcp_core.calling.stages.cache import forget, recall, remember
+from mcp_core.calling.stages.check import check
+from mcp_core.calling.stages.consent import consent
+from mcp_core.calling.stages.fail import fail, without_secrets
+from mcp_core.calling.stages.invoke import invoke
+from mcp_core.calling.stages.limit import WhenAway, limit
+from mcp_core.calling.stages.observe import mark_of, observe
+from mcp_core.calling.stages.parse import parse
+from mcp_core.calling.stages.record import AuditTrail, Trail, begin, record
+from mcp_core.declare.spec import ResponseTime
+from mcp_core.errors import CannotAsk, ForgedReply
+from mcp_core.mcp_log import mark_call, unmark_call
+from mcp_core.registry import ToolRegistry
+from mcp_core.state.memory import State
+from mcp_core.telemetry import Span, Telemetry, end_span
+from mcp_core.tool_result import ToolMetadata
+
+_NO_SPAN = nullcontext()
+
+DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
+"""Seconds. Generous: a deadline ends what hangs, it does not punish what is a little late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How a server answers, and what it does in trouble."""
+
+    format: Format = "result"
+    service_version: str = "0.0.0"
+    structured: bool = False
+    deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
+    limits_when_away: WhenAway = "open"
+
+
+class Pipeline:
+    """Runs the tools of one server."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        policy: Policy,
+        *,
+        state: State,
+        telemetry: Telemetry,
+        resources: Resources,
+        audit: AuditTrail | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._registry, self._policy, self._clock = registry, policy, clock
+        self._state, self._telemetry, self._audit = state, telemetry, audit
+        self._names = registry.final_names() if policy.format == "hints" else None
+        self._tools = {
+            final: bind(registry.resolve(final), final, resources, policy.deadlines)
+            for final in registry.final_names().values()
+        }
+
+    async def run(self, request: Request) -> Answer | Question:
+        """Answer one call. Raises only what is the host's to report: UnknownTool, ForgedReply and CannotAsk."""
+        started = time.perf_counter()
+        tool = self._tools.get(request.tool) or self._tools[self._unknown(request.tool)]
+        trail = Trail()
+        with self._span(tool, request) as span:
+            call = observe(request, tool, span, self._clock())
+            token = mark_call(mark_of(call))
+            try:
+                begin(call)
+                body = await self._pass_gates_and_invoke(call, tool, trail)
+                if isinstance(trail.error, ForgedReply | CannotAsk):
+                    raise trail.error
+                if isinstance(body, Question):
+                    return body
+                answer = render(
+                    body, self._policy.format, self._metadata(call, trail, started), structured=self._policy.structured
+                )
+                trail.size = len(answer.text)
+                return answer
+            finally:
+                record(call, trail, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
+                if span is not None:
+                    error_type = trail.failure.error_type if trail.failure else None
+                    end_span(span, trail.outcome, cached=trail.cached, error_type=error_type)
+                unmark_call(token)
+
+    async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
+        state, key = self._state, None
+        try:
+            if tool.limited:
+                await limit(call, state, self._policy.limits_when_away)
+            arguments, arguments_json = parse(tool, call.request.arguments)
+            if tool.permissions:
+                authorize(call, tool.permissions)
+            if tool.confirmed and (question := await consent(call, arguments, arguments_json, state)):
+                trail.outcome = "asked"
+                return question
+            permit, trail.arguments_json = Permit(call, arguments, arguments_json), arguments_json
+            if tool.cache_ttl is not None:
+                key, known = await recall(permit, tool, state)
+                trail.cached = known is not None
+                if known is not None:
+                    trail.outcome = "ok"
+                    return known
+            trail.invoked = True
+            try:
+                raw = await invoke(permit, tool)
+            finally:
+                if tool.forgets:
+                    await forget(tool, state)
+            body = check(raw, permit, tool, self._names)
+            if key is not None:
+                await remember(key, body, tool, state)
+        except Exception as error:  # noqa: BLE001 - the one place where whatever is raised becomes an answer
+            body, trail.error = fail(error, call, self._names), error
+        if body.failure is not None:
+            body = without_secrets(body, body.failure, call, invoked=trail.invoked)
+        trail.failure = body.failure
+        trail.outcome = body.failure.kind if body.failure else "ok"
+        return body
+
+    def _unknown(self, name: str) -> str:
+        """Raises UnknownTool, which names the nearest."""
+        return self._registry.final_name(self._registry.resolve(name))
+
+    def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
+        if not self._telemetry.traced:
+            return _NO_SPAN
+        return self._telemetry.span(tool.spec.name, tool.spec.category, request.meta)
+
+    def _metadata(self, call: Call, trail: Trail, started: float) -> ToolMetadata | None:
+        if self._names is None:
+            return None
+        return ToolMetadata(
+            tool_version=call.spec.declaration.version,
+            service_version=self._policy.service_version,
+            timestamp=call.context.timestamp,
+            execution_time=round((time.perf_counter() - started) * 1000, 3),
+            trace_id=call.context.trace_id,
+            correlation_id=call.context.correlation_id,
+            cached=bool(trail.cached),
+        )

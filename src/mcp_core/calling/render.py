@@ -1,0 +1,77 @@
+"""Step 13: one answer, three wire formats. Every failure is an error on the wire, whatever the format.
+
+    result   {"success", "value" | "error" + "error_type", "message", "instruction"}
+    bare     the value itself, or {"error"}; message and instruction travel in `_meta`
+    hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
+
+An answer is one block of compact JSON text. It is put together from parts that are JSON already.
+"""
+
+import json
+from typing import Any, Literal
+
+from mcp_core import json_text
+from mcp_core.calling.records import Answer, Body
+from mcp_core.tool_result import ToolMetadata
+
+Format = Literal["result", "bare", "hints"]
+
+META = "dev.toolcharter/"
+"""The prefix of our keys in `_meta`."""
+
+
+def render(body: Body, format: Format, metadata: ToolMetadata | None, *, structured: bool = False) -> Answer:
+    """The answer in the server's format."""
+    if format == "hints" and metadata is not None:
+        text = _hints(body, metadata)
+    else:
+        text = _bare(body) if format == "bare" else _result(body)
+    meta = _meta(body) if format == "bare" else None
+    return Answer(text, body.failure is not None, json.loads(text) if structured else None, meta)
+
+
+def _channels(body: Body) -> str:
+    text = f',"message":{json_text.to_text(body.message)}' if body.message is not None else ""
+    return text + (f',"instruction":{json_text.to_text(body.instruction)}' if body.instruction is not None else "")
+
+
+def _result(body: Body) -> str:
+    failure = body.failure
+    if failure is None:
+        value = "" if body.data in (None, "null") else f',"value":{body.data}'
+        return f'{{"success":true{value}{_channels(body)}}}'
+    fields = {"success": False, "error": failure.error, "error_type": failure.error_type}
+    if failure.exception_type:
+        fields["exception_type"] = failure.exception_type
+    if failure.error_id:
+        fields["error_id"] = failure.error_id
+    return f"{json_text.to_text(fields)[:-1]}{_channels(body)}}}"
+
+
+def _bare(body: Body) -> str:
+    return json_text.to_text({"error": body.failure.error}) if body.failure else body.data or "null"
+
+
+def _meta(body: Body) -> dict[str, Any] | None:
+    fields: dict[str, Any] = {}
+    if body.message is not None:
+        fields[META + "message"] = body.message
+    if body.instruction is not None:
+        fields[META + "instruction"] = body.instruction
+    if body.failure:
+        fields[META + "error-type"] = body.failure.error_type
+    return fields or None
+
+
+def _hints(body: Body, metadata: ToolMetadata) -> str:
+    failure = body.failure
+    error = ""
+    if failure is not None:
+        fields = {"type": failure.error_type, "kind": failure.kind, "message": failure.error}
+        if failure.error_id:
+            fields["errorId"] = failure.error_id
+        error = f',"error":{json_text.to_text(fields)}'
+    return (
+        f'{{"data":{body.data or "null"}{error}{_channels(body)},'
+        f'"agentHints":{body.hints},"metadata":{metadata.to_json_str()}}}'
+    )

@@ -1,0 +1,89 @@
+"""The hints of an answer: the handler's own, or those that follow from how the call ended."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from mcp_core import hints
+from mcp_core.calling.records import Failure, Permit
+from mcp_core.declare.spec import ToolSpec
+from mcp_core.errors import BrokenResult
+from mcp_core.hints import AgentHints, HintWarning
+
+_LONGEST_ECHO = 2000
+
+# A complete answer from the server's own data, with nothing to suggest: the same words each time.
+_PLAIN_HINTS = hints.for_value().to_json_str()
+
+Names = Mapping[str, str]
+"""From the tools a handler may suggest to the names the agent calls them by."""
+
+
+def hint_success(given: AgentHints | None, permit: Permit, value: Any, names: Names) -> str:
+    """The hints of a success, as JSON."""
+    spec = permit.call.spec
+    if given is None and spec.declaration.hints is not None:
+        given = spec.declaration.hints(permit.arguments, value)
+    if given is None and isinstance(value, list | tuple):
+        given = hints.for_list(len(cast(list[Any], value)))
+    if given is None and spec.declaration.deprecated is None:
+        return _PLAIN_HINTS
+    return _finish(given or hints.for_value(), spec, names)
+
+
+def hint_failure(
+    given: AgentHints | None,
+    failure: Failure,
+    spec: ToolSpec,
+    names: Names,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    error: BaseException | None = None,
+) -> str:
+    """The hints of a failure, as JSON. `arguments` are suggested again where the same call may work later."""
+    return _finish(given or _follow_from(failure, spec, arguments, error), spec, names)
+
+
+def _finish(made: AgentHints, spec: ToolSpec, names: Names) -> str:
+    """Only tools that exist, under their final names, with a warning if this one will go."""
+    if not isinstance(cast(Any, made), AgentHints) or not 0.0 <= made.confidence <= 1.0:
+        raise BrokenResult(f"returned hints that break their own structure: {made!r}")
+    unknown = [action for action in made.actions() if action not in names]
+    if unknown:
+        raise BrokenResult(f"returned hints that suggest {', '.join(unknown)}, which is no tool of this server")
+    if deprecated := spec.declaration.deprecated:
+        fix = f"Call {names.get(deprecated.replacement, deprecated.replacement)} instead."
+        sentence = deprecated.sentence()
+        made = made.warned(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
+    return made.renamed(names).to_json_str()
+
+
+def _follow_from(
+    failure: Failure, spec: ToolSpec, arguments: Mapping[str, Any] | None, error: BaseException | None
+) -> AgentHints:
+    retry = hints.SuggestedAction(action=spec.name, priority="high", data=_ready(arguments))
+    match failure.error_type:
+        case "ValidationError":
+            correction = retry.model_copy(update={"category": "correction", "data": None})
+            return hints.for_validation_error(getattr(error, "fields", ()), retry=correction)
+        case "PermissionError":
+            return hints.for_permission(spec.permissions)
+        case "RateLimitError":
+            return hints.for_rate_limit(retry, getattr(error, "retry_after", 0.0))
+        case "ConsentError":
+            return hints.for_consent(spec.name)
+        case "NotFoundError":
+            return hints.for_not_found()
+        case _ if failure.kind == "system":
+            return hints.for_system_error(retry if spec.category == "query" else None)
+        case _:
+            return hints.for_value(evidence=hints.Evidence(completeness=0.0), why="A rule forbids it as things stand.")
+
+
+def _ready(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Arguments to call again with: not when they are long, and not when they are no JSON."""
+    try:
+        return dict(arguments) if arguments and len(to_json(arguments)) <= _LONGEST_ECHO else None
+    except (PydanticSerializationError, ValueError):
+        return None

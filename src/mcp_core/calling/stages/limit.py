@@ -1,0 +1,34 @@
+"""Step 4: no caller uses a tool more often than its rate limit allows."""
+
+from typing import Literal
+
+from mcp_core.calling.records import Call
+from mcp_core.errors import RateLimited, Unavailable
+from mcp_core.mcp_log import get_logger
+from mcp_core.state.memory import State, StateUnavailable
+
+logger = get_logger(__name__)
+
+WhenAway = Literal["open", "closed"]
+"""What a limit does while the shared store is away: let calls through, or refuse them."""
+
+
+async def limit(call: Call, state: State, when_away: WhenAway) -> None:
+    """Count the call, or refuse it."""
+    allowed = call.spec.declaration.rate_limit
+    if allowed is None:
+        return
+    try:
+        wait = await state.hit(f"{call.request.caller.key}\0{call.final_name}", allowed)
+    except StateUnavailable as error:
+        logger.error("Rate limits cannot be read, and fail %s: %s", when_away, error.__cause__)
+        if when_away == "closed":
+            raise Unavailable("The rate limit of this tool cannot be checked right now. Try again later.") from error
+        return
+    if wait > 0:
+        window = allowed.window_ms / 1000
+        raise RateLimited(
+            f"Rate limit of {call.spec.name!r} reached: {allowed.max_calls} calls in {window:g} seconds. "
+            f"Try again in {wait:.1f} seconds.",
+            retry_after=wait,
+        )

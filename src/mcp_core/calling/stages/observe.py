@@ -1,0 +1,84 @@
+"""Step 2: who calls, in which trace, and which of the values no log and no error may show."""
+
+import random
+import re
+import time
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, cast
+
+from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.records import Call, Request
+from mcp_core.context import ToolContext
+from mcp_core.mcp_log import CallMark
+from mcp_core.telemetry import Span, trace_id_of
+
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_LONGEST_ID = 128
+
+
+def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
+    """The call with its ids: those of the caller, or new ones."""
+    # Ids need to differ, not to be secret: no need to ask the system for each.
+    meta, fresh = request.meta, f"{random.getrandbits(256):064x}"
+    context = ToolContext(
+        correlation_id=_correlation_id(meta) or fresh[:32],
+        trace_id=(_trace_id(meta) if span is None else trace_id_of(span)) or fresh[32:],
+        agent_id=request.agent_id,
+        agent_version=request.agent_version,
+        timestamp=f"{_second(int(now))}.{int(now * 1000) % 1000:03d}+00:00",
+        user_id=request.caller.user_id,
+        session_id=request.session_id,
+        metadata=meta,
+        read_only=tool.read_only,
+        progress=request.progress,
+        folders=request.folders,
+    )
+    return Call(request, tool.spec, tool.final_name, context)
+
+
+@lru_cache(maxsize=4)
+def _second(second: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+
+
+def mark_of(call: Call) -> CallMark:
+    """What every log line of the call carries."""
+    return CallMark(call.context.trace_id, call.context.correlation_id, secrets_of(call))
+
+
+def secrets_of(call: Call) -> tuple[str, ...]:
+    """The values of the secret arguments, wherever they stand; the longest first, as one may begin another."""
+    fields = call.spec.secret_fields
+    if not fields:
+        return ()
+    return tuple(sorted(_secret_values(call.request.arguments, fields), key=len, reverse=True))
+
+
+def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iterator[str]:
+    # A list of what is left to look at, not a recursion: arguments may be nested deeper than the stack.
+    rest: list[tuple[Any, bool]] = [(arguments, False)]
+    while rest:
+        value, secret = rest.pop()
+        if isinstance(value, Mapping):
+            rest += [(item, secret or name in fields) for name, item in cast(Mapping[str, Any], value).items()]
+        elif isinstance(value, list | tuple):
+            rest += [(item, secret) for item in cast(list[Any], value)]
+        elif secret and isinstance(value, str) and value:
+            yield value
+        elif secret and type(value) is int and value.bit_length() <= _LONGEST_ID:
+            yield str(value)
+
+
+def _trace_id(meta: Mapping[str, Any]) -> str | None:
+    """The trace id of a W3C traceparent."""
+    header = meta.get("traceparent")
+    found = _TRACEPARENT.match(header) if isinstance(header, str) else None
+    return found[1] if found and int(found[1], 16) else None
+
+
+def _correlation_id(meta: Mapping[str, Any]) -> str | None:
+    """The caller's own id, unless it would break a log line."""
+    given = meta.get("correlationId")
+    usable = isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and given.isprintable()
+    return given if usable else None

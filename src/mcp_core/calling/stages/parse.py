@@ -1,0 +1,97 @@
+"""Step 5: from whatever JSON arrived to validated arguments, or an error that says how to mend them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
+
+from mcp_core.calling.bound import BoundTool
+from mcp_core.declare.spec import ToolSpec
+from mcp_core.errors import InvalidArguments
+from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
+
+_NUL = rb"\u0000"
+"""As JSON writes it. No file name, no header and not every database can hold it."""
+_MOST_ERRORS = 8
+_LONGEST_QUOTE = 60
+
+
+def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str]:
+    """The validated arguments, and their JSON with sorted names.
+
+    They are read from JSON, so that they share nothing with the request, and strictly, so that "5" is no 5.
+    """
+    try:
+        text = to_json(dict(sorted(arguments.items())))
+        if b"NaN" in text or b"Infinity" in text:
+            from_json(text, allow_inf_nan=False)
+        if _NUL in text and _NUL in text.replace(b"\\\\", b""):
+            raise ValueError("NUL")
+    except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
+        raise InvalidArguments(
+            "The arguments are not valid JSON: text with half a character (a lone surrogate) or a NUL character, a "
+            "number that is none (NaN or infinite), or nesting that is too deep. Send plain UTF-8 text, numbers and "
+            "flatter values."
+        ) from error
+    try:
+        return tool.validator.validate_json(text, strict=True), text.decode()
+    except ValidationError as error:
+        raise _explain(tool.spec, error) from None
+
+
+def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
+    details = _without_null(error.errors(include_url=False, include_context=False))
+    fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
+    if sentence := _own_words(spec, details):
+        return InvalidArguments(sentence, fields=tuple(fields))
+    lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
+    if len(details) > _MOST_ERRORS:
+        lines.append(f"and {len(details) - _MOST_ERRORS} more")
+    return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
+
+
+def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """What is wrong with a value that might also have been null. That it is not null, nobody needs to be told."""
+    nullable = {d["loc"][:-1] for d in details if d["type"] == "none_required" and d["loc"][-1:] == ("none",)}
+    if not nullable:
+        return details
+    kept: list[ErrorDetails] = []
+    for detail in details:
+        loc = detail["loc"]
+        # After the place of such a value stands pydantic's own name for its type.
+        tag = next((len(place) for place in nullable if loc[: len(place)] == place and len(loc) > len(place)), None)
+        if detail["type"] != "none_required":
+            kept.append(detail if tag is None else {**detail, "loc": (*loc[:tag], *loc[tag + 1 :])})
+    return kept
+
+
+def _own_words(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:
+    """The sentence that the tool's contract has for this very case."""
+    own = spec.declaration.refusals or {}
+    places = [(str(detail["loc"][0]), detail["type"]) for detail in details if own and detail["loc"]]
+    return next((words for name, kind in places if (words := own.get(f"{name}.{kind}") or own.get(name))), None)
+
+
+def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
+    place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
+    if detail["type"] == "missing":
+        return f"{place}: is required, but missing"
+    if detail["type"] == "extra_forbidden":
+        known = ", ".join(spec.input_schema["properties"]) or "no arguments"
+        return f"{place}: is not an argument here; it takes {known}"
+    message = detail["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if not place:
+        return message
+    secret = detail["loc"][0] in spec.secret_fields or any(is_secret_name(str(part)) for part in detail["loc"])
+    return f"{place}: {message}, got {REDACTED if secret else redact_text(_quote(detail['input']))}"
+
+
+def _quote(value: Any) -> str:
+    if isinstance(value, str) and len(value) > _LONGEST_QUOTE:
+        return f"{json.dumps(value[:_LONGEST_QUOTE])}... ({len(value)} characters)"
+    if isinstance(value, dict | list):
+        return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"  # pyright: ignore[reportUnknownArgumentType]
+    return json.dumps(value, default=repr)[: _LONGEST_QUOTE * 2]

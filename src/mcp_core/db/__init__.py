@@ -1,0 +1,1 @@
+"""A server's database, in SQLite or PostgreSQL, and its migrations."""

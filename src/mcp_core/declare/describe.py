@@ -1,0 +1,171 @@
+"""Descriptions: one declaration, read by people and agents in full or in short."""
+
+import json
+from collections.abc import Mapping
+from string import ascii_lowercase
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel
+
+from mcp_core.declare import schema
+from mcp_core.declare.spec import Example, ToolSpec
+
+Detail = Literal["full", "compact"]
+
+CONSENT_HEADING = "REQUIRES EXPLICIT USER INSTRUCTION"
+
+
+def with_arguments(spec: ToolSpec) -> str:
+    """A bare function's docstring joined with its arguments."""
+    parts = [spec.description, _consent(spec), _returns(spec), schema_markdown(spec.parameters)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def describe(spec: ToolSpec, detail: Detail) -> str:
+    """The description an agent is shown."""
+    return full(spec) if detail == "full" else compact(spec)
+
+
+def compact(spec: ToolSpec) -> str:
+    """What it does, when to use it, what it returns: for agents that pay by the token."""
+    parts = [spec.declaration.description or spec.doc.summary, _consent_in_short(spec), _deprecation(spec)]
+    if not spec.declaration.description:
+        parts += [spec.doc.when or " ".join(spec.doc.body.split()), _returns(spec)]
+    return " ".join(part for part in parts if part)
+
+
+def full(spec: ToolSpec) -> str:
+    """Four labelled sections: description, JSON Schema, usage, examples."""
+    intro = [spec.doc.summary, _consent(spec), _deprecation(spec), spec.doc.body, _returns(spec)]
+    if spec.declaration.description:
+        intro = [spec.declaration.description, _consent(spec), _deprecation(spec)]
+    sections = [
+        "## Description\n" + "\n\n".join(part for part in intro if part),
+        "## JSON Schema\n```json\n" + json.dumps(spec.input_schema, indent=2, ensure_ascii=False) + "\n```",
+        "## Usage Instructions\n```\n" + (spec.doc.usage or _usage(spec)) + "\n```",
+    ]
+    if spec.examples:
+        sections.append("## Concrete Examples\n" + "\n\n".join(_example(spec, e) for e in spec.examples))
+    return "\n\n".join(sections)
+
+
+def _returns(spec: ToolSpec) -> str:
+    if not spec.doc.returns:
+        return ""
+    text = spec.doc.returns
+    if text.lower().startswith("return"):
+        return text
+    # "A list" goes on as "a list", but "JSON" and "A" stay as they are.
+    return f"Returns {text[0].lower()}{text[1:]}" if text[1:2] in (" ", *ascii_lowercase) else f"Returns {text}"
+
+
+def _consent(spec: ToolSpec) -> str:
+    if spec.consent is None:
+        return ""
+    asked = " The user is asked to confirm it." if spec.declaration.confirm else ""
+    return (
+        f"{CONSENT_HEADING}: only call this when the user has asked for exactly this action. "
+        f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{asked} "
+        "Do not use it frivolously, on a guess, or as a step the user has not heard of."
+    )
+
+
+def _consent_in_short(spec: ToolSpec) -> str:
+    if spec.consent is None:
+        return ""
+    asked = " They are asked to confirm it." if spec.declaration.confirm else ""
+    states = f"{CONSENT_HEADING}: the user asked for exactly this, as {schema.CONSENT_FIELD} states."
+    return f"{states}{asked} Never call it frivolously or on a guess."
+
+
+def _deprecation(spec: ToolSpec) -> str:
+    deprecated = spec.declaration.deprecated
+    return deprecated.sentence().replace("Deprecated", "DEPRECATED", 1) if deprecated else ""
+
+
+def _usage(spec: ToolSpec) -> str:
+    required = set(spec.input_schema.get("required", ()))
+    lines = [f"{spec.name}("]
+    for name, argument in spec.input_schema["properties"].items():
+        note = "required" if name in required else "optional"
+        lines.append(f"  {name}={_place(_type(argument))},  # {note}")
+    return "\n".join([*lines, ")"])
+
+
+def _place(kind: str) -> str:
+    # In angle brackets it would be an element of HTML, which no description may hold.
+    return "{...}" if kind == "object" else f"<{kind}>"
+
+
+def _example(spec: ToolSpec, example: Example) -> str:
+    arguments = ", ".join(f"{name}={_json(value)}" for name, value in example.params.items())
+    return f"```\n# {example.description}\n{spec.name}({arguments})\n# -> {_json(example.expected_result)}\n```"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+# --- the schema as Markdown --------------------------------------------------------------------------------
+
+
+def schema_markdown(model: type[BaseModel]) -> str:
+    """Every argument with type, need, default, limits and description, under a `## Arguments` heading."""
+    fields = schema.json_schema(model)
+    required = set(fields.get("required", ()))
+    rows = [_row(name, argument, required=name in required) for name, argument in fields["properties"].items()]
+    return "\n".join(["## Arguments", "", *(rows or ["None."])])
+
+
+def _row(name: str, argument: Mapping[str, Any], *, required: bool, depth: int = 0) -> str:
+    notes = [_type(argument), "required" if required else "optional"]
+    if "default" in argument:
+        notes.append(f"default: {_json(argument['default'])}")
+    notes += _limits(argument)
+    head = f"{'  ' * depth}- **{name}** ({', '.join(notes)})"
+    lines = [f"{head}: {argument['description']}" if argument.get("description") else head]
+    for inner in _objects_inside(argument):
+        needed = set(inner.get("required", ()))
+        lines += [_row(k, v, required=k in needed, depth=depth + 1) for k, v in inner["properties"].items()]
+    return "\n".join(lines)
+
+
+def _objects_inside(argument: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The nested objects of an argument that is one, or a list, a mapping or a choice of them."""
+    if "properties" in argument:
+        return [argument]
+    inside = [argument.get("items"), argument.get("additionalProperties")]
+    for several in ("anyOf", "oneOf", "prefixItems"):
+        inside += argument.get(several, ())
+    return [found for part in inside if isinstance(part, Mapping) for found in _objects_inside(cast(Any, part))]
+
+
+def _type(argument: Mapping[str, Any]) -> str:
+    if "enum" in argument:
+        return " | ".join(_json(value) for value in argument["enum"])
+    for union in ("anyOf", "oneOf"):
+        if union in argument:
+            return " or ".join(_type(option) for option in argument[union])
+    if argument.get("type") == "array":
+        return f"list of {_type(argument['items'])}" if argument.get("items") else "list"
+    named: str | list[str] = argument.get("type", "any")
+    kind = " or ".join(named) if isinstance(named, list) else named
+    return f"{kind} ({argument['format']})" if "format" in argument else kind
+
+
+_LIMITS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "above {}",
+    "exclusiveMaximum": "below {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matching `{}`",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+
+
+def _limits(argument: Mapping[str, Any]) -> list[str]:
+    return [words.format(argument[key]) for key, words in _LIMITS.items() if key in argument]

@@ -1,0 +1,1 @@
+"""The fast lane: ordinary requests, answered without the MCP SDK."""

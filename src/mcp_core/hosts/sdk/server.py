@@ -1,0 +1,185 @@
+"""The native host: an `App` on the MCP SDK's low-level server, over stdio and streamable HTTP."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import mcp_types as types
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from mcp_core.app import App, ListedTool
+from mcp_core.calling.library import LIST_TTL_MS
+from mcp_core.calling.records import Caller, Question
+from mcp_core.errors import Refused
+from mcp_core.hosts import library_json
+from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
+from mcp_core.hosts.sdk import wire
+from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
+from mcp_core.settings import Settings
+
+
+def build_server(app: App) -> Server[App]:
+    """The SDK's server for an app. Entering its lifespan opens the app."""
+    handlers = _Handlers(app)
+    hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
+    server = Server(
+        app.name,
+        version=app.version,
+        title=app.title,
+        instructions=app.instructions,
+        lifespan=handlers.lifespan,
+        cache_hints={
+            "tools/list": hint,
+            "resources/list": hint,
+            "resources/templates/list": hint,
+            "prompts/list": hint,
+            "server/discover": hint,
+        },
+        get_tool_input_schema=app.input_schema,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts if app.library.prompts else None,
+        on_get_prompt=handlers.get_prompt if app.library.prompts else None,
+    )
+    # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
+    server.middleware.clear()
+    return server
+
+
+class _Handlers:
+    """What the SDK calls. The lists are made once, but that of resources which change while the server runs."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        tools = app.list_tools()
+        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools])
+        self._documents = [library_json.resource_fields(resource) for resource in app.library.fixed]
+        self._templates = [library_json.template_fields(template) for template in app.library.templates]
+        self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
+
+    @asynccontextmanager
+    async def lifespan(self, server: Server[App]) -> AsyncGenerator[App]:
+        async with self._app:
+            yield self._app
+
+    async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return self._tools
+
+    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
+        app = self._app
+        answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx)))
+        if isinstance(answer, Question):
+            return wire.input_required(answer)
+        # A mapping, not a model: the SDK would build the model only to take it apart again.
+        result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+        if answer.structured is not None:
+            result["structuredContent"] = answer.structured
+        if answer.meta:
+            result["_meta"] = dict(answer.meta)
+        return _complete(ctx, result)
+
+    async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        if not self._app.library.changes:
+            return _complete(ctx, {"resources": self._documents})
+        cursor = params.cursor if params else None
+        result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)
+        return result if cursor is not None else {**result, "resources": self._documents + result["resources"]}
+
+    async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        return _complete(ctx, {"resourceTemplates": self._templates})
+
+    async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
+        return await self._from_library(ctx, "resources/read", params.uri)
+
+    async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        return _complete(ctx, {"prompts": self._prompts})
+
+    async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        return await self._from_library(ctx, "prompts/get", params.name, params.arguments)
+
+    async def _from_library(
+        self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None, cursor: str | None = None
+    ) -> dict[str, Any]:
+        request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx))
+        try:
+            result, fresh = await library_json.answer(self._app.library, method, cursor, request)
+        except Refused as refused:
+            code = library_json.error_code(refused)
+            raise MCPError(code=code, message=str(refused), data=refused.data or None) from None
+        return _complete(ctx, {**result, **fresh})
+
+    def _caller(self, ctx: Context) -> Caller:
+        return ctx.request.scope[CALLER_KEY] if ctx.request is not None else self._app.local_caller
+
+
+def _complete(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
+    """The result of a request, as its era marks one that asks for nothing more."""
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        result["resultType"] = "complete"
+    return result
+
+
+def _tool(tool: ListedTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        _meta=dict(tool.meta) or None,
+    )
+
+
+async def serve_stdio(app: App) -> None:
+    """Serve over stdin and stdout until the input ends."""
+    server = build_server(app)
+    async with stdio_server() as (reader, writer):
+        await server.run(reader, writer, server.create_initialization_options())
+
+
+class HttpFront:
+    """An ASGI application that serves an app at `/mcp`, with Origin, Host and token checks on.
+
+    Whoever mounts it enters its `lifespan` first.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._inner = build_server(app).streamable_http_app(transport_security=_security(app.settings))
+
+    def lifespan(self) -> AbstractAsyncContextManager[Any]:
+        """Opens the app and the SDK's session manager."""
+        return self._inner.router.lifespan_context(self._inner)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say who calls, before the protocol is looked at."""
+        caller = await http_caller(self._app, scope, Headers(scope=scope).get("authorization", ""))
+        if caller is None:
+            return await refuse(send)
+        scope[CALLER_KEY] = caller
+        # Space around a header's value is no part of it (RFC 9110, 5.5), but some gets here, and the SDK compares it.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        if caller.user_id is not None:
+            # The SDK ties a session to the user who opened it; nobody else's token gets into it.
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
+        return await self._inner(scope, receive, send)
+
+
+def _security(settings: Settings) -> TransportSecuritySettings:
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=allowed_hosts(settings),
+        allowed_origins=allowed_origins(settings),
+    )

@@ -1,0 +1,155 @@
+"""What `serve` shows: a page in the browser and a text in the terminal, from the same facts."""
+
+import html
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from mcp_core.app import App, ListedTool
+from mcp_core.declare.prompts import Prompt
+from mcp_core.declare.resources import ResourceSource
+
+_STYLE = """
+:root{color-scheme:light dark;--line:#8884;--soft:#8881;--accent:#2563eb}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid var(--line);padding-bottom:.3rem}
+h3{font-size:1rem;margin:1rem 0 .3rem}
+code,pre{font:14px/1.45 ui-monospace,monospace}
+pre{background:var(--soft);padding:.8rem;border-radius:6px;overflow:auto}
+details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.5rem .8rem}
+details h2{font-size:1rem;margin:1rem 0 .3rem;border:0}
+summary{cursor:pointer}summary code{font-weight:600}
+.tag{font-size:.75rem;border:1px solid var(--line);border-radius:1rem;padding:0 .5rem;margin-left:.3rem}
+.warn{color:#b45309;border-color:#b45309}a{color:var(--accent)}
+"""
+
+
+def address(app: App, base_url: str) -> str:
+    """Where an app is served."""
+    return f"{base_url}/{app.name}/mcp"
+
+
+def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
+    """What clients want to be told, in the form most of them read."""
+    return {"mcpServers": {app.name: {"type": "http", "url": address(app, base_url)} for app in apps}}
+
+
+def terminal_text(apps: Sequence[App], base_url: str) -> str:
+    """What is served, how to call it, and how to add it to a client."""
+    lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''}. Documentation: {base_url}/", ""]
+    for app in apps:
+        tools = app.list_tools()
+        lines.append(f"  {app.title} {app.version}   {address(app, base_url)}")
+        lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in tools]
+        lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
+        lines += [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
+    first, command = apps[0], _command()
+    lines += [
+        "",
+        "Call it from another terminal:",
+        f"  {command} tools {address(first, base_url)}",
+        f"  {command} call {address(first, base_url)} {_sample_call(first)}",
+        "",
+        "Add it to a client:",
+        *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
+        f"  claude mcp add --transport http {first.name} {address(first, base_url)}",
+        "",
+        f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
+    ]
+    return "\n".join(lines)
+
+
+def _command() -> str:
+    """How our command is called here. Where no environment is activated, the shell does not find it by its name."""
+    beside = Path(sys.executable).with_name("toolcharter")
+    if shutil.which("toolcharter") or not beside.exists():
+        return "toolcharter"
+    return str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside)
+
+
+def _first_line(app: App, tool: ListedTool) -> str:
+    return app.registry.resolve(tool.name).doc.summary or tool.title
+
+
+def _sample_call(app: App) -> str:
+    for tool in app.list_tools():
+        spec = app.registry.resolve(tool.name)
+        if spec.examples and spec.category == "query":
+            words = [f"{key}={_word(value)}" for key, value in spec.examples[0].params.items()]
+            return " ".join([tool.name, *words])
+    return "TOOL key=value"
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) and " " not in value else f"'{json.dumps(value)}'" if isinstance(
+        value, str | list | dict) else json.dumps(value)  # fmt: skip
+
+
+def render_page(apps: Sequence[App], base_url: str) -> str:
+    """One page, with nothing loaded from elsewhere."""
+    configuration = html.escape(json.dumps(client_configuration(apps, base_url), indent=2))
+    servers = "".join(_server(app, base_url) for app in apps)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>toolcharter</title><style>{_STYLE}</style></head><body><h1>MCP servers here</h1>"
+        f'<p><a href="/health">health</a> · <a href="/metrics">metrics</a></p>{servers}'
+        f"<h2>Client configuration</h2><p>For clients that read <code>mcpServers</code>:</p><pre>{configuration}</pre>"
+        "</body></html>"
+    )
+
+
+def _server(app: App, base_url: str) -> str:
+    url = html.escape(address(app, base_url))
+    name = html.escape(app.name)
+    about = f"<p>{html.escape(app.instructions)}</p>" if app.instructions else ""
+    tools = "".join(_tool(app, tool) for tool in app.list_tools())
+    commands = f"claude mcp add --transport http {name} {url}\ntoolcharter call {url} {html.escape(_sample_call(app))}"
+    return (
+        f'<h2 id="{name}">{html.escape(app.title)} <small>{html.escape(app.version)}</small></h2>'
+        f"{about}<pre>{url}</pre><pre>{commands}</pre>{tools}{''.join(map(_prompt, app.library.prompts))}"
+        f"{''.join(map(_source, app.library.sources))}"
+    )
+
+
+def _prompt(prompt: Prompt) -> str:
+    arguments = "".join(
+        f"<li><code>{html.escape(a.name)}</code>{'' if a.required else ' (optional)'} "
+        f"{html.escape(a.description or '')}</li>"
+        for a in prompt.arguments
+    )
+    return (
+        f'<details><summary><code>{html.escape(prompt.name)}</code><span class="tag">prompt</span> '
+        f"{html.escape(prompt.spec.doc.summary)}</summary>"
+        f"{MarkdownIt('js-default').render(prompt.description)}<ul>{arguments}</ul></details>"
+    )
+
+
+def _source(source: ResourceSource) -> str:
+    known = [(r.uri, r.description or r.name) for r in source.fixed]
+    known += [(t.uri_template, t.description or t.name) for t in source.templates]
+    listed = "".join(f"<li><code>{html.escape(uri)}</code> {html.escape(words)}</li>" for uri, words in known)
+    return (
+        f'<details><summary><code>{html.escape(source.prefix)}</code><span class="tag">resources</span></summary>'
+        f"<ul>{listed}</ul></details>"
+    )
+
+
+def _tool(app: App, tool: ListedTool) -> str:
+    spec = app.registry.resolve(tool.name)
+    marks = [("", spec.category)]
+    if tool.annotations.get("destructiveHint"):
+        marks.append((" warn", "destructive"))
+    if spec.declaration.deprecated:
+        marks.append((" warn", "deprecated"))
+    tags = "".join(f'<span class="tag{kind}">{html.escape(text)}</span>' for kind, text in marks)
+    documentation = MarkdownIt("js-default").render(app.documentation(tool.name))
+    return (
+        f'<details id="{html.escape(app.name)}-{html.escape(tool.name)}"><summary><code>{html.escape(tool.name)}</code>'
+        f"{tags} {html.escape(spec.doc.summary)}</summary>{documentation}</details>"
+    )

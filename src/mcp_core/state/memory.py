@@ -1,0 +1,128 @@
+"""What calls share: cached answers, rate limits, used confirmations. In memory here, in Redis in `redis_state`."""
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from mcp_core.calling.records import Body
+from mcp_core.declare.spec import RateLimit
+
+MOST_ENTRIES = 4096
+LARGEST_ENTRY = 1_000_000
+
+
+class StateUnavailable(Exception):
+    """The shared store cannot be reached."""
+
+
+class State(Protocol):
+    """The shared store. A method raises StateUnavailable when it cannot be reached."""
+
+    async def hit(self, key: str, limit: RateLimit) -> float:
+        """Count a call. 0 when it is within the limit, else the seconds to wait."""
+        ...
+
+    async def generation(self, tags: Sequence[str]) -> str:
+        """The age of the data behind these tags; part of each cache key."""
+        ...
+
+    async def forget(self, tags: Sequence[str]) -> None:
+        """Make every cached answer behind these tags unreachable."""
+        ...
+
+    async def recall(self, key: str) -> Body | None:
+        """A cached answer that is still fresh."""
+        ...
+
+    async def remember(self, key: str, body: Body, ttl: float) -> None:
+        """Keep an answer for `ttl` seconds."""
+        ...
+
+    async def claim(self, nonce: str, ttl: float) -> bool:
+        """Use up a one-time value. False when it was used before."""
+        ...
+
+    async def seal_key(self) -> bytes:
+        """The key that all processes sharing this store seal confirmations with."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class MemoryState:
+    """For one process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._windows: dict[str, tuple[int, int, int, float]] = {}
+        self._generations: dict[str, int] = {}
+        self._answers: OrderedDict[str, tuple[float, Body]] = OrderedDict()
+        self._claims: dict[str, float] = {}
+        self._key = secrets.token_bytes(32)
+
+    async def hit(self, key: str, limit: RateLimit) -> float:
+        """A sliding window: the last one counts for as much of it as still lies within the window."""
+        window = limit.window_ms / 1000
+        now = self._clock()
+        index, passed = int(now // window), now % window / window
+        seen, current, previous, _ = self._windows.get(key, (index, 0, 0, window))
+        if seen != index:
+            current, previous = 0, current if seen == index - 1 else 0
+        if previous * (1 - passed) + current + 1 > limit.max_calls:
+            self._windows[key] = (index, current, previous, window)
+            return _wait(limit.max_calls, current, previous, passed) * window
+        if len(self._windows) >= MOST_ENTRIES and key not in self._windows:
+            self._windows = {k: w for k, w in self._windows.items() if (w[0] + 2) * w[3] > now}
+        self._windows[key] = (index, current + 1, previous, window)
+        return 0.0
+
+    async def generation(self, tags: Sequence[str]) -> str:
+        return ".".join([str(self._generations.get(tag, 0)) for tag in tags])
+
+    async def forget(self, tags: Sequence[str]) -> None:
+        for tag in tags:
+            self._generations[tag] = self._generations.get(tag, 0) + 1
+
+    async def recall(self, key: str) -> Body | None:
+        entry = self._answers.get(key)
+        if entry is None:
+            return None
+        if entry[0] <= self._clock():
+            del self._answers[key]
+            return None
+        self._answers.move_to_end(key)
+        return entry[1]
+
+    async def remember(self, key: str, body: Body, ttl: float) -> None:
+        if len(body.data or "") + len(key) > LARGEST_ENTRY:
+            return
+        self._answers[key] = (self._clock() + ttl, body)
+        if len(self._answers) > MOST_ENTRIES:
+            self._answers.popitem(last=False)
+
+    async def claim(self, nonce: str, ttl: float) -> bool:
+        now = self._clock()
+        if self._claims.get(nonce, 0.0) > now:
+            return False
+        if len(self._claims) >= MOST_ENTRIES:
+            self._claims = {n: end for n, end in self._claims.items() if end > now}
+        self._claims[nonce] = now + ttl
+        return True
+
+    async def seal_key(self) -> bytes:
+        return self._key
+
+    async def close(self) -> None:
+        self._answers.clear()
+
+
+def _wait(most: int, current: int, previous: int, passed: float) -> float:
+    """How much of a window must pass until one more call fits."""
+    if current + 1 <= most and previous:
+        return max(0.0, 1 - (most - 1 - current) / previous - passed)
+    # The current window is full by itself: it has to end, and then to fade.
+    return (1 - passed) + max(0.0, 1 - (most - 1) / current)

@@ -1,0 +1,120 @@
+"""Shared state in Redis: several processes behind one address behave as one."""
+
+import asyncio
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+from limits import RateLimitItemPerSecond
+from limits.aio.storage import RedisStorage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.errors import StorageError
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from mcp_core.calling.records import Body
+from mcp_core.declare.spec import RateLimit
+from mcp_core.state.memory import LARGEST_ENTRY, StateUnavailable
+
+_TIMEOUT = 2.0
+
+
+class RedisState:
+    """For several processes.
+
+    Everything it writes is below `toolcharter:<server>:`. Answers, limits and used confirmations expire by
+    themselves; one counter for each tag and one key for sealing stay.
+    """
+
+    def __init__(self, url: str, server: str) -> None:
+        self._prefix = f"toolcharter:{server}:"
+        self._redis: Any = cast(Any, Redis).from_url(
+            url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
+        )
+        # On the same connections: they have a timeout, and are closed with the rest.
+        storage = RedisStorage(
+            f"async+{url}",
+            implementation="redispy",
+            key_prefix=self._prefix + "limit",
+            wrap_exceptions=True,
+            connection_pool=self._redis.connection_pool,
+        )
+        self._limiter = SlidingWindowCounterRateLimiter(storage)
+
+    async def hit(self, key: str, limit: RateLimit) -> float:
+        # `limits` counts whole seconds; a shorter window is rounded up, which is the stricter reading.
+        item = RateLimitItemPerSecond(limit.max_calls, max(1, -(-limit.window_ms // 1000)))
+        try:
+            if await self._limiter.hit(item, key):
+                return 0.0
+            stats = await self._limiter.get_window_stats(item, key)
+        except StorageError as error:
+            raise StateUnavailable("rate limits") from error
+        return max(0.001, stats.reset_time - time.time())
+
+    async def generation(self, tags: Sequence[str]) -> str:
+        if not tags:
+            return ""
+        try:
+            found = await self._redis.mget([f"{self._prefix}tag:{tag}" for tag in tags])
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("cache") from error
+        return ".".join(value or "0" for value in cast(list[str | None], found))
+
+    async def forget(self, tags: Sequence[str]) -> None:
+        # Also for a call that is being cancelled, which may be cancelled again at every wait.
+        await asyncio.shield(self._raise_generations(tags))
+
+    async def _raise_generations(self, tags: Sequence[str]) -> None:
+        try:
+            async with self._redis.pipeline(transaction=True) as batch:
+                for tag in tags:
+                    batch.incr(f"{self._prefix}tag:{tag}")
+                await batch.execute()
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("cache") from error
+
+    async def recall(self, key: str) -> Body | None:
+        try:
+            text = cast(str | None, await self._redis.get(self._hashed(key)))
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("cache") from error
+        try:
+            return Body(**json.loads(text)) if text else None
+        except (ValueError, TypeError):
+            return None  # another release wrote it
+
+    async def remember(self, key: str, body: Body, ttl: float) -> None:
+        text = json.dumps(body._asdict())
+        if len(text) > LARGEST_ENTRY:
+            return
+        try:
+            await self._redis.set(self._hashed(key), text, px=max(1, int(ttl * 1000)))
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("cache") from error
+
+    async def claim(self, nonce: str, ttl: float) -> bool:
+        try:
+            won = await self._redis.set(f"{self._prefix}used:{nonce}", "1", nx=True, px=max(1, int(ttl * 1000)))
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("confirmations") from error
+        return bool(won)
+
+    async def seal_key(self) -> bytes:
+        """The first process to ask makes it; the others read it."""
+        name = f"{self._prefix}seal-key"
+        try:
+            await self._redis.set(name, secrets.token_hex(32), nx=True)
+            return bytes.fromhex(cast(str, await self._redis.get(name)))
+        except (RedisError, OSError) as error:
+            raise StateUnavailable("confirmations") from error
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+    def _hashed(self, key: str) -> str:
+        # Arguments are part of a cache key, and may be secret or long.
+        return f"{self._prefix}answer:{hashlib.sha256(key.encode()).hexdigest()}"

@@ -1,0 +1,27 @@
+"""Serve MCP servers over HTTP on one port, each at /NAME/mcp, with a page at / that documents them."""
+
+import argparse
+import os
+
+from mcp_core import mcp_log
+from mcp_core.hosts.site.server import serve_http
+from mcp_core.settings import add_options, from_options
+from toolcharter import targets
+
+CannotRun = targets.NoSuchTarget
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument(
+        "servers", nargs="*", metavar="NAME", help="installed servers, files or module:object; default: all installed"
+    )
+    add_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until told to stop."""
+    settings = from_options(options)
+    mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
+    serve_http(targets.load_all(options.servers, settings), settings)
+    return os.EX_OK

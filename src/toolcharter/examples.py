@@ -1,0 +1,168 @@
+"""Declared examples, run: each one in a server of its own, against what it says comes back.
+
+In an expected result a wildcard stands for what differs each time:
+
+    <uuid>    a UUID                <number>  any number
+    <time>    an ISO 8601 time      <any>     anything, as long as it is there
+    <text>    any text
+"""
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+from uuid import UUID
+
+from mcp_core import json_text
+from mcp_core.app import App
+from mcp_core.calling.records import Answer, Caller, Request
+from mcp_core.calling.render import Format
+from mcp_core.declare.spec import Example, ToolSpec
+from mcp_core.settings import Settings
+
+Build = Callable[[Settings], App]
+
+_EVERYONE = Caller(key="example", grants=frozenset({"*"}))
+"""An example shows what a tool does, not what it refuses."""
+_LONGEST_QUOTE = 200
+
+
+class CannotRehearse(Exception):
+    """The examples of a server cannot be run; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of an example: nothing to say, or one sentence for each difference."""
+
+    tool: str
+    example: str
+    differences: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether it did what it says."""
+        return not self.differences
+
+
+async def try_all(build: Build, settings: Settings, tool: str | None = None) -> list[Outcome]:
+    """Run every example of a server, or of one of its tools."""
+    return [await try_example(build, spec, example, settings) for spec, example in declared(build(settings), tool)]
+
+
+def declared(app: App, tool: str | None = None) -> list[tuple[ToolSpec, Example]]:
+    """The examples of a server, or of one of its tools."""
+    chosen = [spec for spec in app.registry.get_all() if tool in (None, spec.name, app.registry.final_name(spec))]
+    return [(spec, example) for spec in chosen for example in spec.examples]
+
+
+async def try_example(build: Build, spec: ToolSpec, example: Example, settings: Settings) -> Outcome:
+    """Run one example, on a database that is made for it unless the settings name one."""
+    with tempfile.TemporaryDirectory(prefix="toolcharter-") as folder:
+        own = settings.db or f"sqlite:///{Path(folder) / 'example.db'}"
+        # What is shared with other processes, or kept, is left alone.
+        apart = settings.model_copy(update={"db": own, "redis": None, "audit_file": None})
+        app = build(apart)
+        if app.settings is not apart:
+            raise CannotRehearse(
+                f"{app.name!r} does not use the settings it is given, so an example would change what it really keeps. "
+                "Name a function that builds it from its settings: build(settings) -> App(..., settings=settings)."
+            )
+        async with app:
+            if app.rehearse is not None:
+                await app.rehearse(app)
+            answer = await app.run(Request(app.registry.final_name(spec), example.params, _EVERYONE, ask=_yes))
+    found = _compare(example.expected_result, cast(Answer, answer), app.policy.format)
+    return Outcome(spec.name, example.description, tuple(found))
+
+
+async def _yes(_: str) -> bool:
+    return True
+
+
+def _compare(expected: Any, answer: Answer, format: Format) -> list[str]:
+    if answer.is_error:
+        return [f"expected {_quote(expected)}, but the call failed: {answer.text}"]
+    body = json.loads(answer.text)
+    got = body if format == "bare" else body.get("value" if format == "result" else "data")
+    return list(differences(json.loads(json_text.to_text(expected)), got))
+
+
+# --- what differs -------------------------------------------------------------------------------------------
+
+
+def differences(expected: Any, got: Any, path: str = "value") -> Iterator[str]:
+    """One sentence for each place where a JSON value is not as expected."""
+    if isinstance(expected, str) and expected in WILDCARDS:
+        if not WILDCARDS[expected](got):
+            yield f"{path}: expected {expected}, got {_quote(got)}"
+    elif isinstance(expected, dict) and isinstance(got, dict):
+        yield from _fields(cast(dict[str, Any], expected), cast(dict[str, Any], got), path)
+    elif isinstance(expected, list) and isinstance(got, list):
+        yield from _entries(cast(list[Any], expected), cast(list[Any], got), path)
+    elif not _same(expected, got):
+        yield f"{path}: expected {_quote(expected)}, got {_quote(got)}"
+
+
+def _fields(expected: Mapping[str, Any], got: Mapping[str, Any], path: str) -> Iterator[str]:
+    for name, value in expected.items():
+        if name in got:
+            yield from differences(value, got[name], f"{path}.{name}")
+        else:
+            yield f"{path}.{name}: expected {_quote(value)}, but it is missing"
+    for name in got:
+        if name not in expected:
+            yield f"{path}.{name}: not expected, got {_quote(got[name])}"
+
+
+def _entries(expected: list[Any], got: list[Any], path: str) -> Iterator[str]:
+    if len(expected) != len(got):
+        yield f"{path}: expected {len(expected)} entries, got {len(got)}: {_quote(got)}"
+        return
+    for number, (one, other) in enumerate(zip(expected, got, strict=True)):
+        yield from differences(one, other, f"{path}[{number}]")
+
+
+def _same(expected: Any, got: Any) -> bool:
+    """Equal as JSON sees it: 1 is 1.0, but True is not 1."""
+    return isinstance(expected, bool) == isinstance(got, bool) and expected == got
+
+
+def _quote(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+
+
+# --- wildcards ----------------------------------------------------------------------------------------------
+
+
+def _is_uuid(value: Any) -> bool:
+    return isinstance(value, str) and _reads(lambda: str(UUID(value)) == value.lower())
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, str) and "T" in value and _reads(lambda: bool(datetime.fromisoformat(value)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _reads(read: Callable[[], bool]) -> bool:
+    try:
+        return read()
+    except ValueError:
+        return False
+
+
+WILDCARDS: Mapping[str, Callable[[Any], bool]] = {
+    "<uuid>": _is_uuid,
+    "<time>": _is_time,
+    "<text>": lambda value: isinstance(value, str),
+    "<number>": _is_number,
+    "<any>": lambda _: True,
+}

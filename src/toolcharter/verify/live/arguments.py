@@ -1,0 +1,156 @@
+"""Arguments made up from a schema: the least that fits it, and values that do not."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from toolcharter.verify.subject import Schema, resolve, types_of
+
+UNKNOWN = "toolcharter_no_such_argument"
+_DEEPEST = 8
+_FORMATS = {
+    "date": "2026-01-15",
+    "date-time": "2026-01-15T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "PT1H",
+    "email": "someone@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com/",
+    "url": "https://example.com/",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+_GUESSES = ("example", "1", "a", "A", "example_1", "EX-1", "2026-01-15", "https://example.com/", "12:00", "0" * 8, "en")
+_WRONG: Mapping[str, Any] = {
+    "string": "not of this type",
+    "object": {"not": "of this type"},
+    "array": [[]],
+    "number": 0.5,
+}
+
+
+class _NoValue(Exception):
+    """Nothing that fits was found."""
+
+
+def valid_arguments(schema: Schema) -> dict[str, Any] | None:
+    """The least arguments that a schema takes; None where they cannot be made up."""
+    try:
+        made = _object(resolve(schema, schema), schema, 0)
+    except _NoValue:
+        return None
+    return made
+
+
+def wrong_value(types: Sequence[str], schema: Schema) -> Any:
+    """A value of a type that is not among these; None where all would do, or none is named."""
+    named = set(types) | ({"number"} if "integer" in types else set[str]())
+    if not named or "const" in schema:
+        return None
+    return next((value for kind, value in _WRONG.items() if kind not in named), None)
+
+
+def _value(schema: Schema, root: Schema, depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise _NoValue
+    schema = resolve(schema, root)
+    if "$ref" in schema:
+        raise _NoValue  # it leads out of the document, in a circle, or nowhere
+    if "const" in schema:
+        return schema["const"]
+    for word in ("enum", "examples"):
+        options = schema.get(word)
+        if isinstance(options, list) and options:
+            return cast(list[Any], options)[0]
+    if schema.get("default") is not None:
+        return schema["default"]
+    for word in ("anyOf", "oneOf"):
+        if isinstance(branches := schema.get(word), list):
+            return _first(cast(list[Any], branches), root, depth)
+    return _of_type(schema, root, depth)
+
+
+def _first(branches: list[Any], root: Schema, depth: int) -> Any:
+    for branch in branches:
+        if isinstance(branch, dict) and cast(Schema, branch).get("type") != "null":
+            try:
+                return _value(cast(Schema, branch), root, depth + 1)
+            except _NoValue:
+                continue
+    raise _NoValue
+
+
+def _of_type(schema: Schema, root: Schema, depth: int) -> Any:
+    kind = next((kind for kind in types_of(schema) if kind != "null"), "object" if "properties" in schema else "string")
+    if kind == "object":
+        return _object(schema, root, depth)
+    if kind == "array":
+        return _array(schema, root, depth)
+    if kind in ("integer", "number"):
+        return _number(schema, whole=kind == "integer")
+    return False if kind == "boolean" else _text(schema)
+
+
+def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
+    properties = schema.get("properties")
+    fields = cast(dict[str, Any], properties) if isinstance(properties, dict) else {}
+    needed = schema.get("required")
+    made: dict[str, Any] = {}
+    for name in cast(list[Any], needed) if isinstance(needed, list) else ():
+        field = fields.get(name) if isinstance(name, str) else None
+        made[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, root, depth + 1)
+    return made
+
+
+def _array(schema: Schema, root: Schema, depth: int) -> list[Any]:
+    least, items = schema.get("minItems"), schema.get("items")
+    if not isinstance(least, int) or least < 1:
+        return []
+    if least > 1 and schema.get("uniqueItems"):
+        raise _NoValue
+    return [_value(cast(Schema, items) if isinstance(items, dict) else {}, root, depth + 1)] * min(least, 100)
+
+
+def _number(schema: Schema, *, whole: bool) -> float:
+    step = _given(schema, "multipleOf") or 1
+    low, above = _given(schema, "minimum"), _given(schema, "exclusiveMinimum")
+    high, below = _given(schema, "maximum"), _given(schema, "exclusiveMaximum")
+    for start in (1, low, above, high, below, 0):
+        for number in (start, *((start + step, start - step) if start is not None else ())):
+            if number is not None and _fits(number, (low, high, above, below)) and number % step == 0:
+                return int(number) if whole or number == int(number) else number
+    if low is not None and not whole:
+        return low
+    raise _NoValue
+
+
+def _fits(number: float, bounds: tuple[float | None, float | None, float | None, float | None]) -> bool:
+    low, high, above, below = bounds
+    inside = (low is None or number >= low) and (high is None or number <= high)
+    return inside and (above is None or number > above) and (below is None or number < below)
+
+
+def _given(schema: Schema, word: str) -> float | None:
+    value = schema.get(word)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**53 else None
+
+
+def _text(schema: Schema) -> str:
+    least, most = schema.get("minLength"), schema.get("maxLength")
+    low = least if isinstance(least, int) else 0
+    high = most if isinstance(most, int) else 10_000
+    form, pattern = schema.get("format"), schema.get("pattern")
+    guesses = [_FORMATS[form]] if isinstance(form, str) and form in _FORMATS else _GUESSES
+    for guess in guesses:
+        text = guess if form else guess.ljust(min(low, 10_000), "a")[:high]
+        if low <= len(text) <= high and _matches(pattern, text):
+            return text
+    raise _NoValue
+
+
+def _matches(pattern: Any, text: str) -> bool:
+    try:
+        return not isinstance(pattern, str) or re.search(pattern, text) is not None
+    except re.error:
+        return False

@@ -1,0 +1,213 @@
+"""The six dimensions of the Tool Definition Quality Score, from facts of the definition alone.
+
+Each dimension is a list of checks, and each check says what it gives points for. A check gives all of them, none, or
+a share. No model is asked, so a point says that a thing is there, not that it is well said.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from toolcharter.verify.subject import Parameter, Tool
+
+Quality = Mapping[str, float]
+"""Points by dimension."""
+
+LONGEST_DESCRIPTION = 1000
+LONGEST_SENTENCE = 40
+LONGEST_OPENING = 25
+FEWEST_WORDS = 4
+
+_WHEN = re.compile(
+    r"\buse (this|it|when|to|for|the)\b|\bwhen (the user|you|a user|an agent|needed)\b|\bwhenever\b"
+    r"|\bif (the user|you)\b|\buseful (for|when|to)\b|\bcall (this|it) (when|to|before|after|if)\b",
+    re.IGNORECASE,
+)
+_NOT_WHEN = re.compile(
+    r"\b(do not|don't|never|not for|not to be) \w+|\binstead\b|\brather than\b|\bunless\b|\bonly (when|if|for|works)\b"
+    r"|\bprefer\b|\buse `?\w+_\w+`?",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(requires?|must|needs?|before|after|first|at most|at least|up to|limit(ed|s)?|maximum|minimum|default(s)?)\b",
+    re.IGNORECASE,
+)
+_RETURNS = re.compile(
+    r"\b(returns?|returned|gives?|responds?|answers?|outputs?|yields?|produces?|results? (is|are|in|include))\b",
+    re.IGNORECASE,
+)
+_EFFECT = re.compile(
+    r"\b(creates?|adds?|changes?|updates?|modif(y|ies)|deletes?|removes?|sends?|writes?|saves?|stores?|sets?|replaces?"
+    r"|overwrites?|moves?|renames?|uploads?|publish(es)?|starts?|stops?|cancels?|permanent(ly)?|irreversibl[ey]|undone)\b",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(r"\be\.g\.|\bfor example\b|\bexamples?\b|\bsuch as\b|\blike\b|['\"`]", re.IGNORECASE)
+_SAY_NOTHING = frozenset({
+    *("a", "an", "the", "this", "that", "it", "my", "our", "your", "for", "to", "of", "in", "on"),
+    *("tool", "function", "method", "api", "endpoint", "wrapper", "helper", "utility"),
+})  # fmt: skip
+_BOUNDS = frozenset({
+    *("enum", "const", "pattern", "format", "items", "maxItems", "properties", "default", "examples"),
+    *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+})  # fmt: skip
+_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_WORDS = re.compile(r"[a-z0-9']+")
+
+
+class Check(NamedTuple):
+    """What gives points."""
+
+    points: float
+    what: str
+    share: Callable[[Tool], float]
+    """How much of them, from 0 to 1."""
+
+
+# ---- facts of a tool -----------------------------------------------------------------------------
+
+
+def _has_a_description(tool: Tool) -> bool:
+    return bool(tool.description)
+
+
+def _opening(tool: Tool) -> list[str]:
+    """The words of the first sentence."""
+    return _WORDS.findall(tool.sentences[0].lower()) if tool.sentences else []
+
+
+def _starts_with_a_verb(tool: Tool) -> bool:
+    return tool.said_verb is not None
+
+
+def _has_a_full_opening(tool: Tool) -> bool:
+    return len(_opening(tool)) >= FEWEST_WORDS
+
+
+def _says_more_than_its_name(tool: Tool) -> bool:
+    return _has_a_full_opening(tool) and bool(set(_opening(tool)) - set(tool.name_words) - _SAY_NOTHING)
+
+
+def _says_when(tool: Tool) -> bool:
+    return bool(_WHEN.search(tool.description))
+
+
+def _says_when_not(tool: Tool) -> bool:
+    return bool(_NOT_WHEN.search(tool.description))
+
+
+def _says_conditions(tool: Tool) -> bool:
+    return bool(_CONDITION.search(tool.description))
+
+
+def _says_whether_it_changes(tool: Tool) -> bool:
+    return tool.hint("readOnlyHint") is not None
+
+
+def _says_whether_it_destroys(tool: Tool) -> bool:
+    return tool.hint("readOnlyHint") is True or tool.hint("destructiveHint") is not None
+
+
+def _says_what_comes_of_it(tool: Tool) -> bool:
+    changes = tool.hint("readOnlyHint") is not True
+    return _says_what_it_returns(tool) or (changes and bool(_EFFECT.search(tool.description)))
+
+
+def _says_what_it_returns(tool: Tool) -> bool:
+    return tool.listed.output_schema is not None or bool(_RETURNS.search(tool.description))
+
+
+def _is_short(tool: Tool) -> bool:
+    return 0 < len(tool.description) <= LONGEST_DESCRIPTION
+
+
+def _has_short_sentences(tool: Tool) -> bool:
+    return bool(tool.sentences) and all(len(sentence.split()) <= LONGEST_SENTENCE for sentence in tool.sentences)
+
+
+def _opens_briefly(tool: Tool) -> bool:
+    return 0 < len(_opening(tool)) <= LONGEST_OPENING
+
+
+def _has_a_title(tool: Tool) -> bool:
+    return bool(tool.listed.title or tool.listed.annotations.get("title"))
+
+
+def _is_closed(tool: Tool) -> bool:
+    return not tool.arguments or tool.schema.get("additionalProperties") is False
+
+
+def _has_all_hints(tool: Tool) -> bool:
+    return all(tool.hint(name) is not None for name in _HINTS)
+
+
+# ---- facts of its arguments ----------------------------------------------------------------------
+
+
+def _described(tool: Tool) -> float:
+    return _share(tool, lambda argument: bool(argument.description))
+
+
+def _typed(tool: Tool) -> float:
+    return _share(tool, lambda argument: bool(argument.types or argument.schema.keys() & {"enum", "const"}))
+
+
+def _narrowed(tool: Tool) -> float:
+    return _share(tool, _is_narrowed)
+
+
+def _is_narrowed(argument: Parameter) -> bool:
+    plain = argument.types == ("boolean",) or not _BOUNDS.isdisjoint(argument.schema)
+    return plain or bool(_EXAMPLE.search(argument.description))
+
+
+def _share(tool: Tool, test: Callable[[Parameter], bool]) -> float:
+    """The share of arguments that pass; all of none."""
+    return sum(map(test, tool.arguments)) / len(tool.arguments) if tool.arguments else 1.0
+
+
+# ---- what gives points ---------------------------------------------------------------------------
+
+DIMENSIONS: Mapping[str, Sequence[Check]] = {
+    "purpose": (
+        Check(5, "there is a description", _has_a_description),
+        Check(8, "its first sentence begins with what the tool does", _starts_with_a_verb),
+        Check(6, f"its first sentence has at least {FEWEST_WORDS} words", _has_a_full_opening),
+        Check(6, "its first sentence says something that the name does not", _says_more_than_its_name),
+    ),
+    "usage": (
+        Check(10, "it says when to use the tool", _says_when),
+        Check(5, "it says when not to, or what to use instead", _says_when_not),
+        Check(5, "it says what is needed, assumed or limited", _says_conditions),
+    ),
+    "behaviour": (
+        Check(8, "readOnlyHint says whether the tool changes anything", _says_whether_it_changes),
+        Check(4, "destructiveHint says whether it destroys, where it changes something", _says_whether_it_destroys),
+        Check(8, "the description says what comes of a call: an effect, or what is returned", _says_what_comes_of_it),
+    ),
+    "parameters": (
+        Check(9, "arguments are described (by share)", _described),
+        Check(3, "arguments have a type (by share)", _typed),
+        Check(3, "arguments have bounds, choices, a default or an example (by share)", _narrowed),
+    ),
+    "conciseness": (
+        Check(4, f"the description has at most {LONGEST_DESCRIPTION:,} characters", _is_short),
+        Check(3, f"no sentence has more than {LONGEST_SENTENCE} words", _has_short_sentences),
+        Check(3, f"the first sentence has at most {LONGEST_OPENING} words", _opens_briefly),
+    ),
+    "completeness": (
+        Check(4, "the description or an output schema says what is returned", _says_what_it_returns),
+        Check(2, "there is a title for people", _has_a_title),
+        Check(2, "arguments that are not known are refused: additionalProperties is false", _is_closed),
+        Check(2, "all four hints of the protocol are given", _has_all_hints),
+    ),
+}
+
+MOST: Quality = {name: sum(check.points for check in checks) for name, checks in DIMENSIONS.items()}
+"""The most points of each dimension; 100 together."""
+
+
+def quality_of(tool: Tool) -> Quality:
+    """The points of a tool, by dimension."""
+    return {
+        name: round(sum(check.points * check.share(tool) for check in checks), 1) for name, checks in DIMENSIONS.items()
+    }

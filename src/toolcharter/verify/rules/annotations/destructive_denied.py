@@ -1,0 +1,24 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.rules.annotations.destructive_unmarked import destroying_verb
+from toolcharter.verify.subject import Server, Tool
+
+
+def check(tool: Tool, server: Server) -> Iterable[Found]:
+    if tool.hint("destructiveHint") is False and (verb := destroying_verb(tool, server)):
+        yield Found(f"says {verb!r}, but destructiveHint is false", "annotations.destructiveHint")
+
+
+RULE = Rule(
+    id="ANN004",
+    name="destructive-denied",
+    family="annotations",
+    severity="error",
+    what="A tool that deletes or removes, and is marked as not destructive.",
+    why="Clients let it pass without asking the user, and what is gone is gone.",
+    fix="Set destructiveHint to true.",
+    bad=[{"name": "delete_note", "description": "Delete a note for good.", "annotations": {"destructiveHint": False}}],
+    good=[{"name": "delete_note", "description": "Delete a note for good.", "annotations": {"destructiveHint": True}}],
+    check=check,
+)

@@ -1,0 +1,31 @@
+from collections.abc import Iterable
+
+from mcp_core.calling.render import META
+from mcp_core.declare.naming import Naming
+from toolcharter.verify.declared import declares
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_STYLES = (Naming("snake"), Naming("kebab"))
+
+
+def check(tool: Tool, server: Server) -> Iterable[Found]:
+    if server.naming is not None:
+        if problem := server.naming.problem(server.naming.command(tool.name)):
+            yield Found(f"{tool.name!r} {problem}", "name")
+    elif declares(tool) and all(style.problem(tool.name) for style in _STYLES):
+        yield Found(f"{tool.name!r} is neither snake_case nor kebab-case", "name")
+
+
+RULE = Rule(
+    id="CHA005",
+    name="name-outside-style",
+    family="charter",
+    severity="warning",
+    what="A name is not in the style that the server declares.",
+    why="An agent that has seen one name guesses the next. A name out of style is called wrongly.",
+    fix="Rename the tool: snake_case or kebab-case, as the server's naming policy says.",
+    bad=[{"name": "listNotes", "_meta": {META + "version": "1.0.0"}}],
+    good=[{"name": "list-notes", "_meta": {META + "version": "1.0.0"}}],
+    check=check,
+)

@@ -1,0 +1,42 @@
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_HEADING = "## Concrete Examples"
+_PLACEHOLDER = re.compile(
+    r'"(<[^">]*>|\{[a-z_]+\}|\.{3}|string|text|value|foo|bar|baz|todo|xxx+|your[_ -][^"]*|example)"(?!\s*:)',
+    re.IGNORECASE,
+)
+_CALL = re.compile(r"^[a-z][\w.-]*\(.*\)$", re.IGNORECASE | re.MULTILINE)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for call in _calls(tool):
+        if match := _PLACEHOLDER.search(call):
+            yield Found(f"an example has {match[0]} for a value", "description")
+            return
+
+
+def _calls(tool: Tool) -> Iterator[str]:
+    """The calls that examples make: as they were declared, else as the description shows them."""
+    if tool.spec is not None:
+        yield from (json.dumps(dict(example.params), default=str) for example in tool.spec.examples)
+    elif _HEADING in tool.description:
+        yield from _CALL.findall(tool.description.partition(_HEADING)[2])
+
+
+RULE = Rule(
+    id="CHA011",
+    name="placeholder-example",
+    family="charter",
+    severity="warning",
+    what="An example has a placeholder where a value belongs.",
+    why="An agent copies examples. Real values show the form of an id or a date; a placeholder shows nothing.",
+    fix="Give values that work; the tests run every example.",
+    bad=[{"description": f'{_HEADING}\n```\n# One folder\nlist_notes(folder="...")\n```'}],
+    good=[{"description": f'{_HEADING}\n```\n# One folder\nlist_notes(folder="Garden")\n# -> "<uuid>"\n```'}],
+    check=check,
+)

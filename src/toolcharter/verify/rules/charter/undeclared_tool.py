@@ -1,0 +1,39 @@
+from collections.abc import Iterable
+
+from mcp_core.calling.render import META
+from mcp_core.declare.spec import REQUIRED
+from toolcharter.verify.declared import declared, declares
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_SHOWN = ("version", "category", "tags")
+
+
+def check(server: Server) -> Iterable[Found]:
+    for tool in server.tools if any(map(declares, server.tools)) else ():
+        if message := _lack(tool):
+            yield Found(message, "_meta", tool.name)
+
+
+def _lack(tool: Tool) -> str | None:
+    if tool.spec is not None:
+        return None if tool.spec.governed else f"is served without a declaration: {', '.join(REQUIRED)} are missing"
+    missing = [name for name in _SHOWN if declared(tool, name) is None]
+    return f"does not declare its {' and '.join(missing)}" if missing else None
+
+
+RULE = Rule(
+    id="CHA001",
+    name="undeclared-tool",
+    family="charter",
+    severity="warning",
+    what="A server that declares its tools has one without a full declaration.",
+    why=(
+        "Category, permissions, response time, caching, idempotence, examples and tags decide how a tool is governed. "
+        "Without them it is served, but nobody vouches for it."
+    ),
+    fix="Declare the tool in full, with `@tool(category=..., permissions=..., examples=..., ...)`.",
+    bad=[{"_meta": {META + "version": "1.0.0"}}],
+    good=[{"_meta": {META + "version": "1.0.0", META + "category": "query", META + "tags": ["notes"]}}],
+    check_server=check,
+)

@@ -1,0 +1,45 @@
+import re
+from collections.abc import Iterable
+
+from mcp_core.calling.render import META
+from mcp_core.declare.spec import SHORTEST_DESCRIPTION
+from toolcharter.verify.declared import declares
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_WHEN = re.compile(
+    r"\b(use (this|it|when|to|for|after|before|[\w-]+ instead)|when (the|a|you)|whenever|call this)\b", re.IGNORECASE
+)
+_RETURNS = re.compile(r"\b(return(s|ed)?|gives?|answers?|lists?|shows?)\b", re.IGNORECASE)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    if not declares(tool):
+        return
+    if (length := len(tool.description)) < SHORTEST_DESCRIPTION:
+        yield Found(f"has {length} of {SHORTEST_DESCRIPTION} characters", "description")
+        return
+    if not _WHEN.search(tool.description):
+        yield Found("does not say when to use it", "description")
+    # A tool that changes something may say what it changes instead.
+    if tool.hint("readOnlyHint") is True and not _RETURNS.search(tool.description):
+        yield Found("does not say what it returns", "description")
+
+
+RULE = Rule(
+    id="CHA006",
+    name="unexplained-tool",
+    family="charter",
+    severity="warning",
+    what="A declared tool does not say in fifty characters or more what it does, when to use it and what it returns.",
+    why="These three sentences are what an agent chooses by, and the charter promises them of every tool.",
+    fix="Write the three sentences: what it does, 'Use this when ...', 'Returns ...'.",
+    bad=[{"description": "The notes of a folder, in the order of their titles.", "_meta": {META + "version": "1.0.0"}}],
+    good=[
+        {
+            "description": "List notes by title. Use this when the user looks for one. Returns the id of each.",
+            "_meta": {META + "version": "1.0.0"},
+        }
+    ],
+    check=check,
+)

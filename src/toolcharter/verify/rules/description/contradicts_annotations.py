@@ -1,0 +1,46 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_ONLY_READS = re.compile(
+    r"\b(?:(?:is|are|this|a|an)\s+(?:strictly\s+|purely\s+)?read[- ]only(?:\s+(?:tool|operation|query|call|and))?"
+    r"|(?:does not|doesn't|never|without)\s+(?:modify|modifying|chang\w+|alter\w*|writ\w+)\s+"
+    r"(?:any|anything|data|the data))\b",
+    re.IGNORECASE,
+)
+_DESTROYS = re.compile(
+    r"\b(?:permanently\s+(?:delet|remov|eras|destroy)\w*|irreversibly|"
+    r"(?:this|it|action|deletion|operation)\s+(?:is irreversible|cannot be undone|can't be undone))\b",
+    re.IGNORECASE,
+)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    only_reads, destroys = _ONLY_READS.search(tool.prose), _DESTROYS.search(tool.prose)
+    if only_reads and tool.hint("destructiveHint") and not tool.hint("readOnlyHint"):
+        yield Found(f"says {only_reads[0]!r}, but destructiveHint is true", "description")
+    elif only_reads and tool.hint("readOnlyHint") is False:
+        yield Found(f"says {only_reads[0]!r}, but readOnlyHint is false", "description")
+    if destroys and tool.hint("readOnlyHint"):
+        yield Found(f"says {destroys[0]!r}, but readOnlyHint is true", "description")
+    elif destroys and tool.hint("destructiveHint") is False:
+        yield Found(f"says {destroys[0]!r}, but destructiveHint is false", "description")
+
+
+RULE = Rule(
+    id="DSC014",
+    name="contradicts-annotations",
+    family="description",
+    severity="error",
+    what="A description that says one thing about what the tool changes, while its annotations say another.",
+    why=(
+        "Clients ask the user, or not, by the annotations; agents go by the description. "
+        "One of the two is deceived, and it may be about deleting."
+    ),
+    fix="Find out which is true, and say it in both places.",
+    bad=[{"description": "Permanently deletes the notes of a folder. Use this to tidy up."}],
+    good=[{"description": "List the notes of a folder. This is read-only. Returns the id of each."}],
+    check=check,
+)

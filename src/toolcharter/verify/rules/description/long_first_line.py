@@ -1,0 +1,27 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+LONGEST = 50
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    first = tool.sentences[0].split("\n", 1)[0] if tool.sentences else ""
+    if len(first) > LONGEST:
+        yield Found(f"the first line has {len(first)} characters, more than {LONGEST}", "description")
+
+
+RULE = Rule(
+    id="DSC024",
+    name="long-first-line",
+    family="description",
+    severity="note",
+    what="A description whose first line, or first sentence, is over 50 characters.",
+    why="Lists of tools show the first line; what does not fit is cut.",
+    fix="Begin with a short sentence of what the tool does, and go on from there.",
+    bad=[{"description": "List all the notes that the user has ever written into a folder of their notebook."}],
+    good=[{"description": "List the notes of a folder. Use this when the user wants to see what they wrote down."}],
+    check=check,
+    optional=True,
+)

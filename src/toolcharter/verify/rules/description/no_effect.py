@@ -1,0 +1,49 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.words import EFFECT_IS_THE_ACT
+
+_EFFECT = re.compile(
+    r"\b(?:returns?|returned|becomes?|reverts?|replac\w+|overwrit\w+|overrid\w+|only|already|exist\w*|permanent\w*|"
+    r"undone?|irrevers\w+|if|unless|will|cannot|can't|must|automatic\w*|immediate\w*|creat(?:es|ed|ing)|"
+    r"updat(?:es|ed|ing)|modif(?:ies|ied)|saves?|saved|stored?|result\w*|affects?|changes|persist\w*|keeps?|left|"
+    r"unchanged|remain\w*|then|also|so that|afterwards|once|without|instead|in place|triggers?|"
+    r"causes?|generates|syncs|sets)\b",
+    re.IGNORECASE,
+)
+_CHANGING = frozenset(["creating", "changing", "sending"])
+
+
+def check(tool: Tool, server: Server) -> Iterable[Found]:
+    if (
+        not tool.is_english
+        or tool.listed.output_schema
+        or {server.named_verb(tool), tool.said_verb} & EFFECT_IS_THE_ACT
+    ):
+        return
+    if server.effect(tool) in _CHANGING:
+        # What the tool is called, and what it says first, is the act; the effect is said beyond it.
+        beyond = tool.prose.split(None, 1)[-1]
+        if not _EFFECT.search(beyond):
+            yield Found(
+                "names the act, but not its effect: what is different afterwards, or what comes back", "description"
+            )
+
+
+RULE = Rule(
+    id="DSC010",
+    name="no-effect",
+    family="description",
+    severity="note",
+    what="A tool that changes something, whose description names the act but not its effect.",
+    why=(
+        "Whether fields that are left out stay, whether a second call changes anything, what is given back: "
+        "an agent that does not know tries it out on real data."
+    ),
+    fix="Say what is different afterwards, such as: Only the given fields are changed. Returns the id of the new note.",
+    bad=[{"name": "update_note", "description": "Update a note of a folder. Use this for the user's own notes."}],
+    good=[{"name": "update_note", "description": "Update a note of a folder. Only the fields given are changed."}],
+    check=check,
+)

@@ -1,0 +1,37 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_LISTING = frozenset(["list", "search", "find", "query", "browse"])
+_LIMITS = re.compile(
+    r"\d|\b(?:all|every|each|entire|limit\w*|at most|up to|maximum|max|pag(?:e|es|ing|inat\w+)|first|top|latest|recent|"
+    r"cursor|offset|only|none)\b",
+    re.IGNORECASE,
+)
+_PAGING = frozenset(["limit", "page", "offset", "cursor", "count", "size", "max", "top", "first", "number", "num"])
+_PART = re.compile(r"[A-Z]?[a-z]+|\d+")
+
+
+def check(tool: Tool, server: Server) -> Iterable[Found]:
+    if not tool.is_english or server.named_verb(tool) not in _LISTING or _LIMITS.search(tool.prose):
+        return
+    parts = {part.lower() for argument in tool.arguments for part in _PART.findall(argument.name)}
+    if parts.isdisjoint(_PAGING):
+        yield Found("does not say how much comes back at most", "description")
+
+
+RULE = Rule(
+    id="DSC025",
+    name="no-limits",
+    family="description",
+    severity="note",
+    what="A tool that lists or searches, and neither says how much comes back nor takes a limit.",
+    why="An agent that does not know of a limit takes a part for the whole; one that fears a flood does not call.",
+    fix="Say it, such as: Returns at most 100 notes, newest first. Or take a limit as an argument.",
+    bad=[{"description": "List the notes of a folder. Use this to see what was written. Returns their titles."}],
+    good=[{"description": "List the notes of a folder. Returns at most 100 titles, oldest first."}],
+    check=check,
+    optional=True,
+)

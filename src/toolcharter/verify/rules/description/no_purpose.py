@@ -1,0 +1,35 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.words import BASE
+
+_SECTION = re.compile(
+    r"\s*(?:args|arguments|parameters|params|inputs?|returns?|examples?|usage|notes?)\s*:", re.IGNORECASE
+)
+_TELLING_WORDS = 12
+"""A verb among so many words at the beginning says what the tool does."""
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    if not tool.is_english:
+        return
+    if _SECTION.match(tool.prose):
+        yield Found(f"begins with {tool.prose.splitlines()[0][:40]!r}, not with what the tool does", "description")
+    elif not any(word in BASE or word == "tool" for word in tool.prose_words[:_TELLING_WORDS]):
+        yield Found(f"{tool.prose[:40]!r} does not say what the tool does", "description")
+
+
+RULE = Rule(
+    id="DSC007",
+    name="no-purpose",
+    family="description",
+    severity="warning",
+    what="A description that does not begin with what the tool does: it has no verb, or begins with its arguments.",
+    why="The first words decide whether an agent reads on; lists of tools often show no more than those.",
+    fix="Begin with a verb: what the tool does, and to what.",
+    bad=[{"description": "Args: folder, the name of the folder in the notebook. Limit of 100 in all."}],
+    good=[{"description": "List the notes of a folder. Use this to see what was written. Returns id and title."}],
+    check=check,
+)

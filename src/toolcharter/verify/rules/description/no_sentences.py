@@ -1,0 +1,31 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_ENDS = (".", "!", "?", ":", ")", "`", '"', "。", "\uff01", "\uff1f", "…", "}", "]")
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    text = tool.prose
+    if not text:
+        return
+    if text[0].islower():
+        yield Found(f"begins with a small letter: {text[:30]!r}", "description")
+    elif not text.endswith(_ENDS):
+        yield Found(f"does not end with a full stop: {text[-30:]!r}", "description")
+
+
+RULE = Rule(
+    id="DSC020",
+    name="no-sentences",
+    family="description",
+    severity="note",
+    what="A description that does not begin with a capital letter, or does not end with a full stop.",
+    why="Clients join descriptions with other text. Sentences can be told apart then; fragments run together.",
+    fix="Write sentences.",
+    bad=[{"description": "list all notes of a folder, with the id and title of each"}],
+    good=[{"description": "List all notes of a folder. Returns the id and title of each."}],
+    check=check,
+    optional=True,
+)

@@ -1,0 +1,48 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server
+
+_NAMED = re.compile(
+    r"[`']([A-Za-z][\w.-]{1,63})(?:\(\))?[`'] tool\b|\btool `([A-Za-z][\w.-]{1,63})(?:\(\))?`|"
+    r"\b(?i:call|invoke|run|use) [`']([A-Za-z][a-z0-9]{1,63}[_-][\w-]{1,63})(?:\(\))?[`']"
+)
+_PARTS = re.compile(r"[._-]+")
+
+
+def check(server: Server) -> Iterable[Found]:
+    known: set[str] = set()
+    for tool in server.tools:
+        named = _NAMED.findall(tool.prose) if "`" in tool.prose or "'" in tool.prose else []
+        if not named:
+            continue
+        known = known or {key for one in server.tools for key in (_key(one.name), "".join(server.own_words(one)))}
+        others = {parameter.name for parameter in tool.parameters}
+        for name in dict.fromkeys("".join(one) for one in named):
+            if name not in others and not _is_known(name, known):
+                yield Found(f"names a tool {name!r}, which the server does not have", "description", tool=tool.name)
+
+
+def _is_known(name: str, known: set[str]) -> bool:
+    """With a prefix or without, and whatever the style."""
+    parts = _PARTS.split(name)
+    return any(_key("".join(parts[start:])) in known for start in range(len(parts)))
+
+
+def _key(name: str) -> str:
+    return name.replace("_", "").replace("-", "").replace(".", "").lower()
+
+
+RULE = Rule(
+    id="DSC022",
+    name="unknown-tool",
+    family="description",
+    severity="warning",
+    what="A description that sends the agent to a tool which the server does not have.",
+    why="The agent calls it, fails, and loses its way; or calls a tool of that name of another server.",
+    fix="Name the tool as it is listed, or take the sentence out.",
+    bad=[{"description": "List the notes of a folder. To find its name, call `list_folders` first. Returns titles."}],
+    good=[{"description": "List the notes of a folder. For the next page, call `list_notes` again. Returns titles."}],
+    check_server=check,
+)

@@ -1,0 +1,37 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.mentions import told_arguments
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_OPTIONAL = re.compile(
+    r"[\[(,]?\s*optional\b(?! (?:fields?|list|filters?))|\bmay be (?:omitted|left out)\b", re.IGNORECASE
+)
+_IN_PROSE = re.compile(r"\boptional\s+`([A-Za-z_]\w*)`|`([A-Za-z_]\w*)`\s+(?:is\s+|\()optional\b", re.IGNORECASE)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    required = {argument.name: argument for argument in tool.arguments if argument.required}
+    if not required:
+        return
+    told = {entry.name for entry in told_arguments(tool.description) if _OPTIONAL.match(entry.text)}
+    if "`" in tool.prose:
+        told |= {one or other for one, other in _IN_PROSE.findall(tool.prose)}
+    for name, argument in required.items():
+        if name in told or _OPTIONAL.match(argument.description):
+            yield Found(f"calls {name!r} optional, but the schema requires it", "description")
+
+
+RULE = Rule(
+    id="DSC017",
+    name="wrongly-optional",
+    family="description",
+    severity="error",
+    what="A text that calls an argument optional which the schema requires.",
+    why="An agent that believes the text leaves it out, and the call is refused.",
+    fix="Take the argument out of `required`, or the word out of the text.",
+    bad=[{"description": "List the notes of a folder, where `folder` is optional. Returns the title of each note."}],
+    good=[{"description": "List the notes of a `folder`. Returns the title of each note, at most 100."}],
+    check=check,
+)

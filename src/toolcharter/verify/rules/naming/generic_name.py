@@ -1,0 +1,29 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.words import GENERIC_NAMES
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    # With a prefix it says more: git_run.
+    words = [word for word in tool.name_words if not word.isdigit()]
+    if tool.name.isascii() and (not words or "_".join(words) in GENERIC_NAMES):
+        yield Found(f"{tool.name!r} does not say what the tool is for", "name")
+
+
+RULE = Rule(
+    id="NAM004",
+    name="generic-name",
+    family="naming",
+    severity="warning",
+    what="A name that would fit any tool, such as `run`, `process` or `tool1`.",
+    why=(
+        "The name is what an agent sees first, often beside the tools of ten other servers. "
+        "A name that fits everything is chosen for everything, or never."
+    ),
+    fix="Name the act and its object: run_query, process_invoice.",
+    bad=[{"name": "execute"}],
+    good=[{"name": "execute_query"}],
+    check=check,
+)

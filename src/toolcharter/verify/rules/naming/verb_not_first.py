@@ -1,0 +1,33 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.words import EFFECTS, NOUNS_TOO, VERBS
+
+
+def check(tool: Tool, server: Server) -> Iterable[Found]:
+    words = server.own_words(tool)
+    if len(words) < 2:  # noqa: PLR2004 - one word has no order
+        return
+    later = [word for word in words[1:] if word in VERBS and word not in NOUNS_TOO]
+    noun = words[0] in NOUNS_TOO and words[0] not in EFFECTS and later[-1:] == [words[-1]]  # note_create
+    if words[0] in VERBS and not noun:
+        return
+    if later:
+        yield Found(f"{tool.name!r} begins with {words[0]!r}; its verb {later[0]!r} comes later", "name")
+    elif tool.name.isascii():
+        yield Found(f"{tool.name!r} begins with {words[0]!r}, which is no verb", "name")
+
+
+RULE = Rule(
+    id="NAM003",
+    name="verb-not-first",
+    family="naming",
+    severity="note",
+    what="A name that does not begin with a verb. A prefix that most names of the server share does not count.",
+    why="The verb says what the tool does. Where it comes first, a list of tools reads at a glance.",
+    fix="Begin with the verb: create_note instead of note_create, get_weather instead of weather.",
+    bad=[{"name": "note_create"}],
+    good=[{"name": "create_note"}],
+    check=check,
+)

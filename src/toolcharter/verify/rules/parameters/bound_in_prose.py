@@ -1,0 +1,52 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool, branches_of
+
+_UPPER = re.compile(
+    r"\b(?:max(?:imum)?|at most|up to|no more than)\b\.?\s{0,3}(?:is|of|value|:|=)?\s{0,3}(?P<most>\d[\d,]{0,19})\b"
+    r"|\b(?:between|from|range:?)\s{0,3}\d[\d,.]{0,19}\s{0,3}(?:and|to|-|\u2013)\s{0,3}(?P<to>\d[\d,]{0,19})\b"
+    r"|\(\s{0,3}\d+\s{0,3}(?:-|\u2013|to)\s{0,3}(?P<span>\d[\d,]{0,19})\s{0,3}[),;]",
+    re.IGNORECASE,
+)
+_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})
+_NUMBERS = frozenset({"integer", "number"})
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for parameter in tool.parameters:
+        if not parameter.description or _NUMBERS.isdisjoint(parameter.types):
+            continue
+        found = _UPPER.search(parameter.description)
+        if found and all(_BOUNDS.isdisjoint(one) for one in (parameter.schema, *branches_of(parameter.schema))):
+            bound = found["most"] or found["to"] or found["span"]
+            yield Found(f"only its description has the bound {bound}", parameter.path)
+
+
+RULE = Rule(
+    id="PAR019",
+    name="bound-in-prose",
+    family="parameters",
+    severity="note",
+    what="An upper bound that the description names and the schema does not.",
+    why="A client can check the bound of a schema before it calls; one in prose is found out by failing.",
+    fix="Give it as `maximum`, and the lower one as `minimum`.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"limit": {"type": "integer", "description": "How many (max 50)."}},
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"limit": {"type": "integer", "description": "How many (max 50).", "maximum": 50}},
+            }
+        }
+    ],
+    check=check,
+)

@@ -1,0 +1,89 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import shown
+
+_LEADS = re.compile(
+    r"\b(?:one of|either|(?:valid|allowed|possible|available|supported|accepted|permitted)\s+(?:\w+\s+){0,2}?"
+    r"(?:are|is|include)?|options?|choices?|values?|must be|can be|should be)\b\s*[:=]?\s*(?P<rest>[^.\n]*)"
+    r"|:\s*(?P<after>(?:['\"`]?[\w-]+['\"`]?(?:\s*\([^)]*\))?\s*(?:,|\||/|\bor\b)\s*)+(?:or\s+)?['\"`]?[\w-]+)"
+    r"|\((?P<inside>[\w-]+(?:\s*[,|/]\s*(?:or\s+)?[\w-]+|\s+or\s+[\w-]+)+)\)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"['\"`“]([\w .:/+-]{1,30})['\"`”]")
+_BARE = re.compile(
+    r"^\(?\[?([\w-]{1,20}(?:\s*(?:,|\||/)\s*(?:or\s+|and\s+)?[\w-]{1,20}|\s+or\s+[\w-]{1,20})+)\]?\)?\s*(?:\(|;|$)"
+)
+_BETWEEN = re.compile(r"\s*(?:,|\||/)\s*(?:or\s+|and\s+)?|\s+or\s+")
+_OPEN = re.compile(
+    r"\be\.?g\b|\bexample|such as|\blike\b|\betc\b|\.\.\.|in (?:the )?format|formatted|\bany\b|\burl|comma|list of"
+    r"|multiple|separated|regex",
+    re.IGNORECASE,
+)
+_CLOSED = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})
+_FEWEST = 2
+_MOST_TEXT = 1_000
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for parameter in tool.parameters:
+        text = parameter.description
+        if not text or parameter.types != ("string",) or not _CLOSED.isdisjoint(parameter.schema):
+            continue
+        options = options_in(text[:_MOST_TEXT])
+        if len(options) >= _FEWEST:
+            yield Found(f"only its description lists {', '.join(map(shown, options[:4]))}", parameter.path)
+
+
+def options_in(text: str) -> list[str]:
+    """The values that a text lists as the only ones."""
+    for found in _LEADS.finditer(text):
+        part = found["rest"] or found["after"] or found["inside"] or ""
+        before = text[max(0, found.start() - 25) : found.end()]
+        if _OPEN.search(before):
+            continue
+        quoted = _QUOTED.findall(part)
+        if len(quoted) >= _FEWEST:
+            return quoted
+        bare = _BARE.match(part.strip())
+        options = [option for option in _BETWEEN.split(bare[1]) if option] if bare else []
+        if len(options) >= _FEWEST and all(" " not in option for option in options):
+            return options
+    return []
+
+
+RULE = Rule(
+    id="PAR003",
+    name="enum-in-prose",
+    family="parameters",
+    severity="warning",
+    what="A parameter whose description lists its values, while its schema takes any text.",
+    why="Models keep to an enum and drift from prose: another case, a synonym, a value that sounds right. "
+    "A client can show an enum as a choice.",
+    fix="List the values in `enum`, and say in the description what each means.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"order": {"type": "string", "description": "One of 'newest', 'oldest' or 'title'."}},
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    "order": {
+                        "type": "string",
+                        "enum": ["newest", "oldest", "title"],
+                        "description": "One of 'newest', 'oldest' or 'title'.",
+                    }
+                },
+            }
+        }
+    ],
+    check=check,
+)

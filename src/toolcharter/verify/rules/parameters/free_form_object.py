@@ -1,0 +1,41 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import map_at
+
+_SHAPED = frozenset({"$ref", "anyOf", "oneOf", "allOf", "patternProperties", "enum", "const", "propertyNames"})
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.nodes:
+        schema = node.schema
+        if node.kind == "root" or schema.get("type") != "object" or not _SHAPED.isdisjoint(schema):
+            continue
+        if not map_at(schema, "properties") and not map_at(schema, "additionalProperties"):
+            closed = schema.get("additionalProperties") is False
+            said = "is an object that may hold nothing" if closed else "is an object of unknown shape"
+            yield Found(said, node.path)
+
+
+RULE = Rule(
+    id="PAR010",
+    name="free-form-object",
+    family="parameters",
+    severity="warning",
+    what="An object of which the schema says neither the members nor their type.",
+    why="The agent makes up the members. Gemini has refused such objects "
+    '("should be non-empty for OBJECT type", agno-agi/agno issue 2112), and OpenAI\'s strict mode takes none.',
+    fix="List the `properties`. "
+    'Where the names are free, say what the values are: `"additionalProperties": {"type": "string"}`.',
+    bad=[{"inputSchema": {"type": "object", "properties": {"filter": {"type": "object"}}}}],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"filter": {"type": "object", "properties": {"tag": {"type": "string"}}}},
+            }
+        }
+    ],
+    check=check,
+)

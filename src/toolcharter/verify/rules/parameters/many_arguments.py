@@ -1,0 +1,25 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_MOST = 15
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    if len(tool.arguments) > _MOST:
+        yield Found(f"has {len(tool.arguments)} arguments", "inputSchema.properties")
+
+
+RULE = Rule(
+    id="PAR016",
+    name="many-arguments",
+    family="parameters",
+    severity="note",
+    what="More than 15 arguments.",
+    why="Each is a decision for the agent and costs tokens in every request. Such a tool often is several.",
+    fix="Split the tool by what people want, or drop what is hardly used.",
+    bad=[{"inputSchema": {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(16)}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(9)}}}],
+    check=check,
+)

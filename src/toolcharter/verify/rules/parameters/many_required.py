@@ -1,0 +1,42 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_MOST = 7
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    count = sum(parameter.required for parameter in tool.arguments)
+    if count > _MOST:
+        yield Found(f"{count} arguments are required", "inputSchema.required")
+
+
+RULE = Rule(
+    id="PAR013",
+    name="many-required",
+    family="parameters",
+    severity="note",
+    what="More than seven required arguments.",
+    why="What the person did not say has to be asked for or made up, and models make it up.",
+    fix="Give defaults, or split the tool.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {f"field_{n}": {"type": "string"} for n in range(8)},
+                "required": [f"field_{n}" for n in range(8)],
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {f"field_{n}": {"type": "string"} for n in range(8)},
+                "required": ["field_1"],
+            }
+        }
+    ],
+    check=check,
+)

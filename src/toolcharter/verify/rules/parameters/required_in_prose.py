@@ -1,0 +1,52 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_OPTIONAL = re.compile(
+    r"^\W*optional\b(?!\s+(?:if|when|unless|parameters|fields|settings))|\(optional\b|\[optional\]", re.IGNORECASE
+)
+_REQUIRED = re.compile(
+    r"^\W*required\b(?!\s+(?:if|when|for|unless|by|only|with|in|to|on|\w+s\b))"
+    r"|[(\[]required[)\]]|\bthis (?:is|field is) required\b",
+    re.IGNORECASE,
+)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for parameter in tool.parameters:
+        text = parameter.description
+        if parameter.required and _OPTIONAL.search(text):
+            yield Found(f"{parameter.name!r} is called optional, but is required", parameter.path)
+        elif not parameter.required and parameter.depth == 0 and _REQUIRED.search(text):
+            yield Found(f"{parameter.name!r} is called required, but is not", parameter.path)
+
+
+RULE = Rule(
+    id="PAR015",
+    name="required-in-prose",
+    family="parameters",
+    severity="warning",
+    what="A description that calls a parameter optional or required, against the schema.",
+    why="The agent believes one of the two: it leaves out what is needed, or makes up what is not.",
+    fix="Mend the one that is wrong. The schema alone is enough.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"folder": {"type": "string", "description": "Optional folder to look in."}},
+                "required": ["folder"],
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"folder": {"type": "string", "description": "Optional folder to look in."}},
+            }
+        }
+    ],
+    check=check,
+)

@@ -1,0 +1,49 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import list_at
+
+_SECRET = re.compile(
+    r"\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}"
+    r"|AIza[\w-]{30,}|glpat-[\w-]{16,}|eyJ[\w-]{15,}\.[\w-]{15,}\.[\w-]+|sk_live_\w{10,}|hf_[A-Za-z0-9]{20,})"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY|://[^/\s:@]+:[^/\s:@]{3,}@"
+)
+_PLACEHOLDER = re.compile(r"x{4,}|your|example|user(name)?:pass|<|\*{3}|1234567|placeholder|password@", re.IGNORECASE)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.nodes:
+        for word in ("default", "const", "example"):
+            value = node.schema.get(word)
+            if isinstance(value, str) and looks_secret(value):
+                yield Found(f"`{word}` looks like a secret: {value[:6]}...", f"{node.path}.{word}")
+        for value in list_at(node.schema, "examples"):
+            if isinstance(value, str) and looks_secret(value):
+                yield Found(f"an example looks like a secret: {value[:6]}...", f"{node.path}.examples")
+
+
+def looks_secret(text: str) -> bool:
+    return bool(_SECRET.search(text)) and not _PLACEHOLDER.search(text)
+
+
+RULE = Rule(
+    id="PAR008",
+    name="secret-default",
+    family="parameters",
+    severity="error",
+    what="A default or an example that looks like a real key or password.",
+    why="Everyone who can list the tools can read it, and it goes into every request to a model.",
+    fix="Withdraw the secret where it was issued, and read it from the server's settings.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"key": {"type": "string", "default": "sk-" + "q7Rt2Lm9Zx4Vb8Nc6Wd1"}},
+            }
+        }
+    ],
+    good=[{"inputSchema": {"type": "object", "properties": {"key": {"type": "string", "default": "main"}}}}],
+    check=check,
+)

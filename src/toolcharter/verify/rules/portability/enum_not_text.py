@@ -1,0 +1,31 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import list_at, shown
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.nodes:
+        if "enum" not in node.schema:
+            continue
+        odd = [option for option in list_at(node.schema, "enum") if not isinstance(option, str)]
+        if odd:
+            yield Found(f"the enum has {shown(odd[0])}, which is no text", f"{node.path}.enum", clients=("Gemini",))
+
+
+RULE = Rule(
+    id="POR009",
+    name="enum-not-text",
+    family="portability",
+    severity="warning",
+    what="An enum with a value that is not a text.",
+    why='Gemini takes enums of texts only: "enum: only allowed for STRING type" (directus/directus issue 27100, '
+    "microsoft/azure-devops-mcp issue 145). The whole request is refused.",
+    fix="Write the values as texts, or give a minimum and a maximum instead.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"level": {"type": "integer", "enum": [1, 2, 3]}}}}],
+    good=[
+        {"inputSchema": {"type": "object", "properties": {"level": {"type": "integer", "minimum": 1, "maximum": 3}}}}
+    ],
+    check=check,
+)

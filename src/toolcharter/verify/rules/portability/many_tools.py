@@ -1,0 +1,27 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server
+
+_MANY = 40
+_MOST = 128
+
+
+def check(server: Server) -> Iterable[Found]:
+    if _MANY < len(server.tools) <= _MOST:
+        yield Found(f"the server has {len(server.tools)} tools", clients=("Cursor",))
+
+
+RULE = Rule(
+    id="POR017",
+    name="many-tools",
+    family="portability",
+    severity="note",
+    what="More than 40 tools in one server.",
+    why="Cursor handed the first 40 tools of all servers to the model, and warns above 80 today "
+    "(anyproto/anytype-mcp issue 5, Snowflake-Labs/mcp issue 77). Models choose worse among many.",
+    fix="Split the server by what people do with it, or let them switch groups of tools on.",
+    bad=[{"name": f"list_notes_{number}"} for number in range(41)],
+    good=[{"name": f"list_notes_{number}"} for number in range(9)],
+    check_server=check,
+)

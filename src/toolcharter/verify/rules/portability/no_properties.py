@@ -1,0 +1,24 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    if tool.schema.get("type") == "object" and "properties" not in tool.schema and "$ref" not in tool.schema:
+        yield Found("inputSchema has no `properties`", "inputSchema", clients=("OpenAI",))
+
+
+RULE = Rule(
+    id="POR005",
+    name="no-properties",
+    family="portability",
+    severity="warning",
+    what="An input schema that is an object without `properties`.",
+    why='OpenAI refuses the function ("object schema missing properties"), and with it the whole request, unless the '
+    "client mends the schema first (Azure/azure-mcp issue 197, grafana/mcp-grafana issue 390).",
+    fix='A tool that takes nothing says `"properties": {}`.',
+    bad=[{"inputSchema": {"type": "object"}}],
+    good=[{"inputSchema": {"type": "object", "properties": {}}}],
+    check=check,
+)

@@ -1,0 +1,43 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_REFUSED = {
+    "oneOf": ("Claude", "OpenAI"),
+    "anyOf": ("Claude", "OpenAI"),
+    "allOf": ("Claude", "OpenAI"),
+    "not": ("OpenAI",),
+    "enum": ("OpenAI",),
+}
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for word, clients in _REFUSED.items():
+        if word in tool.schema:
+            yield Found(f"`{word}` stands at the root of inputSchema", f"inputSchema.{word}", clients=clients)
+
+
+RULE = Rule(
+    id="POR004",
+    name="top-level-choice",
+    family="portability",
+    severity="error",
+    what="A choice at the root of the input schema: `oneOf`, `anyOf`, `allOf`, `not` or `enum`.",
+    why='The Anthropic API refuses the request ("input_schema does not support oneOf, allOf, or anyOf at the top '
+    "level\", anthropics/claude-code issue 5973), and so does OpenAI (\"schema must have type 'object' and not have "
+    "'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level\"). All other tools go with it.",
+    fix="List all properties at the root, check the combination in the tool, and say it in the description. "
+    "Or make two tools.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"id": {"type": "string"}, "path": {"type": "string"}},
+                "oneOf": [{"required": ["id"]}, {"required": ["path"]}],
+            }
+        }
+    ],
+    good=[{"inputSchema": {"type": "object", "properties": {"id": {"type": "string"}, "path": {"type": "string"}}}}],
+    check=check,
+)

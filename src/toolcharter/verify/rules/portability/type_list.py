@@ -1,0 +1,26 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import shown
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.nodes:
+        if isinstance(kinds := node.schema.get("type"), list):
+            yield Found(f"`type` is the list {shown(kinds)}", f"{node.path}.type", clients=("Gemini",))
+
+
+RULE = Rule(
+    id="POR008",
+    name="type-list",
+    family="portability",
+    severity="warning",
+    what='A list of types, such as `"type": ["string", "null"]`.',
+    why='Gemini takes one type: "Proto field is not repeating, cannot start list" (n8n-io/n8n issue 15553). '
+    "Clients that convert schemas have failed on it too (google/adk-js pull request 199).",
+    fix="Name one type. What may be left out is left out of `required`; it need not be null.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": ["string", "null"]}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}],
+    check=check,
+)

@@ -1,0 +1,30 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool, types_of
+
+CLIENTS = ("VS Code", "Gemini", "OpenAI")
+_ITEMS = frozenset({"items", "prefixItems", "$ref"})
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.nodes:
+        if "type" in node.schema and _ITEMS.isdisjoint(node.schema) and "array" in types_of(node.schema):
+            yield Found("is an array, but does not say of what", node.path, clients=CLIENTS)
+
+
+RULE = Rule(
+    id="SCH015",
+    name="array-without-items",
+    family="schema",
+    severity="error",
+    what="An array without `items`.",
+    why='VS Code refuses the tool ("tool parameters array type must have items", microsoft/vscode issue 246119), '
+    'as do OpenAI ("array schema missing items", apify/apify-mcp-server issue 36) and Gemini '
+    '("items: missing field", Ingenimax/agent-sdk-go pull request 319). '
+    "An agent has to guess what to put in.",
+    fix='Say what the items are, such as `"items": {"type": "string"}`.',
+    bad=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "array"}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}}],
+    check=check,
+)

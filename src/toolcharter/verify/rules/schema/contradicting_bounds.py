@@ -1,0 +1,46 @@
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import number_at
+
+_PAIRS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+)
+_LOW = frozenset(low for low, _ in _PAIRS)
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.all_nodes:
+        if not _LOW.isdisjoint(node.schema):
+            yield from _contradictions(node.schema, node.path)
+
+
+def _contradictions(schema: Mapping[str, Any], path: str) -> Iterable[Found]:
+    for low, high in _PAIRS:
+        least, most = number_at(schema, low), number_at(schema, high)
+        if least is None or most is None:
+            continue
+        if least > most or (least == most and "exclusive" in low + high):
+            yield Found(f"`{low}` is {least} and `{high}` is {most}: nothing fits", path)
+
+
+RULE = Rule(
+    id="SCH006",
+    name="contradicting-bounds",
+    family="schema",
+    severity="error",
+    what="A lower bound above the upper one.",
+    why="No value fits, so every call that gives the argument is refused.",
+    fix="Swap the bounds, or mend the one that is wrong.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "minimum": 9, "maximum": 1}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "minimum": 1, "maximum": 9}}}}],
+    check=check,
+)

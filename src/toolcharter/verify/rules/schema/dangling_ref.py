@@ -1,0 +1,62 @@
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.schema_nodes import Node, nodes_of
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import shown, text_at
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    yield from _dangling(tool.nodes, tool.schema)
+    if tool.listed.output_schema:
+        yield from _dangling(nodes_of(tool.listed.output_schema, "outputSchema"), tool.listed.output_schema)
+
+
+def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Found]:
+    for node in nodes:
+        ref = text_at(node.schema, "$ref")
+        if not ref.startswith("#") or ref == "#":
+            continue
+        there = _leads(ref, root) if ref.startswith("#/") else any(_answers(other, ref) for other in nodes)
+        if not there:
+            yield Found(f"{shown(ref)} leads nowhere", f"{node.path}.$ref")
+
+
+def _leads(ref: str, root: Mapping[str, Any]) -> bool:
+    target: Any = root
+    for part in ref[2:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$")
+        if isinstance(target, dict) and key in target:
+            target = cast(dict[str, Any], target)[key]
+        elif isinstance(target, list) and key.isdecimal() and int(key) < len(cast(list[Any], target)):
+            target = cast(list[Any], target)[int(key)]
+        else:
+            return False
+    return isinstance(target, dict | bool)
+
+
+def _answers(node: Node, ref: str) -> bool:
+    return ref[1:] in (node.schema.get("$anchor"), node.schema.get("$dynamicAnchor")) or ref == node.schema.get("$id")
+
+
+RULE = Rule(
+    id="SCH010",
+    name="dangling-ref",
+    family="schema",
+    severity="error",
+    what="A `$ref` that leads nowhere.",
+    why="Nobody can tell what the argument is, and a client that follows references fails on the whole tool.",
+    fix="Add the definition to `$defs`, or write the schema in place.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"$ref": "#/$defs/Folder"}}}}],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"folder": {"$ref": "#/$defs/Folder"}},
+                "$defs": {"Folder": {"type": "string"}},
+            }
+        }
+    ],
+    check=check,
+)

@@ -1,0 +1,24 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.all_nodes:
+        if node.schema.get("enum") == []:
+            yield Found("the enum is empty: nothing fits", f"{node.path}.enum")
+
+
+RULE = Rule(
+    id="SCH012",
+    name="empty-enum",
+    family="schema",
+    severity="error",
+    what="An enum without a value.",
+    why="No value fits, so the argument can never be given; several clients refuse such a schema.",
+    fix="List the values, or take the enum out.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": []}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "desc"]}}}}],
+    check=check,
+)

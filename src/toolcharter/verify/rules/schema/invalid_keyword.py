@@ -1,0 +1,93 @@
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.schema_nodes import ALONE, IN_MAPS
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import is_of, list_at, map_at, shown
+
+Takes = Callable[[Any], bool]
+
+
+def _is_schema(value: Any) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in _list_of(value)))
+
+
+def _list_of(value: Any) -> list[Any]:
+    return list_at({"": value}, "")
+
+
+def _are_schemas(value: Any) -> bool:
+    return bool(_list_of(value)) and all(_is_schema(one) for one in _list_of(value))
+
+
+def _is_count(value: Any) -> bool:
+    return is_of(value, "integer") and value >= 0
+
+
+_SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
+    (
+        "a text",
+        lambda value: isinstance(value, str),
+        ("$schema", "$ref", "$id", "description", "title", "pattern", "format"),
+    ),
+    ("a number", lambda value: is_of(value, "number"), ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
+    ("a number above 0", lambda value: is_of(value, "number") and value > 0, ("multipleOf",)),
+    (
+        "a whole number from 0",
+        _is_count,
+        ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+    ),
+    ("true or false", lambda value: isinstance(value, bool), ("uniqueItems", "readOnly", "writeOnly", "deprecated")),
+    ("a list", lambda value: isinstance(value, list), ("enum", "examples")),
+    ("a list of names", lambda value: isinstance(value, list) and _are_names(value), ("required",)),
+    ("a list of schemas", _are_schemas, ("anyOf", "oneOf", "allOf", "prefixItems")),
+    (
+        "a schema or a list of schemas",
+        lambda value: _is_schema(value) or _are_schemas(value) or value == [],
+        ("items",),
+    ),
+    ("a schema", _is_schema, tuple(word for word in ALONE if word != "items")),
+    ("an object of schemas", lambda value: isinstance(value, dict), tuple(IN_MAPS)),
+    ("a text or a list of texts", lambda value: _are_names(value) and value != [], ("type",)),
+)
+_EXPECTED = {word: (shape, takes) for shape, takes, words in _SHAPES for word in words}
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.all_nodes:
+        for word, value in node.schema.items():
+            expected = _EXPECTED.get(word)
+            if expected is None:
+                continue
+            shape, takes = expected
+            if not takes(value):
+                yield Found(f"`{word}` is {shown(value)}, not {shape}", f"{node.path}.{word}")
+            elif word in IN_MAPS:
+                yield from _members(node.schema, word, node.path)
+
+
+def _members(schema: Mapping[str, Any], word: str, path: str) -> Iterable[Found]:
+    for name, value in map_at(schema, word).items():
+        if not _is_schema(value):
+            yield Found(f"{name!r} is {shown(value)}, not a schema", f"{path}.{word}.{name}")
+
+
+RULE = Rule(
+    id="SCH003",
+    name="invalid-keyword",
+    family="schema",
+    severity="error",
+    what="A keyword of JSON Schema with a value of the wrong kind.",
+    why="The schema is not valid, in draft-07 as in 2020-12. A client that checks schemas refuses the tool, often "
+    "with the whole list; another ignores the keyword.",
+    fix="Give the keyword a value of the kind it takes. "
+    "What is required stands in a list beside `properties`, not inside a property.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string", "required": True}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}, "required": ["folder"]}}],
+    check=check,
+)

@@ -1,0 +1,30 @@
+import re
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import shown, text_at
+
+_OLD = re.compile(r"json-schema\.org/(draft-0[0-6]/|schema)")
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for schema, path in ((tool.schema, "inputSchema"), (tool.listed.output_schema or {}, "outputSchema")):
+        draft = text_at(schema, "$schema")
+        if draft and _OLD.search(draft):
+            yield Found(f"is written for {shown(draft)}", f"{path}.$schema")
+
+
+RULE = Rule(
+    id="SCH017",
+    name="old-draft",
+    family="schema",
+    severity="warning",
+    what="A schema of a draft before draft-07.",
+    why="The protocol reads schemas as 2020-12 unless they say otherwise, and its libraries check against that or "
+    "draft-07. Older drafts write some keywords differently, such as exclusiveMinimum.",
+    fix="Write it for 2020-12 and leave `$schema` out, or for draft-07.",
+    bad=[{"inputSchema": {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": {}}}],
+    good=[{"inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {}}}],
+    check=check,
+)

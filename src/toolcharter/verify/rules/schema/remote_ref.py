@@ -1,0 +1,35 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import shown, text_at
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.all_nodes:
+        ref = text_at(node.schema, "$ref")
+        if ref and not ref.startswith("#"):
+            yield Found(f"refers to {shown(ref)}, outside the schema", f"{node.path}.$ref")
+
+
+RULE = Rule(
+    id="SCH009",
+    name="remote-ref",
+    family="schema",
+    severity="error",
+    what="A `$ref` to a schema elsewhere.",
+    why="A client would have to fetch it, which few do and none should: what is there can change after the tool "
+    "was reviewed.",
+    fix="Put the schema into `$defs`, and refer to it there.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"$ref": "https://example.com/folder.json"}}}}],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"folder": {"$ref": "#/$defs/Folder"}},
+                "$defs": {"Folder": {"type": "string"}},
+            }
+        }
+    ],
+    check=check,
+)

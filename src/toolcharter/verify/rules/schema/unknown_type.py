@@ -1,0 +1,27 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.values import TYPES, list_at, shown
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for node in tool.all_nodes:
+        given = node.schema.get("type")
+        for kind in [given] if isinstance(given, str) else list_at(node.schema, "type"):
+            if isinstance(kind, str) and kind not in TYPES:
+                yield Found(f"{shown(kind)} is no type of JSON", f"{node.path}.type")
+
+
+RULE = Rule(
+    id="SCH004",
+    name="unknown-type",
+    family="schema",
+    severity="error",
+    what="A type that JSON Schema does not have.",
+    why="Clients that check schemas refuse it, and models guess what is meant.",
+    fix="Use string, number, integer, boolean, object, array or null.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "int"}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer"}}}}],
+    check=check,
+)

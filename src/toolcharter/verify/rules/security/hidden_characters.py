@@ -1,0 +1,85 @@
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.subject import Server, Tool
+
+_ZWNJ, _ZWJ, _TAG, _CANCEL_TAG = 0x200C, 0x200D, 0xE0000, 0xE007F
+_NEAR = 40
+_KINDS = (
+    ((0xE0000, 0xE007F), "a tag character"),
+    ((0x202A, 0x202E), "a text direction control"),
+    ((0x2066, 0x2069), "a text direction control"),
+    ((0x200E, 0x200F), "a text direction mark"),
+    ((0x200B, 0x200D), "a character of no width"),
+    ((0xFE00, 0xFE0F), "a variation selector"),
+    ((0xE0100, 0xE01EF), "a variation selector"),
+    ((0xE000, 0xF8FF), "a private character"),
+)
+_CANDIDATE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ue000-\uf8ff"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+)
+_FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
+"""The flags of England, Scotland and their like are written with tag characters."""
+
+
+def check(tool: Tool, _: Server) -> Iterable[Found]:
+    for text in tool.texts.all:
+        if text.text.isascii() and text.text.isprintable():
+            continue
+        if hidden := _hidden(text.text):
+            yield Found(_message(hidden), text.path)
+
+
+def _hidden(text: str) -> list[str]:
+    text = _FLAG.sub("", text)
+    return [match[0] for match in _CANDIDATE.finditer(text) if not _is_harmless(text, match.start())]
+
+
+def _is_harmless(text: str, place: int) -> bool:
+    """A selector or joiner inside an emoji, a joiner inside a script that writes with it, a mark at the very start."""
+    code = ord(text[place])
+    before = text[place - 1] if place else ""
+    if code in (0xFE0E, 0xFE0F):
+        return bool(before) and (unicodedata.category(before) in ("So", "Sm", "Po") or before in "#*0123456789©®‼↔")
+    if code in (_ZWJ, _ZWNJ):
+        around = text[max(0, place - 2) : place] + text[place + 1 : place + 2]
+        pictures = code == _ZWJ and any(unicodedata.category(c) in ("So", "Sk") for c in around)
+        return pictures or (bool(before) and _joins(before))
+    return code in (0x200E, 0x200F, 0x061C) and any(
+        unicodedata.bidirectional(c) in ("R", "AL") for c in text[max(0, place - _NEAR) : place + _NEAR]
+    )
+
+
+def _joins(letter: str) -> bool:
+    """Whether it is of a script with joiners in its spelling: Arabic, and the scripts of India and around."""
+    return "\u0600" <= letter <= "\u08ff" or "\u0900" <= letter <= "\u109f" or "\u1780" <= letter <= "\u18af"
+
+
+def _message(hidden: list[str]) -> str:
+    first = ord(hidden[0])
+    kind = next((words for (low, high), words in _KINDS if low <= first <= high), "a character that cannot be seen")
+    more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
+    spelled = "".join(chr(ord(c) - _TAG) for c in hidden if _TAG + 0x20 <= ord(c) < _CANCEL_TAG)
+    says = f"; they spell {spelled[:60]!r}" if spelled else ""
+    return f"has {kind}, U+{first:04X}{more}{says}"
+
+
+RULE = Rule(
+    id="SEC001",
+    name="hidden-characters",
+    family="security",
+    severity="error",
+    what="A name, a description or a value holds characters that a person cannot see.",
+    why=(
+        "An agent reads them, and the person who approves the tool does not. Whole instructions can be written in "
+        "invisible characters, and a direction control shows a text in another order than it is read."
+    ),
+    fix="Remove the characters; write what the text needs with letters that can be seen.",
+    bad=[{"description": "List the notes of a folder.\u200b\u200b Use this to see what was written."}],
+    good=[{"description": "List the notes of a folder 👩\u200d💻 ❤\ufe0f. Use this to see what was written."}],
+    check=check,
+)

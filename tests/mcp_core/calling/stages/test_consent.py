@@ -1,0 +1,324 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from mcp_core import Answer, App, Caller, Question, Request, Settings
+from mcp_core.calling.records import Reply
+from mcp_core.calling.stages import consent
+from mcp_core.errors import CannotAsk, ForgedReply
+from tests.mcp_core.declared import Number, Text, mutation
+
+ANN = Caller("user:ann", grants=frozenset({"*"}))
+DELETE = {"note": "note_1", "explicit_action": "DELETE"}
+NOT_VALID = {
+    "success": False,
+    "error": "The confirmation for 'delete' is not valid: it has expired, was used before, or is about another "
+    "call. Nothing was done. Call the tool again without it to be asked anew.",
+    "error_type": "ConsentError",
+    "instruction": "Require explicit user consent before proceeding.",
+}
+DONE = {"success": True, "value": "deleted"}
+
+
+def build(
+    deleted: list[str], settings: Settings | None = None, confirm: str = "required", version: str = "1.0.0"
+) -> App:
+    declared: dict[str, Any] = {"consent": "DELETE", "confirm": confirm, "version": version}
+
+    @mutation(DELETE, **declared)
+    async def delete(note: Text) -> str:
+        deleted.append(note)
+        return "deleted"
+
+    @mutation(DELETE, **declared)
+    async def destroy(note: Text) -> str:
+        deleted.append(note)
+        return "destroyed"
+
+    return App("test", version="1.0.0", tools=[delete, destroy], settings=settings)
+
+
+async def ask(app: App, request: Request) -> str:
+    question = await app.run(request)
+    assert isinstance(question, Question)
+    return question.state
+
+
+async def told(app: App, request: Request) -> dict[str, Any]:
+    answer = await app.run(request)
+    assert isinstance(answer, Answer)
+    return json.loads(answer.text)
+
+
+REQUEST = Request("delete", DELETE, ANN, can_return_questions=True)
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_client_that_takes_questions_is_asked_first_and_nothing_is_done():
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        question = await app.run(REQUEST)
+        assert isinstance(question, Question)
+        assert question.text.endswith('(delete with {"note":"note_1","explicit_action":"DELETE"}) Go ahead?')
+        assert deleted == []
+        assert await told(app, REQUEST._replace(reply=Reply(question.state, accepted=True))) == DONE
+    assert deleted == ["note_1"]
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_confirmation_counts_once():
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
+        assert await told(app, confirmed) == DONE
+        assert await told(app, confirmed) == NOT_VALID
+    assert deleted == ["note_1"]
+
+
+@pytest.mark.requirement("CON-3")
+async def test_of_two_calls_at_once_with_one_confirmation_one_is_done():
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
+        both = await asyncio.gather(told(app, confirmed), told(app, confirmed))
+    assert sorted(answer["success"] for answer in both) == [False, True]
+    assert deleted == ["note_1"]
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"caller": Caller("user:ben", grants=frozenset({"*"}))},
+        {"tool": "destroy"},
+        {"arguments": DELETE | {"note": "note_2"}},
+    ],
+    ids=["caller", "tool", "arguments"],
+)
+async def test_a_confirmation_is_for_one_caller_one_tool_and_these_arguments(other: dict[str, Any]):
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        reply = Reply(await ask(app, REQUEST), accepted=True)
+        refused = await told(app, REQUEST._replace(reply=reply, **other))
+        assert refused["error_type"] == "ConsentError"
+        assert deleted == []
+        assert await told(app, REQUEST._replace(reply=reply)) == DONE
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_url: str):
+    deleted: list[str] = []
+    settings = Settings(redis=redis_url)
+    async with build(deleted, settings) as old, build(deleted, settings, version="2.0.0") as new:
+        reply = Reply(await ask(old, REQUEST), accepted=True)
+        assert await told(new, REQUEST._replace(reply=reply)) == NOT_VALID
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize("forged", ["", ".", "yes", "e30.e30", "\ud800", "{}", "A" * 100_000])
+async def test_a_forged_confirmation_is_left_to_the_host_and_recorded_once(forged: str, tmp_path: Path, log):
+    deleted: list[str] = []
+    audit = tmp_path / "audit.jsonl"
+    async with build(deleted, Settings(audit_file=audit)) as app:
+        with pytest.raises(ForgedReply):
+            await app.run(REQUEST._replace(reply=Reply(forged, accepted=True)))
+    assert deleted == []
+    assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
+    words = "The confirmation for 'delete' was not made by this server. Nothing was done."
+    assert log.messages == [("TRACE", "Tool called: delete"), ("WARNING", f"Tool delete refused: {words}")]
+    (entry,) = map(json.loads, audit.read_text().splitlines())
+    assert (entry["outcome"], entry["errorType"], entry["error"]) == ("business", "ConsentError", words)
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_forged_confirmation_is_forged_whether_or_not_the_client_could_ask():
+    deleted: list[str] = []
+    forged = REQUEST._replace(reply=Reply("yes", accepted=True), can_return_questions=False)
+    async with build(deleted) as app:
+        for must_declare in (True, False):
+            with pytest.raises(ForgedReply):
+                await app.run(forged._replace(must_declare=must_declare))
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_confirmation_of_another_server_is_refused():
+    deleted: list[str] = []
+    async with build(deleted) as app, build(deleted) as other:
+        reply = Reply(await ask(other, REQUEST), accepted=True)
+        with pytest.raises(ForgedReply):
+            await app.run(REQUEST._replace(reply=reply))
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+async def test_an_expired_confirmation_is_refused(monkeypatch: pytest.MonkeyPatch, log):
+    deleted: list[str] = []
+    now = 1_000_000.0
+    monkeypatch.setattr(consent.time, "time", lambda: now)
+    async with build(deleted) as app:
+        reply = Reply(await ask(app, REQUEST), accepted=True)
+        now += consent.ANSWER_SECONDS
+        assert await told(app, REQUEST._replace(reply=reply)) == NOT_VALID
+    assert deleted == []
+    assert ("WARNING", "Confirmation of delete refused: expired") in log.messages
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_person_who_declines_ends_it_for_good():
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        state = await ask(app, REQUEST)
+        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=False))) == {
+            "success": False,
+            "error": "The user did not agree to 'delete'. Nothing was done.",
+            "error_type": "ConsentError",
+            "instruction": "Require explicit user consent before proceeding.",
+        }
+        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=True))) == NOT_VALID
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+async def test_processes_that_share_a_redis_share_their_confirmations(redis_url: str):
+    deleted: list[str] = []
+    settings = Settings(redis=redis_url)
+    async with build(deleted, settings) as one, build(deleted, settings) as two:
+        state = await ask(one, REQUEST)
+        confirmed = REQUEST._replace(reply=Reply(state, accepted=True))
+        changed = confirmed._replace(arguments=DELETE | {"note": "note_2"})
+        assert await told(two, changed) == NOT_VALID
+        assert await told(two, confirmed) == DONE
+        assert await told(one, confirmed) == NOT_VALID
+        assert await told(two, confirmed) == NOT_VALID
+    assert deleted == ["note_1"]
+
+
+@pytest.mark.parametrize("confirm", ["required", "if_possible"])
+async def test_without_redis_no_confirmation_can_be_given(new_redis, confirm: str):
+    deleted: list[str] = []
+    server = new_redis()
+    away = {
+        "success": False,
+        "error": "The confirmation cannot be checked right now. Nothing was done.",
+        "error_type": "UnavailableError",
+        "instruction": "Present this error to the user and take no further action.",
+    }
+    async with build(deleted, Settings(redis=server.url), confirm) as app:
+        confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
+        server.stop()
+        async with asyncio.timeout(5):
+            assert await told(app, REQUEST) == away
+            assert await told(app, confirmed) == away
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize(("agrees", "done"), [(True, ["note_1"]), (False, [])])
+async def test_a_client_that_can_be_asked_during_a_call_is_asked(agrees: bool, done: list[str]):
+    deleted: list[str] = []
+    asked: list[str] = []
+
+    async def ask_person(question: str) -> bool:
+        asked.append(question)
+        assert deleted == []
+        return agrees
+
+    async with build(deleted) as app:
+        answer = await told(app, Request("delete", DELETE, ANN, ask=ask_person))
+    assert len(asked) == 1
+    assert answer["success"] is agrees
+    assert deleted == done
+
+
+async def test_a_client_that_fails_to_ask_gets_nothing_done():
+    deleted: list[str] = []
+
+    async def ask_person(question: str) -> bool:
+        raise ConnectionError("the client is gone")
+
+    async with build(deleted) as app:
+        answer = await told(app, Request("delete", DELETE, ANN, ask=ask_person))
+    assert answer["error_type"] == "SystemError"
+    assert deleted == []
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize(("confirm", "done"), [("required", []), ("if_possible", ["note_1"])])
+async def test_a_client_that_cannot_ask_is_refused_where_a_confirmation_is_required(confirm: str, done: list[str]):
+    deleted: list[str] = []
+    async with build(deleted, confirm=confirm) as app:
+        answer = await told(app, Request("delete", DELETE, ANN))
+    assert deleted == done
+    assert answer == DONE if done else answer["error_type"] == "ConsentError"
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_client_that_should_have_declared_that_it_can_ask_is_left_to_the_host_and_recorded_once(log):
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        with pytest.raises(CannotAsk, match="'delete' runs only after the user has confirmed it"):
+            await app.run(Request("delete", DELETE, ANN, must_declare=True))
+    assert deleted == []
+    assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
+    assert [level for level, _ in log.messages] == ["TRACE", "WARNING"]
+
+
+async def test_the_persons_question_shows_what_will_be_done_defaults_included_and_no_secret():
+    @mutation(
+        {"note": "a", "password": "hunter2"}, confirm="required", question="Delete {note} in {place} with {password}?"
+    )
+    async def delete(
+        note: Text, password: Text, place: Annotated[str, Field(description="Where.")] = "the attic"
+    ) -> str:
+        return "deleted"
+
+    async with App("test", version="1.0.0", tools=[delete]) as app:
+        arguments = {"note": "note_1", "password": "hunter2"}
+        question = await app.run(Request("delete", arguments, ANN, can_return_questions=True))
+    assert isinstance(question, Question)
+    assert question.text == "Delete note_1 in the attic with [redacted]?"
+
+
+async def test_a_question_is_not_endless():
+    deleted: list[str] = []
+    async with build(deleted) as app:
+        question = await app.run(REQUEST._replace(arguments=DELETE | {"note": "x" * 100_000}))
+    assert isinstance(question, Question)
+    assert len(question.text) < 1100
+
+
+async def test_a_question_is_recorded_as_asked_and_is_no_error(log):
+    async with build([]) as app:
+        await ask(app, REQUEST)
+        assert app.telemetry.tallies["delete"].outcomes == {"asked": 1}
+    assert ("TRACE", "Tool delete ended: asked") in log.messages
+
+
+async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
+    ran: list[int] = []
+
+    @mutation({"n": 1}, confirm="required")
+    async def wipe(n: Number) -> int:
+        ran.append(n)
+        return n
+
+    async def never(question: str) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(consent, "ANSWER_SECONDS", 0.01)
+    async with App("test", version="1.0.0", tools=[wipe]) as app:
+        answer = await app.run(Request("wipe", {"n": 1}, app.local_caller, ask=never))
+    assert json.loads(answer.text) == {
+        "success": False,
+        "error": "The user has not answered about 'wipe'. Nothing was done.",
+        "error_type": "ConsentError",
+        "instruction": "Require explicit user consent before proceeding.",
+    }
+    assert ran == []

@@ -1,0 +1,250 @@
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from mcp_core import (
+    App,
+    Caller,
+    Content,
+    DeclarationError,
+    Message,
+    Need,
+    NotFound,
+    Request,
+    Resource,
+    ResourcePage,
+    ResourceSource,
+    Result,
+    Settings,
+    ToolContext,
+    instructions,
+    page_of,
+)
+from mcp_core.calling.library import Conversation, Reading
+from mcp_core.errors import Refused
+
+ALL = Caller(grants=frozenset({"*"}))
+
+
+def app(*prompts: Callable[..., Any], resources: Any = (), settings: Settings | None = None) -> App:
+    return App("library", version="1.0.0", prompts=prompts, resources=resources, settings=settings)
+
+
+async def refused_by(asked: Any) -> Refused:
+    with pytest.raises(Refused) as raised:
+        await asked
+    return raised.value
+
+
+# ---- what a prompt may return ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("returned", "given"),
+    [
+        ("text", Conversation([Message("text")], "Say it.")),
+        (Message("text", "assistant"), Conversation([Message("text", "assistant")], "Say it.")),
+        ([Message("a"), Message("b")], Conversation([Message("a"), Message("b")], "Say it.")),
+        (Result.ok("text"), Conversation([Message("text")], "Say it.")),
+        (Result.ok({"a": 1}), Conversation([Message('{"a":1}')], "Say it.")),
+        (
+            Result.ok("text", message="For you.", instruction=instructions.NO_CHANGES),
+            Conversation([Message("text"), Message(instructions.NO_CHANGES)], "For you."),
+        ),
+        (Result.ok(instruction="Go on."), Conversation([Message("Go on.")], "Say it.")),
+    ],
+)
+async def test_what_a_prompt_returns_becomes_messages(returned: Any, given: Conversation):
+    async def say() -> Any:
+        """Say it."""
+        return returned
+
+    async with app(say) as opened:
+        assert await opened.library.prompt(Request("say", {})) == given
+
+
+@pytest.mark.parametrize("returned", [None, [], {1, 2}, [Message(5)], [Message("x", "nobody")], Result.ok()])
+async def test_a_prompt_that_gives_no_messages_is_the_servers_fault(returned: Any):
+    async def say() -> Any:
+        return returned
+
+    async with app(say) as opened:
+        refused = await refused_by(opened.library.prompt(Request("say", {})))
+    assert (refused.kind, refused.data["errorType"]) == ("system", "ResultError")
+
+
+async def test_a_failure_that_a_prompt_returns_is_refused_in_its_words():
+    async def say() -> Result[str]:
+        return Result.failure("There is no such tale.", "NotFoundError")
+
+    async with app(say) as opened:
+        refused = await refused_by(opened.library.prompt(Request("say", {})))
+    assert (str(refused), refused.kind, refused.data) == (
+        "There is no such tale.",
+        "business",
+        {"errorType": "NotFoundError"},
+    )
+
+
+async def test_a_prompt_past_its_deadline_is_stopped():
+    async def say() -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    async with app(say, settings=Settings(deadline=0.05)) as opened:
+        refused = await refused_by(opened.library.prompt(Request("say", {})))
+    assert (str(refused), refused.data) == (
+        "'say' took longer than 0.05 seconds and was stopped.",
+        {"errorType": "DeadlineError"},
+    )
+
+
+async def test_what_a_prompt_needs_is_opened_for_each_request():
+    class Session:
+        pass
+
+    seen: list[str] = []
+
+    @asynccontextmanager
+    async def session(context: ToolContext) -> AsyncIterator[Session]:
+        assert context.read_only
+        seen.append("opened")
+        yield Session()
+        seen.append("closed")
+
+    async def say(session: Need[Session]) -> str:
+        seen.append(type(session).__name__)
+        return "said"
+
+    made = app(say)
+    made.provide_each(Session, session)
+    async with made:
+        await made.library.prompt(Request("say", {}))
+    assert seen == ["opened", "Session", "closed"]
+
+
+async def test_a_need_that_nothing_provides_is_refused_at_the_start():
+    async def say(shelf: Need[Content]) -> str:
+        return ""
+
+    with pytest.raises(DeclarationError, match="say: needs shelf: Content"):
+        await app(say).__aenter__()
+
+
+def test_two_prompts_of_one_name_are_refused():
+    async def say() -> str:
+        return ""
+
+    with pytest.raises(DeclarationError, match="say: two prompts of one name; rename one"):
+        app(say, say)
+
+
+async def test_a_secret_argument_is_neither_logged_nor_answered(caplog: pytest.LogCaptureFixture):
+    async def say(password: str) -> str:
+        raise NotFound(f"No user with {password}.")
+
+    async with app(say) as opened:
+        with caplog.at_level(1):
+            refused = await refused_by(opened.library.prompt(Request("say", {"password": "hunter2hunter2"})))
+    assert str(refused) == "No user with [redacted]."
+    assert "hunter2hunter2" not in caplog.text
+
+
+async def test_who_may_not_is_told_so_before_anything_runs(caplog: pytest.LogCaptureFixture):
+    seen: list[str] = []
+
+    async def read(uri: str) -> str:
+        seen.append(uri)
+        return ""
+
+    source = ResourceSource("note://", read=read, permissions=["notes:read"])
+    async with app(resources=[source]) as opened:
+        with caplog.at_level(logging.WARNING):
+            refused = await refused_by(opened.library.read(Request("note://1", {})))
+        assert await opened.library.read(Request("note://1", {}, ALL)) == Reading(Content("", "text/plain"), 0)
+    assert refused.data == {"errorType": "PermissionError", "uri": "note://1"}
+    assert "note://1 refused: 'note://' needs the permission notes:read" in caplog.text
+    assert seen == ["note://1"]
+
+
+# ---- resources -------------------------------------------------------------------------------------------
+
+
+async def test_the_sources_are_listed_in_turn_and_each_page_says_where_to_go_on():
+    def few() -> list[Resource]:
+        return [Resource("few://1", "1")]
+
+    def many(cursor: str | None = None) -> ResourcePage:
+        return page_of([Resource(f"many://{n}", str(n)) for n in range(3)], cursor, size=2)
+
+    def read(uri: str) -> None:
+        return None
+
+    sources = [
+        ResourceSource("few://", read=read, list=few),
+        ResourceSource("none://", read=read),
+        ResourceSource("many://", read=read, list=many),
+        ResourceSource("last://", read=read, list=lambda: [Resource("last://1", "1")]),
+    ]
+    async with app(resources=sources) as opened:
+        request = Request("resources/list", {}, ALL)
+        first = await opened.library.changing(None, request)
+        second = await opened.library.changing(first.next_cursor, request)
+    assert [resource.uri for resource in first.resources] == ["few://1", "many://0", "many://1"]
+    assert [resource.uri for resource in second.resources] == ["many://2", "last://1"]
+    assert second.next_cursor is None
+
+
+async def test_a_source_that_cannot_look_is_not_shown_as_empty():
+    def broken() -> list[Resource]:
+        raise RuntimeError("the disk is gone")
+
+    def read(uri: str) -> None:
+        return None
+
+    async with app(resources=[ResourceSource("note://", read=read, list=broken)]) as opened:
+        refused = await refused_by(opened.library.changing(None, Request("resources/list", {})))
+    assert (refused.kind, "disk" in str(refused)) == ("system", False)
+
+
+@pytest.mark.parametrize("returned", [None, "text", ["note://1"], [("note://1", "1")]])
+async def test_a_list_of_something_else_is_the_servers_fault(returned: Any):
+    def read(uri: str) -> None:
+        return None
+
+    async with app(resources=[ResourceSource("note://", read=read, list=lambda: returned)]) as opened:
+        refused = await refused_by(opened.library.changing(None, Request("resources/list", {})))
+    assert refused.data["errorType"] == "ResultError"
+
+
+@pytest.mark.parametrize("returned", [5, ["text"], {"a": 1}])
+async def test_content_of_something_else_is_the_servers_fault(returned: Any):
+    async def read(uri: str) -> Any:
+        return returned
+
+    async with app(resources=[ResourceSource("note://", read=read)]) as opened:
+        refused = await refused_by(opened.library.read(Request("note://1", {})))
+    assert refused.data == {"errorType": "ResultError", "errorId": refused.data["errorId"], "uri": "note://1"}
+
+
+async def test_a_source_says_how_long_its_content_may_be_kept():
+    async def read(uri: str) -> bytes:
+        return b"x"
+
+    async with app(resources=[ResourceSource("note://", read=read, ttl_ms=5000)]) as opened:
+        assert await opened.library.read(Request("note://1", {})) == Reading(
+            Content(b"x", "application/octet-stream"), 5000, "private"
+        )
+
+
+@pytest.mark.parametrize("prefix", ["note://", "note://a/", "toolcharter://", "toolcharter://tools/add"])
+def test_an_address_belongs_to_one_source(prefix: str):
+    def read(uri: str) -> None:
+        return None
+
+    with pytest.raises(DeclarationError, match="prefix: is taken by"):
+        app(resources=[ResourceSource("note://", read=read), ResourceSource(prefix, read=read)])

@@ -1,0 +1,130 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcp_core import App, NotFound, Result
+from mcp_core.calling.records import Answer, Body, Failure
+from mcp_core.calling.render import render
+from mcp_core.tool_result import ToolMetadata
+from tests.mcp_core.declared import query
+
+METADATA = ToolMetadata("1.0.0", "2.0.0", "2026-07-28T10:00:00.000+00:00", 1.5, "a" * 32, "b" * 32)
+WIRE = {
+    "toolVersion": "1.0.0",
+    "serviceVersion": "2.0.0",
+    "timestamp": "2026-07-28T10:00:00.000+00:00",
+    "executionTime": 1.5,
+    "traceId": "a" * 32,
+    "correlationId": "b" * 32,
+    "cached": False,
+}
+GOOD = Body('{"id":7}', None, "For Ann.", "For the agent.", '{"confidence":1.0}')
+BAD = Body(
+    None,
+    Failure("There is no 7.", "NotFoundError", "business", "err-1", "KeyError"),
+    "Not there, Ann.",
+    "Ask again.",
+    '{"confidence":0.0}',
+)
+
+
+def test_result_format():
+    assert render(GOOD, "result", None) == Answer(
+        '{"success":true,"value":{"id":7},"message":"For Ann.","instruction":"For the agent."}'
+    )
+    assert render(BAD, "result", None) == Answer(
+        '{"success":false,"error":"There is no 7.","error_type":"NotFoundError","exception_type":"KeyError",'
+        '"error_id":"err-1","message":"Not there, Ann.","instruction":"Ask again."}',
+        is_error=True,
+    )
+
+
+def test_bare_format():
+    assert render(GOOD, "bare", None) == Answer(
+        '{"id":7}',
+        meta={"dev.toolcharter/message": "For Ann.", "dev.toolcharter/instruction": "For the agent."},
+    )
+    assert render(BAD, "bare", None) == Answer(
+        '{"error":"There is no 7."}',
+        is_error=True,
+        meta={
+            "dev.toolcharter/message": "Not there, Ann.",
+            "dev.toolcharter/instruction": "Ask again.",
+            "dev.toolcharter/error-type": "NotFoundError",
+        },
+    )
+
+
+def test_hints_format():
+    good, bad = render(GOOD, "hints", METADATA), render(BAD, "hints", METADATA)
+    assert json.loads(good.text) == {
+        "data": {"id": 7},
+        "message": "For Ann.",
+        "instruction": "For the agent.",
+        "agentHints": {"confidence": 1.0},
+        "metadata": WIRE,
+    }
+    assert (good.is_error, good.meta) == (False, None)
+    assert json.loads(bad.text) == {
+        "data": None,
+        "error": {"type": "NotFoundError", "kind": "business", "message": "There is no 7.", "errorId": "err-1"},
+        "message": "Not there, Ann.",
+        "instruction": "Ask again.",
+        "agentHints": {"confidence": 0.0},
+        "metadata": WIRE,
+    }
+    assert (bad.is_error, bad.meta) == (True, None)
+
+
+def test_what_is_absent_is_left_out():
+    assert render(Body("5"), "result", None).text == '{"success":true,"value":5}'
+    assert render(Body(None), "result", None).text == '{"success":true}'
+    assert render(Body("null"), "result", None).text == '{"success":true}'
+    assert render(Body("5"), "bare", None) == Answer("5")
+    assert render(Body(None), "bare", None) == Answer("null")
+    assert render(Body("5", hints="{}"), "hints", METADATA).text.startswith('{"data":5,"agentHints":{},"metadata":{')
+
+
+@pytest.mark.parametrize("format", ["result", "bare", "hints"])
+def test_structured_content_is_the_text_where_a_server_asks_for_it(format: Any):
+    for body in (GOOD, BAD):
+        answer = render(body, format, METADATA, structured=True)
+        assert answer.structured == json.loads(answer.text)
+        assert render(body, format, METADATA).structured is None
+
+
+@given(message=st.text() | st.none(), instruction=st.text() | st.none(), error=st.text())
+def test_any_text_makes_valid_json_in_utf_8(message: str | None, instruction: str | None, error: str):
+    failure = Failure(error, "ToolError", "business")
+    for body in (Body("5", None, message, instruction, "{}"), Body(None, failure, message, instruction, "{}")):
+        for form in ("result", "bare", "hints"):
+            answer = render(body, form, METADATA)
+            made = json.loads(answer.text.encode())
+            channels = made if form != "bare" else {k.rpartition("/")[2]: v for k, v in (answer.meta or {}).items()}
+            assert channels.get("message") == message
+            assert channels.get("instruction") == instruction
+
+
+@pytest.mark.requirement("RES-5")
+@pytest.mark.parametrize("format", ["result", "bare", "hints"])
+@pytest.mark.parametrize("fails", [False, True])
+async def test_what_the_person_is_told_and_what_the_agent_is_told_are_separate(format: Any, fails: bool):
+    @query()
+    async def speak() -> Result[int]:
+        if fails:
+            raise NotFound("wrong", message="For Ann.", instruction="For the agent.")
+        return Result.ok(5, message="For Ann.", instruction="For the agent.")
+
+    async with App("test", version="1.0.0", tools=[speak], format=format) as app:
+        answer = await app.call("speak")
+    made = json.loads(answer.text)
+    channels = answer.meta if format == "bare" else made
+    names = (
+        ("dev.toolcharter/message", "dev.toolcharter/instruction") if format == "bare" else ("message", "instruction")
+    )
+    assert [channels[name] for name in names] == ["For Ann.", "For the agent."]
+    data = made if format == "bare" else made.get("value", made.get("data"))
+    assert "For" not in json.dumps(data)

@@ -1,0 +1,270 @@
+import json
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from toolcharter import cli
+from toolcharter.commands import asking
+
+ROOT = Path(__file__).parents[3]
+
+CASES = """\
+{"utterance": "create a task", "tool": "add", "arguments": {"title": "Milk"}}
+{"utterance": "remove it", "tool": "drop"}
+{"utterance": "show <b>everything</b>", "tool": "drop"}
+{"utterance": "zebra", "tool": null}
+"""
+TOOLS = [
+    {"name": "add", "description": "Create a task.", "inputSchema": {"type": "object"}},
+    {"name": "drop", "description": "Remove a task.", "inputSchema": {"type": "object"}},
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "cases.jsonl").write_text(CASES)
+    (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def gate() -> list[str]:
+    """What `make check` runs."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    command = re.search(r"^SELECTION = \$\(BIN\)/toolcharter (.*)$", text, re.MULTILINE)
+    assert command is not None
+    assert re.search(r"^check:.*\n(\t.*\n)*\t\$\(SELECTION\)", text, re.MULTILINE)
+    return shlex.split(command[1])
+
+
+@pytest.mark.requirement("TOD-7")
+def test_the_todo_tools_are_selected_as_well_as_before(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    code, out, err = run(capsys, *gate(), "--format", "json")
+    assert (code, err) == (0, "")
+    accuracy = {name: found["accuracy"]["value"] for name, found in json.loads(out)["selectors"].items()}
+    assert accuracy.keys() == {"bm25", "embedding"}
+    # Better than any one answer for all cases could be: the baseline must not be renewed down to guessing.
+    assert min(accuracy.values()) > 0.3
+
+
+@pytest.mark.requirement("TOD-7")
+def test_descriptions_that_say_less_fail_the_gate(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    _, listed, _ = run(capsys, "tools", "todo")
+    tools = json.loads(listed)["tools"]
+    silent = [tool | {"description": "Does something with a task."} for tool in tools]
+    (tmp_path / "silent.json").write_text(json.dumps(silent))
+    words = [str(tmp_path / "silent.json") if word == "todo" else word for word in gate()]
+    code, _, err = run(capsys, *words)
+    assert code == 1
+    worse, lines = err, re.MULTILINE
+    assert re.search(
+        r"^bm25 selects the right tool in .* points worse than .* Look at the confused pairs", worse, lines
+    )
+    assert re.search(r"^embedding selects .* of the cases that a tool serves, .* --renew\.$", worse, lines)
+
+
+def test_the_whole_report_as_json(capsys, folder):
+    code, out, err = run(
+        capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--recall", "1,2", "--format", "json"
+    )
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    found = report["selectors"]["bm25"]
+    assert found["accuracy"] == {"value": 0.75, "interval": [0.3006, 0.9544], "right": 3, "of": 4}
+    assert found["recall"]["1"]["right"] == found["recall"]["2"]["right"] == 2
+    assert found["confused"] == [{"expected": "drop", "chosen": "(none)", "utterances": ["show <b>everything</b>"]}]
+    assert [answer["chosen"] for answer in found["answers"]] == ["add", "drop", None, None]
+
+
+def test_markdown_in_a_pipe_and_html_in_a_file(capsys, folder):
+    code, out, _ = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "bm25,embedding")
+    assert code == 0
+    assert out.startswith("# Tool selection: tools.json\n")
+    assert "| bm25 | 75.0 % (3 of 4) |" in out
+    assert "show \\<b\\>everything\\</b\\>" in out
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--format", "html", "--output", "report.html")
+    assert run(capsys, *words) == (0, "", "")
+    page = Path("report.html").read_text()
+    assert "<svg" in page
+    assert "show &lt;b&gt;everything" in page
+    assert "<b>everything" not in page
+
+
+@pytest.mark.parametrize("against", ["other.json", "earlier.json"], ids=["another server", "an earlier report"])
+def test_before_and_after_are_compared_case_by_case(capsys, folder, against):
+    (folder / "other.json").write_text(json.dumps([TOOLS[0], TOOLS[1] | {"description": ""}]))
+    words = ("evaluate", "other.json", "--cases", "cases.jsonl", "--format", "json", "--output", "earlier.json")
+    assert run(capsys, *words)[0] == 0
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--against", against)
+    _, out, _ = run(capsys, *words, "--format", "json")
+    change = json.loads(out)["changes"]["bm25"]
+    assert (change["before"]["right"], change["after"]["right"], change["p"]) == (2, 3, 1.0)
+    assert (change["mended"], change["broken"]) == (["remove it"], [])
+    for form in ("html", "markdown"):
+        shown = run(capsys, *words, "--format", form)[1]
+        assert "50.0 % before, 75.0 % after (+25.0 points); 1 cases mended, 0 broken, of 4" in shown
+
+
+def test_the_exit_code_tells_whether_it_is_good_enough(capsys, folder):
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--at-least")
+    assert run(capsys, *words, "75")[0] == 0
+    code, _, err = run(capsys, *words, "80")
+    assert (code, err) == (1, "bm25 selects the right tool in 75.0% of cases, less than 80 %.\n")
+
+
+def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys, folder):
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--baseline", "kept.json")
+    assert run(capsys, *words)[0] == 2
+    assert run(capsys, *words, "--renew")[0] == 0
+    assert json.loads(Path("kept.json").read_text())["accuracy"] == {"bm25": 0.75}
+    assert run(capsys, *words)[0] == 0
+    Path("kept.json").write_text(Path("kept.json").read_text().replace("0.75", "0.78"))
+    assert run(capsys, *words)[0] == 0
+    Path("kept.json").write_text(Path("kept.json").read_text().replace("0.78", "0.7801"))
+    assert run(capsys, *words)[0] == 1
+    assert run(capsys, *words, "--tolerance", "3.5")[0] == 0
+    code, _, err = run(capsys, *words, "--selector", "bm25,embedding")
+    assert (code, "embedding is in one only" in err) == (2, True)
+    (folder / "cases.jsonl").write_text(CASES + '{"utterance": "more", "tool": null}\n')
+    code, _, err = run(capsys, *words)
+    assert (code, err) == (
+        2,
+        "kept.json was made with other cases. Renew it deliberately: the same command with --renew.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--cases", "no.jsonl"), "no.jsonl cannot be read"),
+        (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is no list of bm25, embedding, chat"),
+        (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is no list of whole numbers from 1 on"),
+        (("--cases", "cases.jsonl", "--selector", "chat"), "chat needs --chat-url and --chat-model"),
+        (
+            ("--cases", "cases.jsonl", "--selector", "chat", "--chat-url", "localhost:1", "--chat-model", "m"),
+            "--chat-url must begin with http:// or https://, not 'localhost:1'",
+        ),
+        (
+            (
+                *(
+                    "--cases",
+                    "cases.jsonl",
+                    "--selector",
+                    "chat",
+                    "--chat-url",
+                    "http://localhost:1",
+                    "--chat-model",
+                    "m",
+                ),
+                *("--yes", "--answers", "no/where.jsonl"),
+            ),
+            "Answers cannot be kept: ",
+        ),
+        (("--cases", "cases.jsonl", "--renew"), "--renew writes a baseline; say where"),
+        (("--cases", "cases.jsonl", "--against", "no.json"), "no.json cannot be read"),
+        (("--cases", "cases.jsonl", "--output", "no/where.html"), "no/where.html cannot be written"),
+    ],
+)
+def test_what_cannot_run_is_said_and_ends_with_2(capsys, folder, words, message):
+    code, _, err = run(capsys, "evaluate", "tools.json", *words)
+    assert code == 2
+    assert message in err
+
+
+@pytest.fixture
+def endpoint():
+    """A chat model that always calls `add` for Milk. `asked` has what it was told."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            call = {"function": {"name": "add", "arguments": '{"title": "milk"}'}}
+            body = json.dumps({"choices": [{"message": {"tool_calls": [call]}}]}).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format, *args):
+            pass
+
+    asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_chat_model_is_asked_after_its_cost_is_told(capsys, folder, endpoint, monkeypatch):
+    url, asked = endpoint
+    monkeypatch.setenv("TOOLCHARTER_CHAT_URL", url)
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "chat", "--chat-model", "a/b:1")
+    words = (*words, "--price-in", "1000", "--price-out", "1000", "--format", "json")
+    code, _, err = run(capsys, *words)
+    assert (code, asked) == (2, [])
+    assert re.match(r"4 requests to a/b:1 at \S+: about \d+ tokens in and 240 out, about 0\.\d\d at the given", err)
+    assert "give --yes to start without being asked" in err
+    code, out, _ = run(capsys, *words, "--yes")
+    found = json.loads(out)["selectors"]["chat:a/b:1"]
+    assert (code, len(asked), found["accuracy"]["right"]) == (0, 4, 1)
+    assert found["arguments"]["whole"]["right"] == found["arguments"]["whole"]["of"] == 1
+    assert len(Path("answers-a-b-1.jsonl").read_text().splitlines()) == 4
+    code, again, err = run(capsys, *words)
+    assert (code, json.loads(again), err, len(asked)) == (0, json.loads(out), "", 4)
+
+
+def test_a_person_at_the_terminal_is_asked_before_it_starts(capsys, folder, endpoint, monkeypatch):
+    url, asked = endpoint
+    questions = []
+
+    async def no(question):
+        questions.append(question)
+        return False
+
+    monkeypatch.setattr(asking, "ask_terminal", no)
+    monkeypatch.setattr(sys, "stdin", type("Terminal", (), {"isatty": lambda self: True})())
+    words = ("--selector", "chat", "--chat-url", url, "--chat-model", "m")
+    code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
+    assert (code, questions, asked) == (2, ["Start?"], [])
+    assert err.endswith("Not started.\n")
+
+
+def test_cases_without_an_answer_end_with_2(capsys, folder):
+    words = ("--selector", "chat", "--chat-url", "http://127.0.0.1:9", "--chat-model", "m", "--yes", "--retries", "0")
+    code, out, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
+    assert code == 2
+    assert out.count("cannot be reached") == 4
+    assert err.endswith("Some cases got no answer; run the same command again to ask only about those.\n")
+
+
+def test_a_missing_extra_is_named(capsys, folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
+    code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "embedding")
+    assert code == 2
+    assert "embedding needs the extra: pip install 'toolcharter[evaluate]'" in err
+
+
+def test_nothing_of_it_is_loaded_where_a_server_starts():
+    code = "import sys, mcp_todo.main, mcp_todo.app, mcp_core.run, toolcharter.cli; print(sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = ("toolcharter.evaluate", "toolcharter.html_report", "'numpy'", "'tokenizers'", "'httpx2'")
+    assert [name for name in heavy if name in done.stdout] == []

@@ -1,0 +1,247 @@
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from toolcharter import cli
+
+ROOT = Path(__file__).parents[3]
+HELLO = str(ROOT / "examples" / "hello.py")
+GREET = {
+    "name": "greet",
+    "description": "Greet somebody by name.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"name": {"type": "string", "maxLength": 50}},
+        "required": ["name"],
+    },
+}
+SHORTER = json.loads(json.dumps(GREET).replace("50", "20"))
+OPTIONAL = json.loads(json.dumps(GREET).replace('"name": {', '"how": {"type": "string"}, "name": {', 1))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def write(name: str, *tools: dict) -> str:
+    Path(name).write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    return name
+
+
+# ---- lock ----------------------------------------------------------------------------------------
+
+
+def test_an_installed_server_is_locked_under_its_command_name(capsys):
+    assert run(capsys, "lock", "todo") == (0, "wrote contracts/mcp-todo.json: 5 tools.\n", "")
+    ours = ROOT / "contracts" / "mcp-todo.json"
+    assert Path("contracts/mcp-todo.json").read_text(encoding="utf-8") == ours.read_text(encoding="utf-8")
+
+
+def test_another_server_is_locked_under_its_own_name_or_where_it_is_told(capsys):
+    assert run(capsys, "lock", HELLO) == (0, "wrote contracts/hello.json: 1 tools.\n", "")
+    assert run(capsys, "lock", HELLO, "--output", "mine.json") == (0, "wrote mine.json: 1 tools.\n", "")
+    assert Path("mine.json").read_bytes() == Path("contracts/hello.json").read_bytes()
+
+
+def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
+    assert run(capsys, "lock")[1] == (
+        "wrote contracts/mcp-demo.json: 7 tools.\n"
+        "wrote contracts/mcp-guide.json: 30 tools.\n"
+        "wrote contracts/mcp-noema.json: 33 tools.\n"
+        "wrote contracts/mcp-todo.json: 5 tools.\n"
+    )
+    assert run(capsys, "lock", "--check") == (
+        0,
+        (
+            "contracts/mcp-demo.json: 7 tools, as locked.\n"
+            "contracts/mcp-guide.json: 30 tools, as locked.\n"
+            "contracts/mcp-noema.json: 33 tools, as locked.\n"
+            "contracts/mcp-todo.json: 5 tools, as locked.\n"
+        ),
+        "",
+    )
+    assert run(capsys, "lock", "--output", "x.json")[0] == 2
+
+
+def test_locking_opens_no_database(capsys, tmp_path):
+    assert run(capsys, "lock", "todo", "--db", f"sqlite:///{tmp_path}/todo.db")[0] == 0
+    assert not (tmp_path / "todo.db").exists()
+
+
+TIGHTENED = (
+    "breaking: greet $.inputSchema.properties.name.maxLength: maxLength of 'name' goes from 50 to 20 "
+    "[bound-tightened; needs a new tool name, with the old tool deprecated for at least ninety days]"
+)
+ADDED = "additive: greet $.inputSchema.properties.how: 'how' is new, and optional"
+OUT_OF_DATE = (
+    "lock.json is out of date. When the change is meant, run `toolcharter lock tools.json --output lock.json` "
+    "and commit what it writes."
+)
+
+
+@pytest.mark.parametrize(("now", "sentence"), [(SHORTER, TIGHTENED), (OPTIONAL, ADDED)])
+def test_a_check_fails_on_any_change_and_says_how(capsys, now, sentence):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
+    code, out, err = run(capsys, "lock", write("tools.json", now), "--output", "lock.json", "--check")
+    assert (code, out.splitlines(), err) == (
+        1,
+        [
+            sentence,
+            f"1 change: 1 {sentence.partition(':')[0]}.",
+            OUT_OF_DATE,
+        ],
+        "",
+    )
+
+
+def test_a_check_says_when_only_the_spelling_is_another(capsys):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
+    respelled = {**GREET, "inputSchema": {**GREET["inputSchema"], "$schema": "http://json-schema.org/draft-07/schema#"}}
+    code, out, _ = run(capsys, "lock", write("tools.json", respelled), "--output", "lock.json", "--check")
+    assert (code, out.splitlines()[1]) == (1, "The schemas are written differently, and mean the same.")
+
+
+def test_a_check_without_a_lock_cannot_run(capsys):
+    assert run(capsys, "lock", "todo", "--check") == (
+        2,
+        "",
+        "There is no contracts/mcp-todo.json. Write it with `toolcharter lock todo`.\n",
+    )
+
+
+@pytest.mark.requirement("VER-2")
+def test_a_lock_that_would_be_broken_is_left_as_it_is_until_told_otherwise(capsys):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
+    before = Path("lock.json").read_text(encoding="utf-8")
+    code, out, _ = run(capsys, "lock", write("tools.json", SHORTER), "--output", "lock.json")
+    assert (code, out.splitlines()[-1]) == (
+        1,
+        "lock.json is left as it is: what it promised would be broken. With --relock it is written all the same.",
+    )
+    assert Path("lock.json").read_text(encoding="utf-8") == before
+    assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--relock")[0] == 0
+    assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--check")[0] == 0
+
+
+@pytest.mark.requirement("VER-2")
+def test_what_does_not_break_the_lock_is_written_and_told(capsys):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
+    assert run(capsys, "lock", write("tools.json", OPTIONAL), "--output", "lock.json") == (
+        0,
+        "wrote lock.json: 1 tools. 1 change: 1 additive.\n",
+        "",
+    )
+
+
+def test_a_lock_changed_by_hand_is_refused_and_can_be_written_anew(capsys):
+    run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
+    lock = Path("lock.json")
+    lock.write_text(lock.read_text(encoding="utf-8").replace("50", "20"), encoding="utf-8")
+    for words in (("lock", "tools.json", "--output", "lock.json", "--check"), ("diff", "lock.json", "tools.json")):
+        code, out, err = run(capsys, *words)
+        assert (code, out) == (2, "")
+        assert err.startswith("lock.json: 'greet' does not match its digest, so the file was changed by hand.")
+    assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--relock")[0] == 0
+    assert run(capsys, "diff", "lock.json", "tools.json")[0] == 0
+
+
+# ---- diff ----------------------------------------------------------------------------------------
+
+CHANGE = {
+    "kind": "bound-tightened",
+    "effect": "breaking",
+    "tool": "greet",
+    "path": "$.inputSchema.properties.name.maxLength",
+    "sentence": "maxLength of 'name' goes from 50 to 20",
+    "rule": "Breaking changes require a new tool name, and the old tool kept until its removal date.",
+    "needs": "a new tool name, with the old tool deprecated for at least ninety days",
+    "accepted": None,
+}
+
+
+def test_a_breaking_change_gives_exit_code_1_in_every_format(capsys):
+    words = ("diff", write("old.json", GREET), write("new.json", SHORTER))
+    code, out, _ = run(capsys, *words, "--format", "json")
+    assert (code, json.loads(out)) == (1, {"breaking": True, "changes": [CHANGE]})
+    code, out, _ = run(capsys, *words, "--format", "markdown")
+    assert (code, out.splitlines()) == (
+        1,
+        [
+            "1 change: 1 breaking.",
+            "",
+            "| | tool | change | where | needs |",
+            "|---|---|---|---|---|",
+            f"| breaking | `greet` | {CHANGE['sentence']} | `{CHANGE['path']}` | {CHANGE['needs']} |",
+        ],
+    )
+    code, out, _ = run(capsys, *words)
+    assert (code, out.splitlines()[-1]) == (1, "1 change: 1 breaking.")
+
+
+def test_other_changes_and_none_give_exit_code_0(capsys):
+    old = write("old.json", GREET)
+    assert run(capsys, "diff", old, write("new.json", OPTIONAL)) == (
+        0,
+        "additive: greet $.inputSchema.properties.how: 'how' is new, and optional\n1 change: 1 additive.\n",
+        "",
+    )
+    assert run(capsys, "diff", old, old) == (0, "No change that an agent or a client can notice.\n", "")
+
+
+def test_a_table_is_shown_on_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    code, out, _ = run(capsys, "diff", write("old.json", GREET), write("new.json", SHORTER))
+    assert code == 1
+    words = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()]
+    assert [re.sub(r" {2,}", "  ", line) for line in words] == [
+        "tool  change  needs",
+        f"breaking  greet  {CHANGE['sentence']}  {CHANGE['needs']}",
+        CHANGE["path"],
+        "1 change: 1 breaking.",
+    ]
+
+
+def test_servers_of_every_kind_can_be_compared(capsys):
+    run(capsys, "lock", HELLO)
+    same = (0, "No change that an agent or a client can notice.\n")
+    assert run(capsys, "diff", "contracts/hello.json", HELLO)[:2] == same
+    assert run(capsys, "diff", "contracts/hello.json", "--", sys.executable, HELLO)[:2] == same
+    code, out, _ = run(capsys, "diff", "contracts/hello.json", str(ROOT / "examples" / "on_fastmcp.py:server"))
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            'behavioural: count_words $._meta["fastmcp"]: fastmcp goes from null to {"tags":[]}',
+            "additive: shout $: shout is new",
+            "2 changes: 1 behavioural, 1 additive.",
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("todo",), "Which two? Give OLD and NEW"),
+        (("todo", "demo", "--", "cat"), "Which two? Give OLD and NEW"),
+        (("gone.json", "todo"), "gone.json: [Errno 2]"),
+        (("todo", "nobody"), "No server 'nobody'."),
+    ],
+)
+def test_what_cannot_be_compared_is_explained_with_exit_code_2(capsys, words, message):
+    code, out, err = run(capsys, "diff", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(message)

@@ -1,0 +1,211 @@
+import io
+import json
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from mcp_core import Settings
+from mcp_core.calling.records import Answer
+from toolcharter import cli, targets
+from toolcharter.commands.show import show
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def test_tools_in_a_pipe_are_json(capsys):
+    code, out, _ = run(capsys, "tools", "demo")
+    assert code == 0
+    expected = [tool.to_wire() for tool in targets.load("demo", Settings()).list_tools()]
+    assert json.loads(out) == {"tools": expected}
+
+
+def test_one_tool_is_shown_with_its_full_documentation(capsys):
+    code, out, _ = run(capsys, "tools", "demo", "add")
+    assert code == 0
+    assert json.loads(out)["documentation"] == targets.load("demo", Settings()).documentation("add")
+
+
+def test_prompts_and_resources_are_listed_where_they_are_asked_for(capsys):
+    code, out, _ = run(capsys, "tools", "demo", "--prompts")
+    assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review_notes"])
+    code, out, _ = run(capsys, "tools", "demo", "--resources")
+    *documents, note, template = json.loads(out)
+    assert code == 0
+    assert all(document["uri"].startswith("toolcharter://tools/") for document in documents)
+    assert note == {"uri": "note://note_1", "name": "Welcome", "mimeType": "text/markdown"}
+    assert template["uriTemplate"] == "note://{note_id}"
+
+
+def test_a_server_without_prompts_has_an_empty_list(capsys):
+    code, out, _ = run(capsys, "tools", str(EXAMPLES / "hello.py"), "--prompts")
+    assert (code, json.loads(out)) == (0, [])
+
+
+def test_a_terminal_shows_prompts_and_resources_below_the_tools(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    code, out, _ = run(capsys, "tools", "demo")
+    assert code == 0
+    below = out[out.index("find_notes") :]
+    assert "review_notes" in below
+    assert "note://note_1" in below
+    assert "note://{note_id}" in below
+    assert "toolcharter://tools/" not in out
+
+
+def test_a_tool_that_is_not_there_is_answered_with_those_that_are(capsys):
+    code, out, err = run(capsys, "tools", str(EXAMPLES / "hello.py"), "nothing")
+    assert (code, out, err) == (2, "", "No tool 'nothing'. There are: count_words.\n")
+
+
+def test_a_call_in_a_pipe_prints_what_an_agent_gets(capsys):
+    code, out, _ = run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=one two three")
+    assert (code, json.loads(out)) == (0, {"success": True, "value": 3})
+
+
+def test_text_stays_text_and_numbers_are_read_as_json(capsys):
+    assert run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=5")[0] == 0
+    code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
+    assert (code, json.loads(out)["data"]) == (0, 5)
+
+
+def test_all_arguments_can_be_given_as_json(capsys):
+    code, out, _ = run(capsys, "call", "demo", "add", "--json", '{"a": 2, "b": 3}')
+    assert (code, json.loads(out)["data"]) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("add", "five"), "'five' is not key=value\n"),
+        (("add", "--json", "{"), "--json is not valid JSON: "),
+        (("add", "--json", "[]"), '--json takes an object, such as {"a": 1}\n'),
+        (("ad",), "Unknown tool: 'ad'. Did you mean 'add'?\n"),
+    ],
+)
+def test_what_cannot_be_called_is_explained_with_exit_code_2(capsys, words, message):
+    code, out, err = run(capsys, "call", "demo", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(message)
+
+
+def test_a_tool_that_fails_gives_exit_code_1(capsys):
+    code, out, _ = run(capsys, "call", "demo", "get_note", "note_id=note_99")
+    assert (code, json.loads(out)["error"]["type"]) == (1, "NotFoundError")
+
+
+def test_grants_hold_in_the_terminal_too(capsys):
+    code, out, _ = run(capsys, "call", "demo", "add", "a=1", "b=2", "--grants", "notes:read")
+    assert (code, json.loads(out)["error"]["type"]) == (1, "PermissionError")
+
+
+def test_options_may_stand_between_the_words(capsys):
+    assert run(capsys, "call", "demo", "--user", "ana", "add", "a=2", "--log-level", "ERROR", "b=3")[0] == 0
+
+
+def test_nothing_at_an_address_is_said_plainly(capsys):
+    code, _, err = run(capsys, "call", "http://127.0.0.1:1/mcp", "add")
+    assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing answers there; is the server running?\n")
+
+
+@contextmanager
+def serving(*options):
+    """The address of a running demo."""
+    program = "from toolcharter.cli import main; main()"
+    command = [sys.executable, "-c", program, "serve", "demo", "--port", "0", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        lines = iter(server.stderr.readline, "")
+        yield next(line.split()[-1] for line in lines if "/demo/mcp" in line)
+        server.terminate()
+        server.stderr.read()
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving() as url:
+        yield url
+
+
+def test_a_server_that_wants_a_token_is_called_with_one(capsys, tmp_path):
+    (tmp_path / "tokens.json").write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
+    with serving("--tokens", str(tmp_path / "tokens.json")) as url:
+        without = run(capsys, "call", url, "add", "a=2", "b=3")
+        wrong = run(capsys, "call", "--token", "ana-2", url, "add", "a=2", "b=3")
+        code, out, _ = run(capsys, "call", "--token", "ana-1", url, "add", "a=2", "b=3")
+    assert without == (2, "", f"{url}: the server wants a token; give one with --token\n")
+    assert wrong == (2, "", f"{url}: the server refuses this token; give one with --token\n")
+    assert (code, json.loads(out)["data"]) == (0, 5)
+
+
+def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
+    code, out, _ = run(capsys, "tools", address)
+    assert (code, json.loads(out)["tools"][0]["name"]) == (0, "add")
+    code, out, _ = run(capsys, "call", address, "add", "a=2", "b=3")
+    assert (code, json.loads(out)["data"]) == (0, 5)
+    code, out, _ = run(capsys, "call", address, "get_note", "note_id=note_99")
+    assert (code, json.loads(out)["error"]["type"]) == (1, "NotFoundError")
+    code, out, err = run(capsys, "call", address, "ad")
+    assert (code, out, err) == (2, "", f"{address}: Unknown tool: 'ad'. Did you mean 'add'?\n")
+    code, out, _ = run(capsys, "tools", address, "--prompts")
+    assert (code, json.loads(out)) == (0, json.loads(run(capsys, "tools", "demo", "--prompts")[1]))
+    code, out, _ = run(capsys, "tools", address, "--resources")
+    assert (code, json.loads(out)) == (0, json.loads(run(capsys, "tools", "demo", "--resources")[1]))
+    code, out, _ = run(capsys, "tools", address, "add")
+    assert json.loads(out)["documentation"].startswith("## Description\nAdd two whole numbers.")
+
+
+def shown(answer):
+    out = io.StringIO()
+    show(answer, Console(file=out, width=200))
+    return out.getvalue()
+
+
+def test_a_success_reads_as_value_channels_and_next_steps():
+    hints = {
+        "suggestedNextActions": [{"action": "get_note", "data": {"note_id": "note_2"}}],
+        "warnings": [{"message": "Slow."}],
+        "reasoning": "Because.",
+    }
+    text = json.dumps({"data": {"id": "note_2"}, "message": "Noted.", "instruction": "Go on.", "agentHints": hints})
+    assert shown(Answer(text)) == (
+        '{\n  "id": "note_2"\n}\nmessage: Noted.\ninstruction: Go on.\nnext: get_note note_id="note_2"\n'
+        "warning: Slow.\nBecause.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"success": False, "error": "No.", "error_type": "NotFoundError"}, "NotFoundError: No.\n"),
+        ({"error": "No."}, "No.\n"),
+        ({"data": None, "error": {"type": "ConflictError", "message": "No."}}, "ConflictError: No.\n"),
+    ],
+)
+def test_a_failure_reads_the_same_in_every_format(body, text):
+    assert shown(Answer(json.dumps(body), is_error=True)) == text
+
+
+def test_an_answer_that_is_no_json_is_shown_as_it_is():
+    assert shown(Answer("plain [b]text[/b]")) == "plain [b]text[/b]\n"
+
+
+def test_a_tool_is_meant_with_or_without_its_prefix(capsys, monkeypatch):
+    monkeypatch.setenv("MCP_TOOL_PREFIX", "notes")
+    code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
+    assert (code, json.loads(out)["data"]) == (0, 5)
+    assert run(capsys, "call", "demo", "notes_add", "a=2", "b=3")[0] == 0
+    code, out, _ = run(capsys, "tools", "demo", "create_note")
+    assert json.loads(out)["name"] == "notes_create_note"
+    code, _, err = run(capsys, "call", "demo", "note")
+    assert (code, "Unknown tool: 'note'" in err) == (2, True)

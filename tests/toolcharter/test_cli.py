@@ -1,0 +1,49 @@
+import subprocess
+import sys
+
+import pytest
+
+from toolcharter import cli
+
+
+def run(capsys, *words):
+    """The exit code, stdout and stderr of a command."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    captured = capsys.readouterr()
+    return ended.value.code or 0, captured.out, captured.err
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    code, out, _ = run(capsys)
+    assert code == 0
+    for name, words in cli.COMMANDS.items():
+        assert name in out
+        assert words in out
+
+
+def test_an_unknown_command_is_refused(capsys):
+    code, _, err = run(capsys, "fly")
+    assert code == 2
+    assert "fly" in err
+
+
+@pytest.mark.parametrize("name", list(cli.COMMANDS))
+def test_every_command_explains_itself(capsys, name):
+    code, out, _ = run(capsys, name, "--help")
+    assert (code, out.startswith(f"usage: toolcharter {name}")) == (0, True)
+
+
+def test_a_server_whose_tools_are_declared_wrongly_is_named_with_the_fix(capsys, tmp_path):
+    file = tmp_path / "wrong.py"
+    file.write_text("from mcp_core import tool\n@tool(category='query')\ndef f(a: int) -> int: ...\n")
+    code, _, err = run(capsys, "tools", str(file))
+    assert code == 2
+    assert err.startswith("The server cannot start, its tools are declared wrongly:\nf: permissions: is missing; give")
+
+
+def test_a_reader_that_stops_reading_is_no_error():
+    program = "from toolcharter.cli import main; main(['tools', 'demo'])"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        command.stdout.close()
+        assert (command.wait(timeout=60), command.stderr.read()) == (0, b"")

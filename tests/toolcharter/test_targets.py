@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import pytest
+
+from mcp_core import App, Settings
+from toolcharter import targets
+
+HELLO = Path(__file__).parents[2] / "examples" / "hello.py"
+
+
+def test_an_installed_server_is_found_by_its_name():
+    assert targets.load("demo", Settings()).name == "demo"
+
+
+def test_a_file_is_loaded_by_its_build_function():
+    assert targets.load(str(HELLO), Settings()).name == "hello"
+
+
+def test_an_object_in_a_file_can_be_named():
+    assert targets.load(f"{HELLO}:build", Settings()).name == "hello"
+
+
+def test_an_object_in_a_module_can_be_named():
+    assert targets.load("toolcharter_examples.demo:build", Settings()).name == "demo"
+
+
+def test_a_finished_app_is_taken_as_it_is(tmp_path):
+    file = tmp_path / "made.py"
+    file.write_text("from mcp_core import App\napp = App('made', version='1.0.0')\n")
+    assert targets.load(f"{file}:app", Settings()).name == "made"
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            "nobody",
+            (
+                "No server 'nobody'. Installed: demo, guide, noema, todo. Give the name of an installed server, "
+                "file.py, module:object, or an http:// address."
+            ),
+        ),
+        ("missing.py", "There is no file missing.py."),
+        ("no_such_module:build", "'no_such_module:build': No module named 'no_such_module'"),
+        (
+            "toolcharter_examples.demo:nothing",
+            "'toolcharter_examples.demo:nothing': toolcharter_examples.demo has no 'nothing'.",
+        ),
+        (
+            "json:dumps",
+            "'json:dumps' gives a str; a server is an App, or a function that builds one.",
+        ),
+    ],
+)
+def test_a_target_that_is_no_server_is_refused_with_what_to_do(target, message):
+
+    settings = {} if target == "json:dumps" else Settings()
+    with pytest.raises(targets.NoSuchTarget) as refusal:
+        targets.load(target, settings)
+    assert str(refusal.value) == message
+
+
+def test_without_names_every_installed_server_is_served():
+    assert [app.name for app in targets.load_all([], Settings())] == targets.installed() == ["guide", "noema", "todo"]
+
+
+def test_a_strangers_server_shows_up_by_its_entry_point(monkeypatch):
+    class Entry:
+        name = "theirs"
+
+        @staticmethod
+        def load():
+            return lambda settings: App("theirs", version="2.0.0", settings=settings)
+
+    class Entries(list):
+        names = frozenset({"theirs"})
+
+    monkeypatch.setattr(targets, "entry_points", lambda group: Entries([Entry] if group == targets.SERVERS else []))
+    assert targets.installed() == ["theirs"]
+    assert [app.name for app in targets.load_all([], Settings())] == ["theirs"]
+
+
+def test_an_address_is_told_from_a_name():
+    assert [targets.is_address(t) for t in ("http://a/mcp", "https://a/mcp", "demo")] == [True, True, False]

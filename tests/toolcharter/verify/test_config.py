@@ -1,0 +1,77 @@
+import re
+
+import pytest
+
+from tests.toolcharter.verify.made_up import RULES
+from toolcharter.verify.config import BadConfig, Config, read
+
+
+def written(tmp_path, text):
+    file = tmp_path / "pyproject.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_project_selects_and_ignores_with_reasons_and_a_server_refines_it(tmp_path):
+    file = written(
+        tmp_path,
+        """
+        [tool.toolcharter.verify]
+        select = ["schema", "DSC"]
+        ignore = { "DSC901" = "as upstream has it" }
+        [tool.toolcharter.verify.servers.todo]
+        select = ["SEC"]
+        ignore = { "DSC902:add_*" = "the contract says so" }
+        """,
+    )
+    assert read(file, ["other"], RULES) == Config(("schema", "DSC"), {"DSC901": "as upstream has it"})
+    assert read(file, ["todo"], RULES) == Config(
+        ("SEC",), {"DSC901": "as upstream has it", "DSC902:add_*": "the contract says so"}
+    )
+
+
+def test_the_pyproject_of_the_current_folder_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert read(None, [], RULES) == Config()
+    written(tmp_path, '[tool.toolcharter.verify]\nselect = ["schema"]')
+    assert read(None, [], RULES) == Config(("schema",))
+    written(tmp_path, "[tool.other]\nselect = 3")
+    assert read(None, [], RULES) == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ignore = ['DSC901']", 'ignore has a reason for each rule: ignore = { "PAR003" = "why" }.'),
+        ("ignore = {DSC901 = ''}", 'ignoring \'DSC901\' needs a reason: "DSC901" = "why".'),
+        ("ignore = {DSC901 = true}", 'ignoring \'DSC901\' needs a reason: "DSC901" = "why".'),
+        ("ignore = {DSC999 = 'no'}", "No rule 'DSC999'. The nearest: "),
+        ("select = ['schemas']", "No rule 'schemas'. The nearest: schema. "),
+        ("select = 'schema'", 'select is a list of rules, such as ["schema", "DSC001"].'),
+        ("selct = []", "'selct' is no setting; did you mean 'select'?"),
+        ("zzz = []", "'zzz' is no setting."),
+    ],
+)
+@pytest.mark.parametrize("table", ["tool.toolcharter.verify", "tool.toolcharter.verify.servers.todo"])
+def test_a_mistake_is_said_with_its_place_whichever_server_is_looked_at(tmp_path, table, text, message):
+    file = written(tmp_path, f"[{table}]\n{text}")
+    with pytest.raises(BadConfig, match=re.escape(f"{file}: {table}: {message}")):
+        read(file, [], RULES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[tool.toolcharter]\nverify = 3", "tool.toolcharter.verify is a table, but here it is 3."),
+        ("[tool.toolcharter.verify]\nservers = 3", "tool.toolcharter.verify.servers is a table, but here it is 3."),
+        ("[tool", "Expected ']'"),
+    ],
+)
+def test_a_file_that_cannot_be_followed_is_refused(tmp_path, text, message):
+    with pytest.raises(BadConfig, match=re.escape(message)):
+        read(written(tmp_path, text), [], RULES)
+
+
+def test_a_file_that_was_named_must_be_there(tmp_path):
+    with pytest.raises(BadConfig, match="No such file"):
+        read(tmp_path / "none.toml", [], RULES)

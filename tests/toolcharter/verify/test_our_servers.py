@@ -1,0 +1,18 @@
+"""The servers of this project keep what the rules ask of others."""
+
+import pytest
+
+from mcp_core import Settings
+from toolcharter import targets
+from toolcharter.verify.engine import server_of, verify
+from toolcharter.verify.rules import all_rules
+
+RULES = [rule for rule in all_rules() if rule.family in ("security", "charter")]
+
+
+@pytest.mark.parametrize("descriptions", ["compact", "full"])
+@pytest.mark.parametrize("name", ["todo", "demo", "guide", "noema"])
+def test_a_server_of_ours_has_no_finding_in_the_process_or_on_the_wire(name, descriptions):
+    app = targets.load_any(name, Settings(descriptions=descriptions))
+    for known in (app, None):
+        assert verify(server_of(app.list_tools(), name, known), RULES) == []
