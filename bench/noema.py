@@ -27,7 +27,7 @@ from bench.noema_data import BLOCK, DECKS, IN_A_TREE, Collection, blocks, user
 from bench.noema_load import BYTES_A_CARD, begin, fill, new_database, postgres
 from bench.processes import end, environment
 from mcp_core import App, auth
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 from mcp_noema.app import build
 from mcp_noema.settings import NoemaSettings
 

@@ -2,9 +2,9 @@
 
 from mcp_core import hints, instructions
 from mcp_core.app import App
-from mcp_core.auth import StaticTokens, TokenVerifier
+from mcp_core.auth import Caller, StaticTokens, TokenVerifier
 from mcp_core.calling.bound import PerCall
-from mcp_core.calling.records import Answer, Caller, Question, Request
+from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.context import Need, ToolContext
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt

@@ -8,11 +8,11 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, cast
 
-from mcp_core.auth import StaticTokens, TokenVerifier, user
+from mcp_core.auth import Caller, StaticTokens, TokenVerifier, user
 from mcp_core.calling.bound import PerCall
 from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
-from mcp_core.calling.records import Answer, Caller, Question, Request
+from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import META, Format
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.declare.describe import Detail, describe, full
@@ -24,7 +24,8 @@ from mcp_core.declare.spec import Declaration, ToolSpec, declaration_of, spec_of
 from mcp_core.errors import UnknownTool
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
-from mcp_core.state.memory import MemoryState, State
+from mcp_core.state.interface import State
+from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,12 +1,27 @@
-"""Who calls over HTTP: bearer tokens, checked before anything else is looked at."""
+"""Who calls: the caller with their permissions, and the bearer tokens that stand for them over HTTP."""
 
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from mcp_core.calling.records import Caller
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, and what they may do. `key` is what limits, cached answers and confirmations are bound to."""
+
+    key: str = "local"
+    user_id: str | None = None
+    grants: frozenset[str] = frozenset()
+
+    def lacks(self, permissions: tuple[str, ...]) -> tuple[str, ...]:
+        """The permissions that are not granted. `*` grants all, `cards:*` all actions on cards."""
+        grants = self.grants
+        if grants.issuperset(permissions) or "*" in grants:
+            return ()
+        return tuple(p for p in permissions if p not in grants and f"{p.partition(':')[0]}:*" not in grants)
 
 
 class TokenVerifier(Protocol):

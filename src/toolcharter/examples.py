@@ -19,7 +19,8 @@ from uuid import UUID
 
 from mcp_core import json_text
 from mcp_core.app import App
-from mcp_core.calling.records import Answer, Caller, Request
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Answer, Request
 from mcp_core.calling.render import Format
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.settings import Settings

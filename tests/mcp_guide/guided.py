@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_core import App
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
 

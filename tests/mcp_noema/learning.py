@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mcp_core import App, Settings
-from mcp_core.auth import user
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller, user
 from mcp_noema.app import build
 from mcp_noema.model import Dice, World
 

@@ -17,7 +17,8 @@ import pytest
 
 import mcp_noema
 from mcp_core import App, Settings
-from mcp_core.calling.records import Caller, Request
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Request
 from mcp_core.declare.spec import ToolSpec
 from mcp_noema.app import build
 from mcp_noema.model import World

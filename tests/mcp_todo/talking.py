@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp import Client
 
 from mcp_core import App
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 
 COMMAND = str(Path(sys.executable).with_name("mcp-todo"))
 PATIENT = ["--deadline", "30"]

@@ -28,7 +28,7 @@ from mcp_core.declare.spec import ResponseTime
 from mcp_core.errors import CannotAsk, ForgedReply
 from mcp_core.mcp_log import mark_call, unmark_call
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.memory import State
+from mcp_core.state.interface import State
 from mcp_core.telemetry import Span, Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
 

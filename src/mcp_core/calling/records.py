@@ -4,33 +4,17 @@ Named tuples: as immutable as frozen dataclasses, and five times as fast to make
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from mcp_core.auth import Caller
 from mcp_core.context import ListFolders, ReportProgress, ToolContext
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import ErrorKind
 
 Outcome = Literal["ok", "validation", "business", "system", "cancelled", "asked"]
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls, and what they may do. `key` is what limits, cached answers and confirmations are bound to."""
-
-    key: str = "local"
-    user_id: str | None = None
-    grants: frozenset[str] = frozenset()
-
-    def lacks(self, permissions: tuple[str, ...]) -> tuple[str, ...]:
-        """The permissions that are not granted. `*` grants all, `cards:*` all actions on cards."""
-        grants = self.grants
-        if grants.issuperset(permissions) or "*" in grants:
-            return ()
-        return tuple(p for p in permissions if p not in grants and f"{p.partition(':')[0]}:*" not in grants)
 
 
 class Reply(NamedTuple):

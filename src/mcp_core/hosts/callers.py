@@ -3,7 +3,7 @@
 from typing import Any
 
 from mcp_core.app import App
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 from mcp_core.settings import Settings
 
 Scope = Any

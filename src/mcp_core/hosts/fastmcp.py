@@ -24,8 +24,8 @@ from mcp.shared.exceptions import MCPError
 from pydantic import AnyUrl, PrivateAttr
 
 from mcp_core.app import App
-from mcp_core.auth import user
-from mcp_core.calling.records import Caller, Question, Request
+from mcp_core.auth import Caller, user
+from mcp_core.calling.records import Question, Request
 from mcp_core.declare import resources as ours
 from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused

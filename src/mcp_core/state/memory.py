@@ -1,56 +1,14 @@
-"""What calls share: cached answers, rate limits, used confirmations. In memory here, in Redis in `redis_state`."""
+"""The shared store of a single process."""
 
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
-from mcp_core.calling.records import Body
 from mcp_core.declare.spec import RateLimit
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer
 
 MOST_ENTRIES = 4096
-LARGEST_ENTRY = 1_000_000
-
-
-class StateUnavailable(Exception):
-    """The shared store cannot be reached."""
-
-
-class State(Protocol):
-    """The shared store. A method raises StateUnavailable when it cannot be reached."""
-
-    async def hit(self, key: str, limit: RateLimit) -> float:
-        """Count a call. 0 when it is within the limit, else the seconds to wait."""
-        ...
-
-    async def generation(self, tags: Sequence[str]) -> str:
-        """The age of the data behind these tags; part of each cache key."""
-        ...
-
-    async def forget(self, tags: Sequence[str]) -> None:
-        """Make every cached answer behind these tags unreachable."""
-        ...
-
-    async def recall(self, key: str) -> Body | None:
-        """A cached answer that is still fresh."""
-        ...
-
-    async def remember(self, key: str, body: Body, ttl: float) -> None:
-        """Keep an answer for `ttl` seconds."""
-        ...
-
-    async def claim(self, nonce: str, ttl: float) -> bool:
-        """Use up a one-time value. False when it was used before."""
-        ...
-
-    async def seal_key(self) -> bytes:
-        """The key that all processes sharing this store seal confirmations with."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
 
 
 class MemoryState:
@@ -60,7 +18,7 @@ class MemoryState:
         self._clock = clock
         self._windows: dict[str, tuple[int, int, int, float]] = {}
         self._generations: dict[str, int] = {}
-        self._answers: OrderedDict[str, tuple[float, Body]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[float, CachedAnswer]] = OrderedDict()
         self._claims: dict[str, float] = {}
         self._key = secrets.token_bytes(32)
 
@@ -87,7 +45,7 @@ class MemoryState:
         for tag in tags:
             self._generations[tag] = self._generations.get(tag, 0) + 1
 
-    async def recall(self, key: str) -> Body | None:
+    async def recall(self, key: str) -> CachedAnswer | None:
         entry = self._answers.get(key)
         if entry is None:
             return None
@@ -97,10 +55,10 @@ class MemoryState:
         self._answers.move_to_end(key)
         return entry[1]
 
-    async def remember(self, key: str, body: Body, ttl: float) -> None:
-        if len(body.data or "") + len(key) > LARGEST_ENTRY:
+    async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
+        if len(answer.data or "") + len(key) > LARGEST_ENTRY:
             return
-        self._answers[key] = (self._clock() + ttl, body)
+        self._answers[key] = (self._clock() + ttl, answer)
         if len(self._answers) > MOST_ENTRIES:
             self._answers.popitem(last=False)
 

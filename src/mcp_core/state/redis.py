@@ -15,9 +15,8 @@ from limits.errors import StorageError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from mcp_core.calling.records import Body
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.memory import LARGEST_ENTRY, StateUnavailable
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, StateUnavailable
 
 _TIMEOUT = 2.0
 
@@ -77,18 +76,18 @@ class RedisState:
         except (RedisError, OSError) as error:
             raise StateUnavailable("cache") from error
 
-    async def recall(self, key: str) -> Body | None:
+    async def recall(self, key: str) -> CachedAnswer | None:
         try:
             text = cast(str | None, await self._redis.get(self._hashed(key)))
         except (RedisError, OSError) as error:
             raise StateUnavailable("cache") from error
         try:
-            return Body(**json.loads(text)) if text else None
+            return CachedAnswer(**json.loads(text)) if text else None
         except (ValueError, TypeError):
             return None  # another release wrote it
 
-    async def remember(self, key: str, body: Body, ttl: float) -> None:
-        text = json.dumps(body._asdict())
+    async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
+        text = json.dumps(answer._asdict())
         if len(text) > LARGEST_ENTRY:
             return
         try:

@@ -10,9 +10,9 @@ import anyio
 import pytest
 import redis
 
-from mcp_core.calling.records import Body
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.memory import LARGEST_ENTRY, MOST_ENTRIES, MemoryState, State, StateUnavailable
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, State, StateUnavailable
+from mcp_core.state.memory import MOST_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
 
 HOUR = 3_600_000
@@ -48,26 +48,26 @@ async def test_of_many_calls_at_once_exactly_the_limit_passes(state: State):
 
 
 async def test_an_answer_is_found_again_whole(state: State):
-    body = Body('{"a":"ü\\u0000"}', None, "for the person", "for the agent", '{"confidence":1.0}')
-    await state.remember("key", body, 60)
-    assert await state.recall("key") == body
+    answer = CachedAnswer('{"a":"ü\\u0000"}', "for the person", "for the agent", '{"confidence":1.0}')
+    await state.remember("key", answer, 60)
+    assert await state.recall("key") == answer
     assert await state.recall("other key") is None
 
 
 async def test_an_answer_past_its_time_is_gone(state: State):
-    await state.remember("key", Body("1"), 0.001)
+    await state.remember("key", CachedAnswer("1"), 0.001)
     await asyncio.sleep(0.01)
     assert await state.recall("key") is None
 
 
 async def test_a_later_answer_replaces_the_first(state: State):
-    await state.remember("key", Body("1"), 60)
-    await state.remember("key", Body("2"), 60)
-    assert await state.recall("key") == Body("2")
+    await state.remember("key", CachedAnswer("1"), 60)
+    await state.remember("key", CachedAnswer("2"), 60)
+    assert await state.recall("key") == CachedAnswer("2")
 
 
 async def test_an_answer_that_is_too_large_is_not_kept(state: State):
-    await state.remember("key", Body('"' + "x" * LARGEST_ENTRY + '"'), 60)
+    await state.remember("key", CachedAnswer('"' + "x" * LARGEST_ENTRY + '"'), 60)
     assert await state.recall("key") is None
 
 
@@ -169,10 +169,10 @@ async def test_windows_that_have_passed_are_dropped():
 async def test_the_memory_keeps_the_answers_used_last():
     state = MemoryState()
     for number in range(MOST_ENTRIES):
-        await state.remember(f"key {number}", Body("1"), 60)
+        await state.remember(f"key {number}", CachedAnswer("1"), 60)
     await state.recall("key 0")
-    await state.remember("one more", Body("1"), 60)
-    assert await state.recall("key 0") == Body("1")
+    await state.remember("one more", CachedAnswer("1"), 60)
+    assert await state.recall("key 0") == CachedAnswer("1")
     assert await state.recall("key 1") is None
 
 
@@ -194,8 +194,8 @@ async def test_two_processes_on_one_redis_are_one(redis_url: str):
     assert [await one.hit("ann", limit), await two.hit("ann", limit)] == [0.0, 0.0]
     assert await one.hit("ann", limit) > 0
     assert await two.hit("ann", limit) > 0
-    await one.remember("key", Body("1"), 60)
-    assert await two.recall("key") == Body("1")
+    await one.remember("key", CachedAnswer("1"), 60)
+    assert await two.recall("key") == CachedAnswer("1")
     await one.forget(["notes"])
     assert await one.generation(["notes"]) == await two.generation(["notes"]) == "1"
     assert [await one.claim("nonce", 60), await two.claim("nonce", 60)] == [True, False]
@@ -207,7 +207,7 @@ async def test_two_processes_on_one_redis_are_one(redis_url: str):
 async def test_two_servers_on_one_redis_share_nothing(redis_url: str):
     one, two, limit = RedisState(redis_url, "one"), RedisState(redis_url, "two"), RateLimit(1, HOUR)
     assert [await one.hit("ann", limit), await two.hit("ann", limit)] == [0.0, 0.0]
-    await one.remember("key", Body("1"), 60)
+    await one.remember("key", CachedAnswer("1"), 60)
     assert await two.recall("key") is None
     assert [await one.claim("nonce", 60), await two.claim("nonce", 60)] == [True, True]
     assert await one.seal_key() != await two.seal_key()
@@ -218,7 +218,7 @@ async def test_two_servers_on_one_redis_share_nothing(redis_url: str):
 async def test_everything_in_redis_is_below_the_servers_name_and_shows_no_arguments(redis_server, redis_url: str):
     state = RedisState(redis_url, "demo")
     await state.hit("ann\0add", RateLimit(1, HOUR))
-    await state.remember('ann\0add\x001.0.0\x000\0{"pin":"4711"}', Body("1"), 60)
+    await state.remember('ann\0add\x001.0.0\x000\0{"pin":"4711"}', CachedAnswer("1"), 60)
     await state.forget(["notes"])
     await state.claim("nonce", 60)
     await state.seal_key()
@@ -243,7 +243,7 @@ async def test_closing_leaves_no_connection_behind(redis_server, redis_url: str)
 @pytest.mark.parametrize("text", ["no json", "[1]", json.dumps({"data": "1", "shape": "of another release"})])
 async def test_an_answer_that_another_release_wrote_is_a_miss(redis_url: str, text: str):
     state = RedisState(redis_url, "test")
-    await state.remember("key", Body("1"), 60)
+    await state.remember("key", CachedAnswer("1"), 60)
     await state._redis.set(state._hashed("key"), text)
     assert await state.recall("key") is None
     await state.close()
@@ -254,7 +254,7 @@ USES: dict[str, Callable[[State], object]] = {
     "generation": lambda state: state.generation(["notes"]),
     "forget": lambda state: state.forget(["notes"]),
     "recall": lambda state: state.recall("key"),
-    "remember": lambda state: state.remember("key", Body("1"), 60),
+    "remember": lambda state: state.remember("key", CachedAnswer("1"), 60),
     "claim": lambda state: state.claim("nonce", 60),
     "seal_key": lambda state: state.seal_key(),
 }
@@ -286,14 +286,14 @@ async def test_a_redis_that_hangs_is_said_to_be_away_within_seconds(new_redis):
 async def test_a_redis_that_comes_back_is_used_again(new_redis):
     server = new_redis()
     state = RedisState(server.url, "test")
-    await state.remember("key", Body("1"), 60)
+    await state.remember("key", CachedAnswer("1"), 60)
     await state.hit("ann", RateLimit(9, HOUR))
     server.stop()
     with pytest.raises(StateUnavailable):
         await state.recall("key")
     server.start()
-    await state.remember("key", Body("2"), 60)
-    assert await state.recall("key") == Body("2")
+    await state.remember("key", CachedAnswer("2"), 60)
+    assert await state.recall("key") == CachedAnswer("2")
     assert await state.hit("ann", RateLimit(9, HOUR)) == 0.0
     await state.close()
 

@@ -8,7 +8,7 @@ meanwhile stores its answer under the old generation, where nobody looks.
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Permit
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.memory import State, StateUnavailable
+from mcp_core.state.interface import CachedAnswer, State, StateUnavailable
 
 logger = get_logger(__name__)
 
@@ -19,7 +19,8 @@ async def recall(permit: Permit, tool: BoundTool, state: State) -> tuple[str | N
         generation = await state.generation(tool.spec.tags)
         caller, version = permit.call.request.caller.key, tool.spec.declaration.version
         key = f"{caller}\0{tool.final_name}\0{version}\0{generation}\0{permit.arguments_json}"
-        return key, await state.recall(key)
+        known = await state.recall(key)
+        return key, None if known is None else Body(known.data, None, *known[1:])
     except StateUnavailable as error:
         logger.warning("The cache is away, going on without it: %s", error.__cause__)
         return None, None
@@ -30,7 +31,8 @@ async def remember(key: str, body: Body, tool: BoundTool, state: State) -> None:
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
-        await state.remember(key, body, tool.cache_ttl)
+        kept = CachedAnswer(body.data, body.message, body.instruction, body.hints)
+        await state.remember(key, kept, tool.cache_ttl)
     except StateUnavailable as error:
         logger.warning("The cache is away, the answer is not kept: %s", error.__cause__)
 

@@ -15,7 +15,7 @@ from mcp_core.calling import seal
 from mcp_core.calling.records import Call, Question, Reply
 from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, Unavailable
 from mcp_core.mcp_log import get_logger, redact
-from mcp_core.state.memory import State, StateUnavailable
+from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
 

@@ -5,7 +5,7 @@ from typing import Literal
 from mcp_core.calling.records import Call
 from mcp_core.errors import RateLimited, Unavailable
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.memory import State, StateUnavailable
+from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
 

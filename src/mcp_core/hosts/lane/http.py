@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 from mcp_core.app import App
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 from mcp_core.hosts.callers import Scope, allowed_hosts, allowed_origins, http_caller, matches, refuse
 from mcp_core.hosts.lane.methods import (
     CAPABILITIES_KEY,

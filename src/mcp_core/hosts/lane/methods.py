@@ -16,8 +16,9 @@ from pydantic_core import from_json
 
 from mcp_core import json_text
 from mcp_core.app import App, ListedTool
+from mcp_core.auth import Caller
 from mcp_core.calling.library import LIST_TTL_MS
-from mcp_core.calling.records import Ask, Caller, Question, Reply, Request
+from mcp_core.calling.records import Ask, Question, Reply, Request
 from mcp_core.context import ListFolders, ReportProgress
 from mcp_core.errors import CannotAsk, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import library_json

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from mcp_core.app import App
-from mcp_core.calling.records import Caller
+from mcp_core.auth import Caller
 
 PREFIX = "lane-"
 _MOST_REMEMBERED = 4096

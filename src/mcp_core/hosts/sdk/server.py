@@ -17,8 +17,9 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
+from mcp_core.auth import Caller
 from mcp_core.calling.library import LIST_TTL_MS
-from mcp_core.calling.records import Caller, Question
+from mcp_core.calling.records import Question
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse

@@ -10,7 +10,8 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_core.app import App
-from mcp_core.calling.records import Answer, Ask, Caller, Question, Reply, Request
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Answer, Ask, Question, Reply, Request
 from mcp_core.context import ListFolders
 from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, UnknownTool
 from mcp_core.hosts.lane.methods import CONFIRM, CONFIRM_SCHEMA, folders_in, protocol_error

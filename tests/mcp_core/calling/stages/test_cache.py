@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from mcp_core import App, Caller, NotFound, Request, Result, Settings
-from mcp_core.state.memory import MemoryState, State
+from mcp_core.state.interface import State
+from mcp_core.state.memory import MemoryState
 from tests.mcp_core.declared import Number, mutation, query
 
 ANN, BEN = Caller("user:ann"), Caller("user:ben")
