@@ -73,7 +73,7 @@ async def open_object(server: Any, name: str, ask: Ask) -> AsyncGenerator["Remot
 
 
 def _client(server: Any, ask: Ask) -> Client:
-    async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         agreed = await ask(params.message)
         return types.ElicitResult(action="accept" if agreed else "decline", content={CONFIRM: True} if agreed else None)
 
