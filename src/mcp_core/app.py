@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, Unpack, cast, overload
 
 from mcp_core.auth import Caller, StaticTokens, TokenVerifier, user
 from mcp_core.calling.bound import PerCall
@@ -18,9 +18,10 @@ from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.prompts import prompt, prompt_of
+from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
-from mcp_core.declare.spec import Declaration, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.spec import ToolOptions, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
@@ -107,29 +108,36 @@ class App:
         """What handlers are given as `Need[of]`."""
         return self._resources[of]
 
-    def tool(self, name: str | None = None, description: str | None = None, **declaration: Any) -> Callable[[F], F]:
-        """Register a function here. Without a full declaration it is served, but not vouched for."""
+    @overload
+    def tool(self, function: F, /) -> F: ...
+    @overload
+    def tool(self, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+    def tool(self, function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
+        """Register a function here: `@app.tool`, or with the keywords of `tool`, `@app.tool(...)`.
 
-        def register(function: F) -> F:
-            declared = declaration_of(function) or Declaration(**declaration)
-            given = {f: getattr(declared, f) for f in Declaration.__slots__}
-            given |= {"name": name or declared.name, "description": description or declared.description}
-            # The name is final already when a decorator of ours has put a prefix before it.
-            given["prefix"] = "" if name else declared.prefix
-            self.registry.register(spec_of(function, Declaration(**given)))
-            return function
+        What the function declares itself holds; a keyword that contradicts it is refused. Without a full declaration
+        the function is served, but not vouched for.
+        """
 
-        return register
+        def register(target: F) -> F:
+            declared = add_options(target, declaration_of(target), options)
+            self.registry.register(spec_of(target, declared))
+            return target
 
-    def prompt(self, **declaration: Any) -> Callable[[F], F]:
-        """Register a function as a prompt here; the keywords are those of `prompt`."""
+        return register if function is None else register(check_function(function))
 
-        def register(function: F) -> F:
-            declared = prompt(**declaration)(function) if declaration else function
-            self.library.add_prompt(prompt_of(declared))
-            return function
+    @overload
+    def prompt(self, function: F, /) -> F: ...
+    @overload
+    def prompt(self, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+    def prompt(self, function: Any = None, /, **options: Unpack[PromptOptions]) -> Any:
+        """Register a function as a prompt here: `@app.prompt`, or `@app.prompt(...)` with the keywords of `prompt`."""
 
-        return register
+        def register(target: F) -> F:
+            self.library.add_prompt(prompt_of(target, options))
+            return target
+
+        return register if function is None else register(check_function(function))
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. May be entered several times; the last to leave closes it."""

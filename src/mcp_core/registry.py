@@ -6,8 +6,9 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from mcp_core.declare.checks import spec_problems, value_problems
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.spec import Category, ToolSpec, declaration_of, spec_of, spec_problems
+from mcp_core.declare.spec import Category, ToolSpec, declaration_of, spec_of
 from mcp_core.errors import DeclarationError, UnknownTool
 
 
@@ -62,15 +63,15 @@ class ToolRegistry:
     def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
         """What is wrong with a tool under this server's policy; empty when nothing is."""
         spec = self._spelled(tool if isinstance(tool, ToolSpec) else spec_of(tool))
-        found = spec_problems(spec) if spec.governed else []
+        problems = spec_problems(spec) if spec.governed else value_problems(spec)
         if problem := self.naming.problem(spec.name, spec.declaration.prefix):
-            found.append(f"{spec.name}: name: {problem}")
-        return found
+            problems.append(f"{spec.name}: name: {problem}")
+        return problems
 
     def check_links(self) -> None:
         """Refuse a server in which a deprecated tool names a replacement that is not there."""
         dead = [
-            f"{spec.name}: deprecated: the replacement {old.replacement!r} is no tool of this server"
+            f"{spec.name}: deprecated: the replacement {old.replacement!r} is not a tool of this server"
             for spec in self._by_name.values()
             if (old := spec.declaration.deprecated) and old.replacement not in self._by_name
         ]

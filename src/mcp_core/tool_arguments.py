@@ -3,13 +3,14 @@
 import threading
 from collections.abc import Callable
 from datetime import date, datetime
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from mcp_core.declare import describe
-from mcp_core.declare.spec import spec_of, tool
+from mcp_core.declare.spec import ToolOptions, spec_of
+from mcp_core.declare.tool import check_function, tool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,24 +29,18 @@ class ToolArguments(BaseModel):
     def declare(function: F, /) -> F: ...
     @overload
     @staticmethod
-    def declare(**declaration: Any) -> Callable[[F], F]: ...
+    def declare(**options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
     @staticmethod
-    def declare(function: Any = None, /, **declaration: Any) -> Any:
+    def declare(function: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
         """Declare a tool, as `tool` does, and add it to the collection. The function is returned as it is."""
 
         def collect(target: F) -> F:
-            name = declaration.get("name") or target.__name__
+            declared = tool(**options)(target) if options else tool(target)
             with ToolArguments._guard:
-                ToolArguments._declared[name] = target
-            return target
+                ToolArguments._declared[options.get("name") or target.__name__] = declared
+            return declared
 
-        if function is not None:
-            return collect(tool(function))
-
-        def declare_and_collect(target: F) -> F:
-            return collect(tool(**declaration)(target))
-
-        return declare_and_collect
+        return collect if function is None else collect(check_function(function))
 
     @staticmethod
     def get_declared_tools() -> dict[str, Callable[..., Any]]:

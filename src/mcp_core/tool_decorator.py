@@ -5,14 +5,16 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, overload
 from uuid import uuid4
 
 from mcp_core.context import ToolContext
 from mcp_core.declare.naming import Naming, Style
 from mcp_core.declare.schema import Signature
-from mcp_core.declare.spec import declaration_of, source_of, spec_of
+from mcp_core.declare.spec import Declaration, declaration_of, source_of, spec_of
+from mcp_core.declare.tool import add_options
 from mcp_core.errors import DeclarationError
 from mcp_core.mcp_log import get_logger
 from mcp_core.result import Result
@@ -67,32 +69,48 @@ def log_tool_usage(function: F) -> F:
 class ExtMcpToolDecorator:
     """Registers functions on `server`, with the prefix, a complete description, and logging.
 
-    `server` is anything whose `.tool(name=..., description=...)` returns a decorator.
+    `server` is anything whose `.tool(name=..., description=...)` returns a decorator. `prefix` may be set later, for
+    the tools that follow; `default_prefix` is what it was at first. Both end with what separates prefix and name.
     """
 
     def __init__(self, server: Any, prefix: str | None = None, style: Style = "snake") -> None:
         self.server = server
-        self.naming = Naming(style, get_tool_prefix() if prefix is None else prefix)
+        self.naming = Naming(style)
+        self.default_prefix = self.naming.final("", get_tool_prefix() if prefix is None else prefix)
+        self.prefix = self.default_prefix
         self._taken: dict[str, Callable[..., Any]] = {}
 
-    def tool(self, name: str | None = None, *, prefix: str | None = None, **options: Any) -> Callable[[F], F]:
-        """Register a function. It is returned as it is, so that it can be called without this overhead."""
+    @overload
+    def tool(self, function: F, /) -> F: ...
+    @overload
+    def tool(self, name: str | None = None, *, prefix: str | None = None, **options: Any) -> Callable[[F], F]: ...
+    def tool(self, name: Any = None, *, prefix: str | None = None, **options: Any) -> Any:
+        """Register a function: `@tools.tool`, or `@tools.tool("name", prefix=...)`.
+
+        It is returned as it is, so that it can be called without this overhead.
+        """
+        bare = callable(name)
 
         def register(function: F) -> F:
-            declared = declaration_of(function)
-            given = name or (declared.name if declared else None) or self.naming.spell(function.__name__)
-            own_prefix = prefix if prefix is not None or declared is None else declared.prefix
-            final = self.naming.final(given, own_prefix)
+            final = self._final_name(function, None if bare else name, prefix)
             self._claim(final, function)
             if getattr(self.server, "governs", False) is True:
                 # Our own App describes, logs and answers by itself.
-                self.server.tool(name=final, **options)(function)
+                declared = add_options(function, declaration_of(function), options)
+                self.server.registry.register(spec_of(function, replace(declared, name=final, prefix="")))
                 return function
             described = {"description": ToolArguments.build_tool_description(function)} | options
             self.server.tool(name=final, **described)(_on_the_wire(log_tool_usage(function)))
             return function
 
-        return register
+        return register(name) if bare else register
+
+    def _final_name(self, function: Callable[..., Any], name: str | None, prefix: str | None) -> str:
+        """The name and the prefix of this registration, else those that the function declares, else the usual ones."""
+        declared = declaration_of(function) or Declaration()
+        chosen = name or declared.name or self.naming.spell(function.__name__)
+        prefixes = (prefix, declared.prefix, self.prefix)
+        return self.naming.final(chosen, next(one for one in prefixes if one is not None))
 
     def _claim(self, final: str, function: Callable[..., Any]) -> None:
         """Refuse a second tool of one name: servers would replace or drop one of them without a word."""

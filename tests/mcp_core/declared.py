@@ -30,3 +30,26 @@ def _declaration(category: str, example: Mapping[str, Any] | None) -> dict[str, 
         "tags": ["made-up"],
         "examples": [Example("As it was made up", example or {}, None)],
     }
+
+
+# --- one function, and a declaration that a test changes -------------------------------------------
+
+FULL: dict[str, Any] = {
+    "permissions": ["cards:read"],
+    "category": "query",
+    "response_time": "fast",
+    "cacheable": True,
+    "cache_ttl": 60,
+    "idempotent": True,
+    "examples": [Example("Two", {"a": 2}, 2)],
+    "tags": ["cards"],
+}
+WORDS = "Give a number back. Use this when the user wants the same number again."
+
+
+def function(words: str = WORDS) -> Callable[..., Any]:
+    async def get_number(a: Annotated[int, Field(description="Any number.")]) -> int:
+        return a
+
+    get_number.__doc__ = words
+    return get_number

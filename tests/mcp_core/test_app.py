@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 from toolcharter_examples import demo
 
-from mcp_core import App, DeclarationError, Deprecation, Naming, Need, Question, Request, Settings, UnknownTool
+from mcp_core import (
+    App,
+    Caller,
+    DeclarationError,
+    Deprecation,
+    Naming,
+    Need,
+    Question,
+    Request,
+    Settings,
+    UnknownTool,
+    prompt,
+)
 from tests.mcp_core.declared import Number, mutation, query
 
 
@@ -39,7 +51,7 @@ async def test_a_replacement_that_does_not_exist_stops_the_server():
     async def find() -> int:
         return 1
 
-    with pytest.raises(DeclarationError, match="find: deprecated: the replacement 'look_up' is no tool"):
+    with pytest.raises(DeclarationError, match="find: deprecated: the replacement 'look_up' is not a tool"):
         await App("test", version="1.0.0", tools=[find]).__aenter__()
 
 
@@ -179,20 +191,136 @@ async def test_the_full_description_stays_reachable_where_the_list_is_compact():
 async def test_a_function_registered_on_the_app_is_served_under_the_name_it_is_given():
     app = App("test", version="1.0.0", naming=Naming(prefix="lib"))
 
-    @app.tool()
+    @app.tool
     async def one() -> int:
         """One."""
+        return 1
+
+    @app.tool()
+    async def another_one() -> int:
+        """Another one."""
         return 1
 
     @app.tool(name="other_two", description="Two.")
     def two() -> int:
         return 2
 
+    @app.tool(prefix="")
+    def three() -> int:
+        """Three."""
+        return 3
+
     async with app:
-        assert [tool.name for tool in app.list_tools()] == ["lib_one", "other_two"]
-        assert [json.loads((await app.call(name)).text)["value"] for name in ("one", "other_two")] == [1, 2]
+        names = ["lib_one", "lib_another_one", "lib_other_two", "three"]
+        assert [tool.name for tool in app.list_tools()] == names
+        called = [await app.call(name) for name in ("one", "another_one", "other_two", "three")]
+        assert [json.loads(answer.text)["value"] for answer in called] == [1, 1, 2, 3]
     assert await one() == 1
     assert two() == 2
+
+
+@pytest.mark.requirement("VAL-2")
+async def test_what_a_function_declares_holds_where_it_is_registered_and_may_be_added_to():
+    app = App("test", version="1.0.0")
+    assert app.tool(double) is double
+    assert app.tool(name="twice", deadline=5)(double) is double
+    first, second = app.registry.get_all()
+    assert (first.name, first.permissions, first.declaration.deadline) == ("double", ("math:use",), None)
+    assert (second.name, second.permissions, second.declaration.deadline) == ("twice", ("math:use",), 5)
+    async with app:
+        refused = await app.call("twice", {"n": 1}, Caller())
+    assert json.loads(refused.text)["error_type"] == "PermissionError"
+
+
+@pytest.mark.requirement("DEF-2")
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            {"permissions": ["math:own"]},
+            "double: permissions: is ['math:own'] here, but the function declares ['math:use']; remove one of them",
+        ),
+        (
+            {"permisions": ["math:use"]},
+            "double: permisions: is not a field of a declaration; did you mean permissions?",
+        ),
+        ({"deadline": "5"}, "double: deadline: '5' is not valid; give a number of seconds above 0"),
+    ],
+)
+def test_a_contradiction_or_a_typo_at_the_registration_is_refused(options: dict[str, Any], problem: str):
+    app = App("test", version="1.0.0")
+    with pytest.raises(DeclarationError) as refused:
+        app.tool(**options)(double)
+    assert refused.value.problems == (problem,)
+    assert app.registry.get_all() == []
+
+
+@pytest.mark.requirement("DEF-2")
+def test_a_wrong_value_is_refused_though_nothing_else_is_declared():
+    async def note(text: str) -> str:
+        """Note a text."""
+        return text
+
+    with pytest.raises(DeclarationError, match="note: permissions: 'notes:write' is not valid; give a list of"):
+        App("test", version="1.0.0").tool(permissions="notes:write")(note)
+
+
+@pytest.mark.parametrize("register", ["tool", "prompt"])
+def test_a_name_by_position_is_refused(register: str):
+    app = App("test", version="1.0.0")
+    with pytest.raises(DeclarationError, match="'notes' is not a function; give options by keyword, such as name="):
+        getattr(app, register)("notes")
+
+
+async def test_a_prompt_is_registered_with_or_without_parentheses():
+    app = App("test", version="1.0.0")
+
+    @app.prompt
+    def plain() -> str:
+        """Plain words."""
+        return "plain"
+
+    @app.prompt(permissions=["notes:read"])
+    def gated() -> str:
+        """Gated words."""
+        return "gated"
+
+    @prompt(title="Told")
+    def declared() -> str:
+        """Declared words."""
+        return "declared"
+
+    assert app.prompt(permissions=["notes:read"])(declared) is declared
+    assert [(one.name, one.title, one.permissions) for one in app.library.prompts] == [
+        ("plain", "Plain", ()),
+        ("gated", "Gated", ("notes:read",)),
+        ("declared", "Told", ("notes:read",)),
+    ]
+    assert plain() == "plain"
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"title": "Other"}, "told: title: is 'Other' here, but the function declares 'Told'; remove one of them"),
+        ({"permission": []}, "told: permission: is not a field of a declaration; did you mean permissions?"),
+        (
+            {"category": "query"},
+            "told: category: is not a field of a declaration; use one of name, title, description, ",
+        ),
+    ],
+)
+def test_a_contradiction_or_a_typo_at_a_prompt_is_refused(options: dict[str, Any], problem: str):
+    @prompt(title="Told")
+    def told() -> str:
+        """Words."""
+        return ""
+
+    app = App("test", version="1.0.0")
+    with pytest.raises(DeclarationError) as refused:
+        app.prompt(**options)(told)
+    assert str(refused.value).startswith(problem)
+    assert app.library.prompts == []
 
 
 def test_a_lean_list_leaves_out_what_no_agent_chooses_by_and_unknown_arguments_are_refused_all_the_same():

@@ -188,7 +188,7 @@ def test_a_replacement_that_is_not_there_is_refused():
     registry.register(made("get_old", deprecated=old))
     with pytest.raises(DeclarationError) as error:
         registry.check_links()
-    assert str(error.value) == "get_old: deprecated: the replacement 'get_new' is no tool of this server"
+    assert str(error.value) == "get_old: deprecated: the replacement 'get_new' is not a tool of this server"
     registry.register(made("get_new"))
     registry.check_links()
     assert registry.get("get_new") is not None

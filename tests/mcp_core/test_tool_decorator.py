@@ -103,6 +103,41 @@ def test_the_prefix_is_the_given_one_or_that_of_the_environment(
     assert names_on(server) == [name]
 
 
+@pytest.mark.requirement("NAM-1", "NAM-2")
+@pytest.mark.parametrize(
+    ("prefix", "style", "attribute"),
+    [
+        (None, "snake", "guide_"),
+        ("own", "snake", "own_"),
+        ("own_", "snake", "own_"),
+        ("own", "kebab", "own-"),
+        ("", "snake", ""),
+    ],
+)
+def test_the_prefix_can_be_read_and_set_for_the_tools_that_follow(
+    monkeypatch: pytest.MonkeyPatch, prefix: str | None, style: Any, attribute: str
+):
+    monkeypatch.setenv("MCP_TOOL_PREFIX", "guide")
+    server = Mock()
+    tools = ExtMcpToolDecorator(server, prefix=prefix, style=style)
+    assert (tools.prefix, tools.default_prefix) == (attribute, attribute)
+    tools.tool()(double)
+    tools.prefix = "other"
+    tools.tool()(double)
+    tools.prefix = ""
+    tools.tool()(double)
+    tools.prefix = tools.default_prefix
+    tools.tool("again")(double)
+    other = "other-double" if style == "kebab" else "other_double"
+    assert names_on(server) == [f"{attribute}double", other, "double", f"{attribute}again"]
+
+
+def test_the_decorator_may_be_used_without_parentheses():
+    server = Mock()
+    assert ExtMcpToolDecorator(server, prefix="guide").tool(double) is double
+    assert names_on(server) == ["guide_double"]
+
+
 @pytest.mark.requirement("NAM-3")
 @pytest.mark.parametrize(("prefix", "name"), [(None, "guide_double"), ("own", "own_double"), ("", "double")])
 def test_a_tools_own_prefix_wins(prefix: str | None, name: str):

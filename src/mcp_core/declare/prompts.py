@@ -1,9 +1,11 @@
 """What a prompt declares: a function whose text parameters a person fills in, and which gives messages."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
 
-from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, permission_faults, spec_of
+from mcp_core.declare.checks import permission_problems
+from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
+from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import DeclarationError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,49 +58,63 @@ class Prompt(NamedTuple):
         return self.spec.handler
 
 
-_ATTRIBUTE = "__toolcharter_prompt__"
+class PromptOptions(TypedDict, total=False):
+    """The keywords of `prompt`."""
+
+    name: str | None
+    title: str | None
+    description: str | None
+    permissions: Sequence[str]
+    response_time: ResponseTime
 
 
-def prompt(
-    *,
-    name: str | None = None,
-    title: str | None = None,
-    description: str | None = None,
-    permissions: Sequence[str] = (),
-    response_time: ResponseTime = "medium",
-) -> Callable[[F], F]:
+_DECLARED = "__toolcharter_prompt__"
+_COMPLETE = "__toolcharter_complete_prompt__"
+
+
+@overload
+def prompt(function: F, /) -> F: ...
+@overload
+def prompt(**options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
+def prompt(function: Any = None, /, **options: Unpack[PromptOptions]) -> Any:
     """Declare a prompt. The function is returned as it is, and can still be called directly.
 
     Its docstring says what the prompt and its arguments are for. It returns a text, a list of `Message`, or a `Result`
     with either.
     """
 
-    def declare(function: F) -> F:
-        declared = Declaration(
-            name=name,
-            title=title,
-            description=description,
-            permissions=permissions,
-            response_time=response_time,
-            category="query",
-        )
-        setattr(function, _ATTRIBUTE, _prompt(spec_of(function, declared)))
-        return function
+    def declare(target: F) -> F:
+        declared = _add(target, options)
+        setattr(target, _COMPLETE, _complete(target, declared))
+        setattr(target, _DECLARED, declared)
+        return target
 
-    return declare
+    return declare if function is None else declare(check_function(function))
 
 
-def prompt_of(function: Callable[..., Any]) -> Prompt:
-    """The prompt behind a function; one that was not declared has all it says in its docstring."""
-    declared = getattr(function, _ATTRIBUTE, None) or getattr(prompt()(function), _ATTRIBUTE)
-    return cast(Prompt, declared)
+def prompt_of(function: Callable[..., Any], options: PromptOptions | None = None) -> Prompt:
+    """The prompt behind a function, with further options; one that was not declared has only its docstring."""
+    known = cast(Prompt | None, getattr(function, _COMPLETE, None))
+    if known is not None and known.handler is function and not options:
+        return known
+    return _complete(function, _add(function, options or {}))
+
+
+def _add(function: Callable[..., Any], options: PromptOptions) -> Declaration:
+    declared = cast(Declaration | None, getattr(function, _DECLARED, None))
+    return add_options(function, declared, options, PromptOptions.__annotations__)
+
+
+def _complete(function: Callable[..., Any], declared: Declaration) -> Prompt:
+    defaults: dict[str, Any] = {"category": "query", "permissions": (), "response_time": "medium"}
+    return _prompt(spec_of(function, Declaration(**defaults | declared.options())))
 
 
 def _prompt(spec: ToolSpec) -> Prompt:
     properties, required = spec.input_schema["properties"], spec.input_schema.get("required", ())
-    problems = [f"permissions: {fault}" for fault in permission_faults(spec.declaration.permissions)]
+    problems = [f"permissions: {problem}" for problem in permission_problems(spec.declaration.permissions)]
     problems += [
-        f"argument {argument}: is no text, and clients send nothing else; make it a str"
+        f"argument {argument}: is not a text, and clients send nothing else; make it a str"
         for argument, schema in properties.items()
         if schema.get("type") != "string"
     ]
@@ -106,7 +122,7 @@ def _prompt(spec: ToolSpec) -> Prompt:
         raise DeclarationError([f"{spec.name}: {problem}" for problem in problems])
     return Prompt(
         name=spec.name,
-        title=spec.declaration.title or spec.name.replace("_", " ").replace("-", " ").capitalize(),
+        title=spec.title,
         description=spec.description,
         arguments=tuple(
             PromptArgument(argument, schema.get("description"), argument in required)

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, permission_faults, spec_of
+from mcp_core.declare.checks import permission_problems
+from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError, InvalidArguments
 
 TEXT = "text/plain"
@@ -76,9 +77,9 @@ class ResourceSource:
         )
         object.__setattr__(self, "reader", spec_of(self.read, declared))
         object.__setattr__(self, "lister", spec_of(self.list, declared) if self.list is not None else None)
-        problems = [f"permissions: {fault}" for fault in permission_faults(self.permissions)]
+        problems = [f"permissions: {problem}" for problem in permission_problems(self.permissions)]
         if "://" not in self.prefix:
-            problems.append("prefix: is no beginning of an address; give for example 'note://'")
+            problems.append("prefix: is not the beginning of an address; give for example 'note://'")
         if "uri" not in self.reader.input_schema["properties"]:
             problems.append("read: takes no uri; give it a parameter `uri: str`")
         given = [r.uri for r in self.fixed] + [t.uri_template for t in self.templates]
@@ -90,7 +91,7 @@ class ResourceSource:
 def page_of(resources: Sequence[Resource], cursor: str | None, size: int = 100) -> ResourcePage:
     """One page of a list that is at hand as a whole."""
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < len(str(10**9))):
-        raise InvalidArguments(f"The cursor {cursor[:60]!r} is none of this list; begin without one.")
+        raise InvalidArguments(f"The cursor {cursor[:60]!r} does not belong to this list. Begin without a cursor.")
     start = int(cursor or 0)
     more = str(start + size) if start + size < len(resources) else None
     return ResourcePage(resources[start : start + size], more)

@@ -71,7 +71,7 @@ def test_an_argument_that_is_no_text_is_refused(kind: Any):
     with pytest.raises(DeclarationError) as raised:
         prompt()(count)
     assert raised.value.problems == (
-        "count: argument number: is no text, and clients send nothing else; make it a str",
+        "count: argument number: is not a text, and clients send nothing else; make it a str",
     )
 
 

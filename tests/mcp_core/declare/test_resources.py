@@ -28,7 +28,7 @@ def test_the_pages_of_a_list_are_the_list(total: int, size: int):
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.5", "²", "9" * 5000])
 def test_a_cursor_that_no_page_gave_is_refused(cursor: str):
-    with pytest.raises(InvalidArguments, match="is none of this list; begin without one"):
+    with pytest.raises(InvalidArguments, match=r"does not belong to this list\. Begin without a cursor"):
         page_of([Resource("page://1", "1")], cursor)
 
 
@@ -39,7 +39,7 @@ def no_uri() -> str:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"prefix": "note"}, "note: prefix: is no beginning of an address; give for example 'note://'"),
+        ({"prefix": "note"}, "note: prefix: is not the beginning of an address; give for example 'note://'"),
         ({"read": no_uri}, "note://: read: takes no uri; give it a parameter `uri: str`"),
         ({"fixed": [Resource("card://1", "1")]}, "note://: card://1: does not begin with the prefix"),
         ({"templates": [ResourceTemplate("card://{id}", "1")]}, "note://: card://{id}: does not begin with the prefix"),

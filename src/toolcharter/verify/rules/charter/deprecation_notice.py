@@ -3,7 +3,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from mcp_core.calling.render import META
-from mcp_core.declare.spec import NOTICE
+from mcp_core.declare.checks import NOTICE
 from toolcharter.verify.declared import declared
 from toolcharter.verify.rule import Found, Rule
 from toolcharter.verify.subject import Server, Tool

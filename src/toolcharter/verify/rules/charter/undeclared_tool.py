@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from mcp_core.calling.render import META
-from mcp_core.declare.spec import REQUIRED
+from mcp_core.declare.checks import REQUIRED
 from toolcharter.verify.declared import declared, declares
 from toolcharter.verify.rule import Found, Rule
 from toolcharter.verify.subject import Server, Tool

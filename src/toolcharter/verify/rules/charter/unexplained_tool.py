@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterable
 
 from mcp_core.calling.render import META
-from mcp_core.declare.spec import SHORTEST_DESCRIPTION
+from mcp_core.declare.checks import SHORTEST_DESCRIPTION
 from toolcharter.verify.declared import declares
 from toolcharter.verify.rule import Found, Rule
 from toolcharter.verify.subject import Server, Tool

@@ -1,0 +1,268 @@
+"""What a full declaration must hold. Each problem names the tool, the field and the fix."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
+from string import Formatter
+from typing import Any, cast, get_args
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError, to_json
+
+from mcp_core.declare import schema
+from mcp_core.declare.spec import (
+    DEFAULTS,
+    UNSET,
+    Category,
+    Confirm,
+    Declaration,
+    Deprecation,
+    Example,
+    RateLimit,
+    ResponseTime,
+    ToolSpec,
+)
+
+SHORTEST_DESCRIPTION = 50
+NOTICE = timedelta(days=90)
+_PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
+_SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
+
+REQUIRED: Mapping[str, str] = {
+    "permissions": "a list of 'resource:action', empty if none is needed",
+    "category": "one of query, mutation, analysis, generation",
+    "response_time": "fast, medium or slow",
+    "cacheable": "True or False",
+    "idempotent": "True or False",
+    "examples": "at least one Example(description, params, expected_result)",
+    "tags": "at least one tag",
+}
+
+Problems = list[tuple[str, str]]
+"""Each is a field and what is wrong with it."""
+Check = Callable[[ToolSpec], Problems]
+
+
+def spec_problems(spec: ToolSpec) -> list[str]:
+    """Everything that is wrong with a full declaration."""
+    missing = [name for name in REQUIRED if getattr(spec.declaration, name) is UNSET]
+    problems = [(name, f"is missing; give {REQUIRED[name]}") for name in missing]
+    return _sentences(spec, problems + _run(spec, _ALL))
+
+
+def value_problems(spec: ToolSpec) -> list[str]:
+    """What is wrong with the values of a declaration that need not be full."""
+    return _sentences(spec, _run(spec, _OF_VALUES))
+
+
+def _sentences(spec: ToolSpec, problems: Problems) -> list[str]:
+    return [f"{spec.name}: {field}: {problem}" for field, problem in problems]
+
+
+def _run(spec: ToolSpec, checks: Sequence[Check]) -> Problems:
+    # The other checks read values, which must be of the right type for that.
+    return _types(spec.declaration) or [problem for check in checks for problem in check(spec)]
+
+
+def _is_filled(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_filled, cast(list[Any], value)))
+
+
+def _are_examples(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(e, Example) and _is_filled(e.description) and isinstance(cast(Any, e.params), Mapping)
+        for e in cast(list[Any], value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_limit(value: Any) -> bool:
+    return isinstance(value, RateLimit) and _is_number(value.max_calls) and _is_number(value.window_ms)
+
+
+def _is_deprecation(value: Any) -> bool:
+    return isinstance(value, Deprecation) and _are_texts((value.since, value.replacement, value.removal_date))
+
+
+def _are_messages(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_filled, cast(Mapping[Any, Any], value).values()))
+
+
+_TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "permissions": (_are_texts, REQUIRED["permissions"]),
+    "tags": (_are_texts, "a list of tags, none of them empty"),
+    "examples": (_are_examples, f"a list with {REQUIRED['examples']}, each with a description"),
+    "cache_ttl": (_is_number, "a number of seconds above 0"),
+    "rate_limit": (_is_limit, "a RateLimit(max_calls, window_ms)"),
+    "deprecated": (_is_deprecation, "a Deprecation(since, replacement, removal_date)"),
+    "version": (_is_filled, "a semantic version such as '1.2.3'"),
+    "name": (_is_filled, "a name such as list_notes, or nothing for the function's own"),
+    "title": (_is_filled, "a title such as 'List notes', or nothing for one made of the name"),
+    "prefix": (_is_text, "a prefix such as 'notes', or the empty text for none"),
+    "description": (_is_filled, "a text, or nothing for the docstring"),
+    "destructive": (_is_bool, "True or False"),
+    "open_world": (_is_bool, "True or False"),
+    "consent": (_is_filled, "the words that state it, such as 'DELETE_NOTE'"),
+    "question": (_is_filled, "a question to the user"),
+    "deadline": (_is_number, "a number of seconds above 0"),
+    "hints": (callable, "a function from arguments and value to AgentHints"),
+    "refusals": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
+}
+
+
+def _types(declared: Declaration) -> Problems:
+    """Values of a wrong type, such as a text where a list of texts belongs."""
+    problems: Problems = []
+    for name, (matches, wanted) in _TYPES.items():
+        value = getattr(declared, name)
+        if value is not DEFAULTS[name] and not matches(value):
+            problems.append((name, f"{value!r} is not valid; give {wanted}"))
+    return problems
+
+
+def permission_problems(permissions: Any) -> list[str]:
+    """What is wrong with a list of permissions."""
+    if not _are_texts(permissions):
+        return [f"{permissions!r} is not valid; give {REQUIRED['permissions']}"]
+    wrong = [name for name in permissions if not _PERMISSION.fullmatch(name)]
+    return [f"{name!r} is not 'resource:action'; write for example 'cards:read'" for name in wrong]
+
+
+def _description(spec: ToolSpec) -> Problems:
+    if (length := len(spec.description.strip())) >= SHORTEST_DESCRIPTION:
+        return []
+    fix = "say in the docstring what it does, when to use it and what it returns"
+    return [("description", f"has {length} of {SHORTEST_DESCRIPTION} characters; {fix}")]
+
+
+def _identity(spec: ToolSpec) -> Problems:
+    problems = [("permissions", problem) for problem in permission_problems(spec.permissions)]
+    if not _SEMVER.fullmatch(version := spec.declaration.version):
+        problems.append(("version", f"{version!r} is not a semantic version; write for example '1.2.3'"))
+    return problems
+
+
+def _behaviour(spec: ToolSpec) -> Problems:
+    problems: Problems = []
+    for name, allowed in (("category", get_args(Category)), ("response_time", get_args(ResponseTime))):
+        value = getattr(spec.declaration, name)
+        if value is not UNSET and value not in allowed:
+            problems.append((name, f"{value!r} is not known; use one of {', '.join(allowed)}"))
+    for name in ("cacheable", "idempotent"):
+        value = getattr(spec.declaration, name)
+        if value is not UNSET and not isinstance(value, bool):
+            problems.append((name, f"{value!r} is not True or False"))
+    if spec.category == "query" and spec.declaration.idempotent is False:
+        problems.append(("idempotent", "is False, but a query has no side effects; set it to True"))
+    if spec.category == "query" and spec.destructive:
+        problems.append(("category", "is query, but the tool is destructive; make it a mutation"))
+    return problems
+
+
+def _caching(spec: ToolSpec) -> Problems:
+    declared = spec.declaration
+    if declared.cacheable is True and declared.category in ("mutation", "generation"):
+        return [("cacheable", f"is True, but a {declared.category} is never cached; set it to False")]
+    if declared.cacheable is True and not (declared.cache_ttl and declared.cache_ttl > 0):
+        return [("cache_ttl", f"is {declared.cache_ttl}; a cacheable tool needs a number of seconds above 0")]
+    if declared.cacheable is False and declared.cache_ttl is not None:
+        return [("cache_ttl", "is set, but cacheable is False; remove it, or set cacheable=True")]
+    return []
+
+
+def _documentation(spec: ToolSpec) -> Problems:
+    problems: Problems = []
+    if spec.declaration.examples is not UNSET and not spec.examples:
+        problems.append(("examples", f"is empty; give {REQUIRED['examples']}"))
+    if spec.declaration.tags is not UNSET and not spec.tags:
+        problems.append(("tags", f"is empty; give {REQUIRED['tags']}"))
+    for name in schema.undescribed(spec.input_schema):
+        problems.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
+    for example in spec.examples:
+        try:
+            # As strictly as a call is read.
+            spec.parameters.model_validate_json(to_json(dict(example.params)), strict=True)
+        except PydanticSerializationError as error:
+            problems.append(("examples", f"{example.description!r} has params that are not JSON: {error}"))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            problems.append(("examples", f"{example.description!r} does not match the schema: {place}: {first['msg']}"))
+    return problems
+
+
+def _limits(spec: ToolSpec) -> Problems:
+    limit, deadline = spec.declaration.rate_limit, spec.declaration.deadline
+    problems: Problems = []
+    if limit and (limit.max_calls < 1 or limit.window_ms < 1):
+        problems.append(("rate_limit", "max_calls and window_ms must be above 0"))
+    if deadline is not None and deadline <= 0:
+        problems.append(("deadline", f"is {deadline}; give seconds above 0"))
+    return problems
+
+
+def _deprecation(spec: ToolSpec) -> Problems:
+    deprecated = spec.declaration.deprecated
+    if deprecated is None:
+        return []
+    try:
+        since, removal = date.fromisoformat(deprecated.since), date.fromisoformat(deprecated.removal_date)
+    except ValueError as error:
+        return [("deprecated", f"since and removal_date are ISO dates such as 2026-07-28 ({error})")]
+    if removal - since < NOTICE:
+        earliest = since + NOTICE
+        return [("deprecated", f"is removed {(removal - since).days} days after since; not before {earliest}")]
+    return []
+
+
+def _placeholders(text: str) -> set[str]:
+    """The names in braces; a text that cannot be filled in counts as one name."""
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    except ValueError:
+        return {text}
+
+
+def _arguments(spec: ToolSpec) -> Problems:
+    declared = spec.declaration
+    if declared.consent is not None and spec.consent != declared.consent:
+        return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
+    if spec.consent is not None and schema.CONSENT_FIELD not in spec.input_schema.get("required", ()):
+        return [("consent", f"{schema.CONSENT_FIELD} has a default, so nobody has to state it; remove the default")]
+    known = set(spec.input_schema["properties"])
+    if strange := sorted({name for name in declared.refusals or () if name.partition(".")[0] not in known}):
+        return [("refusals", f"names {', '.join(strange)}, which is not an argument; begin with an argument's name")]
+    if unknown := sorted(_placeholders(declared.question or "") - known):
+        return [("question", f"names {', '.join(unknown)}, which is not an argument; use argument names in braces")]
+    if declared.confirm is not None and declared.confirm not in get_args(Confirm):
+        return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]
+    return []
+
+
+_OF_VALUES: Sequence[Check] = (_identity, _behaviour, _limits, _deprecation, _arguments)
+_ALL: Sequence[Check] = (
+    _description,
+    _identity,
+    _behaviour,
+    _caching,
+    _documentation,
+    _limits,
+    _deprecation,
+    _arguments,
+)
