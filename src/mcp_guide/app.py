@@ -8,8 +8,8 @@ from importlib import import_module
 from types import ModuleType
 
 from mcp_core import App, Naming, Settings
-from mcp_guide.active import ActiveProject
-from mcp_guide.configuration import ConfigurationFile, default_path
+from mcp_guide.active_project import ActiveProject
+from mcp_guide.configuration_file import ConfigurationFile, default_path
 from mcp_guide.guide import Guide
 from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
@@ -69,5 +69,5 @@ async def _keep_guide(app: App) -> AsyncGenerator[None]:
 
 async def _rehearse(app: App) -> None:
     # Loaded for examples only.
-    put = import_module("mcp_guide.rehearsal").put_in_place
+    put = import_module("mcp_guide.example_data").put_in_place
     await asyncio.to_thread(put, app.provided(Guide))

@@ -13,9 +13,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
 from mcp_core import Result, ToolContext
-from mcp_guide import changes, model
-from mcp_guide.active import ActiveProject, Reason
-from mcp_guide.configuration import ConfigurationFile
+from mcp_guide import configuration_changes as changes
+from mcp_guide import model
+from mcp_guide.active_project import ActiveProject, Reason
+from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.model import Configuration, Project
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ ABOUT = (
     " mcp-guide init writes a set to begin with; mcp-guide import FILE takes over a configuration of the mcp-guide"
     " project."
 )
-COMMANDS = {"init": "mcp_guide.init", "import": "mcp_guide.importing"}
+COMMANDS = {"init": "mcp_guide.init_command", "import": "mcp_guide.import_command"}
 
 
 def main() -> None:

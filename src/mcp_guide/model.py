@@ -9,7 +9,7 @@
             ├── collections      names for expressions
             └── flags            win over the global ones
 
-What changes them is in changes.py; what a name in an expression stands for is in resolve.py.
+What changes them is in configuration_changes.py; what a name in an expression stands for is in references.py.
 """
 
 import difflib
@@ -306,7 +306,7 @@ def _few(values: Sequence[str], field: str) -> tuple[str, ...]:
 
 
 def check_expressions(expressions: Sequence[str]) -> tuple[str, ...]:
-    """What a collection names; whether it is there is looked at in changes.py."""
+    """What a collection names; whether it is there is looked at in configuration_changes.py."""
     if not expressions:
         raise InvalidArguments(
             "A collection names at least one expression, such as 'lang/python'.", fields=["expressions"]

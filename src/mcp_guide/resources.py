@@ -17,7 +17,7 @@ from mcp_core import (
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, View
 from mcp_guide.model import Category
-from mcp_guide.reading import read
+from mcp_guide.retrieval import read
 
 PREFIX = "guide://"
 MARKDOWN, PLAIN, BINARY = "text/markdown", "text/plain", "application/octet-stream"

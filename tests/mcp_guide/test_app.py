@@ -11,7 +11,7 @@ from mcp_core import Settings
 from mcp_core.auth import user
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
-from tests.mcp_guide.guided import built, calling, error, place, value
+from tests.mcp_guide.guide_server import built, calling, error, place, value
 from toolcharter.verify.outcome import held_to_the_project
 
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))

@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
-from tests.mcp_guide.guided import DISCUSSION, DOCUMENTS, Call, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, Call, error, place, value
 
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
 ERAS = ["2026-07-28", "legacy"]

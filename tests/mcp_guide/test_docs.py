@@ -5,9 +5,9 @@ import re
 import shlex
 from pathlib import Path
 
-from mcp_guide.init import write_starter
+from mcp_guide.init_command import write_starter
 from mcp_guide.model import MODES
-from tests.mcp_guide.guided import built, calling
+from tests.mcp_guide.guide_server import built, calling
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
 SESSION = re.findall(r"^\$ toolcharter call guide (.*) \| cat\n(.*)$", PAGE, re.MULTILINE)

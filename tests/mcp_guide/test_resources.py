@@ -6,7 +6,7 @@ import pytest
 from mcp import Client
 
 from mcp_core.hosts.sdk.server import build_server
-from tests.mcp_guide.guided import DOCUMENTS, built, place
+from tests.mcp_guide.guide_server import DOCUMENTS, built, place
 
 
 @pytest.fixture(params=["2026-07-28", "legacy"])

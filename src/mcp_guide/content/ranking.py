@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from mcp_guide.content.queries import Query
+from mcp_guide.content.search_query import Query
 
 MOST_WEIGHED = 3_000
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from mcp_core.errors import InvalidArguments, ToolError, Unavailable
-from mcp_guide.content.changes import Changes
 from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_settled, stamp
+from mcp_guide.content.folder_watch import Changes
 from mcp_guide.content.folders import Listing
 from mcp_guide.content.patterns import stem
-from mcp_guide.content.queries import Query, parse_query
 from mcp_guide.content.ranking import Asked, Hit, SearchPage
+from mcp_guide.content.search_query import Query, parse_query
 from mcp_guide.content.tree import DocumentTree
 
 Result = TypeVar("Result")

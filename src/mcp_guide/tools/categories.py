@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import changes
+from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Answer, Guide, View
 from mcp_guide.model import Category, find_category
-from mcp_guide.tools.vocabulary import (
+from mcp_guide.tools.fields import (
     ADDS,
     CHANGES,
     READS,

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide.guide import Answer, Guide, View
-from mcp_guide.tools.vocabulary import READS
+from mcp_guide.tools.fields import READS
 
 _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import reading
+from mcp_guide import retrieval
 from mcp_guide.guide import Answer, Guide
-from mcp_guide.tools.vocabulary import READS_DOCUMENTS, Cursor, Expression, Format, Pattern, ProjectName
+from mcp_guide.tools.fields import READS_DOCUMENTS, Cursor, Expression, Format, Pattern, ProjectName
 
 PYTHON = {
     "content": "# Python\n\nUse type hints. Format with ruff.\n",
@@ -83,7 +83,7 @@ async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolCon
         get_content(expression="docs", pattern="**/*.md")    # a pattern of its own
     """
     return await guide.look(
-        args.project, context, reading.content, args.expression, args.pattern, args.format, args.cursor
+        args.project, context, retrieval.content, args.expression, args.pattern, args.format, args.cursor
     )
 
 
@@ -128,7 +128,7 @@ async def search_content(args: SearchContentArgs, guide: Need[Guide], context: T
         search_content(query="error handling")
         search_content(query="retry", limit=3)
     """
-    return await guide.look(args.project, context, reading.search, args.query, args.limit, args.cursor)
+    return await guide.look(args.project, context, retrieval.search, args.query, args.limit, args.cursor)
 
 
 class ListDocumentsArgs(ToolArguments):
@@ -177,4 +177,4 @@ async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: T
         list_documents()
         list_documents(expression="lang", limit=20)
     """
-    return await guide.look(args.project, context, reading.listing, args.expression, args.limit, args.cursor)
+    return await guide.look(args.project, context, retrieval.listing, args.expression, args.limit, args.cursor)

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import writing
+from mcp_guide import document_changes
 from mcp_guide.guide import Answer, Guide
-from mcp_guide.tools.vocabulary import ADDS, CHANGES, LONGEST_DOCUMENT, REMOVES, ProjectName, Stated
+from mcp_guide.tools.fields import ADDS, CHANGES, LONGEST_DOCUMENT, REMOVES, ProjectName, Stated
 
 CategoryDir = Annotated[str, Field(description="Category, such as lang.")]
 DocumentName = Annotated[str, Field(max_length=100, description="Such as python.md.")]
@@ -60,7 +60,7 @@ async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context:
     Usage:
         create_document(category_dir="lang", name="go", content="# Go", explicit_action="CREATE_DOCUMENT")
     """
-    return await guide.look(args.project, context, writing.create, args.category_dir, args.name, args.content)
+    return await guide.look(args.project, context, document_changes.create, args.category_dir, args.name, args.content)
 
 
 class UpdateDocumentArgs(ToolArguments):
@@ -104,7 +104,7 @@ async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context:
     Usage:
         update_document(category_dir="lang", name="go", content="# Go 2", explicit_action="UPDATE_DOCUMENT")
     """
-    return await guide.look(args.project, context, writing.update, args.category_dir, args.name, args.content)
+    return await guide.look(args.project, context, document_changes.update, args.category_dir, args.name, args.content)
 
 
 class DeleteDocumentArgs(ToolArguments):
@@ -142,4 +142,4 @@ async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context:
     Usage:
         delete_document(category_dir="lang", name="go", explicit_action="DELETE_DOCUMENT")
     """
-    return await guide.look(args.project, context, writing.delete, args.category_dir, args.name)
+    return await guide.look(args.project, context, document_changes.delete, args.category_dir, args.name)

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import writing
+from mcp_guide import document_changes
 from mcp_guide.guide import Answer, Guide
-from mcp_guide.tools.vocabulary import ADDS, Expression, Format, ProjectName
+from mcp_guide.tools.fields import ADDS, Expression, Format, ProjectName
 
 
 class ExportContentArgs(ToolArguments):
@@ -49,4 +49,6 @@ async def export_content(args: ExportContentArgs, guide: Need[Guide], context: T
     Usage:
         export_content(expression="backend", destination="/home/ana/exports/backend.md")
     """
-    return await guide.look(args.project, context, writing.export, args.expression, args.destination, args.format)
+    return await guide.look(
+        args.project, context, document_changes.export, args.expression, args.destination, args.format
+    )

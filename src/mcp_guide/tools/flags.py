@@ -10,10 +10,10 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import changes
+from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Answer, Guide, View
 from mcp_guide.model import FlagValue, Project, nearest_names, resolve_flags, set_flag
-from mcp_guide.tools.vocabulary import CHANGES, READS, ProjectName
+from mcp_guide.tools.fields import CHANGES, READS, ProjectName
 
 Flag = Annotated[str, Field(description="Such as tdd.")]
 Containing = Annotated[str | None, Field(description="Only names with this.")]

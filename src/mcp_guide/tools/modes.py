@@ -11,7 +11,7 @@ from pydantic import Field
 from mcp_core import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
 from mcp_guide.guide import Answer, Guide, View
 from mcp_guide.model import Mode, Project
-from mcp_guide.tools.vocabulary import CHANGES, READS, ProjectName
+from mcp_guide.tools.fields import CHANGES, READS, ProjectName
 
 
 class GetModeArgs(ToolArguments):

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mcp_core import Conflict, Example, InvalidArguments, Need, ToolArguments, ToolContext
-from mcp_guide import changes
+from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Answer, Guide, View
 from mcp_guide.model import Configuration, Project, find_project, project_names
 from mcp_guide.tools import categories, collections
-from mcp_guide.tools.vocabulary import ADDS, CHANGES, READS, REMOVES, NewName, ProjectName, Stated
+from mcp_guide.tools.fields import ADDS, CHANGES, READS, REMOVES, NewName, ProjectName, Stated
 
 Known = Annotated[str, Field(description="Such as shop.")]
 New = Annotated[str, Field(description="Such as blog.")]

@@ -7,7 +7,7 @@ from mcp import Client
 
 from mcp_core.hosts.sdk.server import build_server
 from mcp_guide.prompts import guide as module
-from tests.mcp_guide.guided import DISCUSSION, built, place
+from tests.mcp_guide.guide_server import DISCUSSION, built, place
 
 WORDS = [f"arg{sign}" for sign in "123456789abcdef"]
 

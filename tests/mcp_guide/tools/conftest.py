@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.mcp_guide.guided import Call, built, calling, place
+from tests.mcp_guide.guide_server import Call, built, calling, place
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.mcp_guide.guided import DISCUSSION, DOCUMENTS, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, error, place, value
 
 PYTHON = {
     "success": True,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_guide.guided import error, value
+from tests.mcp_guide.guide_server import error, value
 
 CREATE = {"category_dir": "lang", "name": "go", "content": "# Go\n", "explicit_action": "CREATE_DOCUMENT"}
 

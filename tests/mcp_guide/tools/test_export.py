@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.mcp_guide.guided import error, value
+from tests.mcp_guide.guide_server import error, value
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from mcp_core import Request, instructions
 from mcp_guide.model import BOUNDARIES, MODES
-from tests.mcp_guide.guided import built, calling, value
+from tests.mcp_guide.guide_server import built, calling, value
 
 CONSENT = {"user_consent": "ENTER_IMPLEMENTATION"}
 

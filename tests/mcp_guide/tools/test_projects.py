@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_guide.guided import DISCUSSION, built, calling, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, built, calling, error, place, value
 
 FORBIDDEN = "Do not attempt to create a default configuration automatically."
 

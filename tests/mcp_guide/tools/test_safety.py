@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.mcp_guide.guided import place, value
+from tests.mcp_guide.guide_server import place, value
 
 SECRET = "the secret"
 OUTSIDE = [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.queries import Query, parse_query
+from mcp_guide.content.search_query import Query, parse_query
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core import Conflict, Unavailable, instructions
-from mcp_guide import changes, configuration, shapes, yaml_text
-from mcp_guide.configuration import BrokenConfiguration, ConfigurationFile
+from mcp_guide import configuration_changes as changes
+from mcp_guide import configuration_data, configuration_file, yaml_text
+from mcp_guide.configuration_file import BrokenConfiguration, ConfigurationFile
 from mcp_guide.model import Category, Collection, Configuration, Project
 
 WHOLE = Configuration(
@@ -167,8 +168,8 @@ def test_the_example_of_the_documentation_says_what_it_says():
 SET_FLAGS = """
 import sys
 from pathlib import Path
-from mcp_guide import changes
-from mcp_guide.configuration import ConfigurationFile
+from mcp_guide import configuration_changes as changes
+from mcp_guide.configuration_file import ConfigurationFile
 file = ConfigurationFile(Path(sys.argv[1]))
 sys.stdin.readline()
 for name in sys.argv[2:]:
@@ -212,8 +213,8 @@ def test_who_reads_while_others_write_sees_whole_files(file: ConfigurationFile):
 SET_FLAGS_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from mcp_guide import changes
-from mcp_guide.configuration import ConfigurationFile
+from mcp_guide import configuration_changes as changes
+from mcp_guide.configuration_file import ConfigurationFile
 file = ConfigurationFile(Path(sys.argv[1]))
 for number in itertools.count():
     file.change(lambda before: changes.set_feature_flag(before, "n", number))
@@ -248,9 +249,12 @@ def test_a_full_disk_leaves_the_file_as_it_was(file: ConfigurationFile, monkeypa
 
 
 def test_another_process_that_never_lets_go_is_named(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(configuration, "PATIENCE", 0.02)
+    monkeypatch.setattr(configuration_file, "PATIENCE", 0.02)
     file.path.parent.mkdir()
-    with configuration._locked(file.path.with_name("guide.yaml.lock")), pytest.raises(Unavailable, match="is locked"):
+    with (
+        configuration_file._locked(file.path.with_name("guide.yaml.lock")),
+        pytest.raises(Unavailable, match="is locked"),
+    ):
         file.change(lambda before: changes.set_feature_flag(before, "a", 1))
     assert file.change(lambda before: changes.set_feature_flag(before, "a", 1)).flags == {"a": 1}
 
@@ -415,7 +419,9 @@ configurations = st.builds(Configuration, projects=projects, flags=flag_sets)
 @settings(max_examples=200, deadline=None)
 @given(configurations, configurations, st.booleans())
 def test_whatever_is_changed_is_what_is_read_afterwards(before, after, as_one_line):
-    text = yaml_text.dump(shapes.data_of(before))
+    text = yaml_text.dump(configuration_data.data_of(before))
     if as_one_line:
-        text = yaml_text.yaml.safe_dump(shapes.data_of(before), default_flow_style=True)
-    assert shapes.configuration_from(yaml_text.load(shapes.revised(text, before, after))) == after
+        text = yaml_text.yaml.safe_dump(configuration_data.data_of(before), default_flow_style=True)
+    assert (
+        configuration_data.configuration_from(yaml_text.load(configuration_data.revised(text, before, after))) == after
+    )

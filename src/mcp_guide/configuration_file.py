@@ -131,7 +131,7 @@ class ConfigurationFile:
 
 def _shapes() -> Any:
     """Loaded with the first file, not with the server."""
-    return import_module("mcp_guide.shapes")
+    return import_module("mcp_guide.configuration_data")
 
 
 def _replace(target: Path, text: str) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Conflict, NotFound
-from mcp_guide.active import MOST_SESSIONS, Active, ActiveProject
+from mcp_guide.active_project import MOST_SESSIONS, Active, ActiveProject
 from mcp_guide.model import Configuration, Project
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide import importing
-from mcp_guide.configuration import ConfigurationFile
+from mcp_guide import import_command
+from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.model import Category, Collection, Configuration, Project
 from mcp_guide.yaml_text import YamlError
 
@@ -65,7 +65,7 @@ def target(tmp_path: Path) -> ConfigurationFile:
 def run(target: ConfigurationFile, text: str, *options: str) -> int:
     source = target.path.with_name("config.yaml")
     source.write_text(text, encoding="utf-8")
-    return importing.command([str(source), "--config", str(target.path), *options])
+    return import_command.command([str(source), "--config", str(target.path), *options])
 
 
 @pytest.mark.parametrize("text", [MAPPING, json.dumps(LISTS), json.dumps(LISTS, indent="\t")])
@@ -99,7 +99,7 @@ def test_what_is_there_is_replaced_only_when_that_is_asked_for(target, capsys):
     assert run(target, MAPPING, "--replace") == 0
     assert target.read() == Configuration(
         projects={
-            "app": importing.replace(APP, folder=Path("/work"), mode="CHECK"),
+            "app": import_command.replace(APP, folder=Path("/work"), mode="CHECK"),
             "mine": Project("mine"),
         },
         flags={"beta": True, "content-style": "mime"},
@@ -107,7 +107,7 @@ def test_what_is_there_is_replaced_only_when_that_is_asked_for(target, capsys):
 
 
 def test_one_wrong_entry_costs_only_itself_and_is_named():
-    imported = importing.read("""\
+    imported = import_command.read("""\
 docroot: guides
 version: 3
 feature_flags: {ok: 1, nested: {a: b}}
@@ -186,7 +186,7 @@ projects:
 def test_the_docroot_may_be_written_with_variables(written, root, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ana")
     monkeypatch.delenv("NONE", raising=False)
-    assert importing.read(f"docroot: {written}\n").root == (root and Path(root))
+    assert import_command.read(f"docroot: {written}\n").root == (root and Path(root))
 
 
 @pytest.mark.parametrize(
@@ -198,11 +198,11 @@ def test_a_file_that_is_no_configuration_changes_nothing(target, text, words, ca
     assert words in capsys.readouterr().err
     assert not target.path.exists()
     with pytest.raises(YamlError):
-        importing.read(text)
+        import_command.read(text)
 
 
 def test_a_missing_file_and_a_broken_target_end_with_a_sentence(target, tmp_path, capsys):
-    assert importing.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
+    assert import_command.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
     assert "gone.yaml cannot be imported: " in capsys.readouterr().err
     target.path.write_text("flags: 7\n", encoding="utf-8")
     assert run(target, MAPPING) == 1

@@ -22,11 +22,11 @@ from typing import Any, cast
 
 from mcp_core import Conflict, ToolError
 from mcp_guide import model
-from mcp_guide.changes import add_category, free_name, with_project
-from mcp_guide.configuration import ConfigurationFile, default_path
+from mcp_guide.configuration_changes import add_category, free_name, with_project
+from mcp_guide.configuration_file import ConfigurationFile, default_path
 from mcp_guide.content.expressions import parse
 from mcp_guide.model import Collection, Configuration, FlagValue, Project
-from mcp_guide.resolve import resolve
+from mcp_guide.references import resolve
 from mcp_guide.settings import GuideSettings
 from mcp_guide.yaml_text import YamlError, load
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mcp_core import ToolError
 from mcp_guide import model
-from mcp_guide.configuration import ConfigurationFile, default_path
+from mcp_guide.configuration_file import ConfigurationFile, default_path
 from mcp_guide.settings import GuideSettings, default_docs_root
 
 STARTER = Path(__file__).parent / "starter"

@@ -16,7 +16,7 @@ from mcp_guide.content.expressions import join
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Answer, Value, View
 from mcp_guide.model import Category, FlagValue, resolve_flags
-from mcp_guide.resolve import Selection, resolve
+from mcp_guide.references import Selection, resolve
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import Hit

@@ -11,7 +11,7 @@ from typing import TypeVar
 from mcp_core import Conflict
 from mcp_guide import model
 from mcp_guide.model import Category, Collection, Configuration, FlagValue, Project
-from mcp_guide.resolve import named_by, renamed, resolve
+from mcp_guide.references import named_by, renamed, resolve
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@ import pytest
 
 from mcp_core import Conflict, InvalidArguments, NotFound
 from mcp_guide.model import Category, Collection, Project
-from mcp_guide.resolve import Selection, named_by, renamed, resolve
+from mcp_guide.references import Selection, named_by, renamed, resolve
 
 LANG, DOCS, CHECKS = Category("lang", "lang"), Category("docs", "d/x", ("*.md",)), Category("checks", "checks")
 

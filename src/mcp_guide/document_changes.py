@@ -7,12 +7,12 @@ import json
 from pathlib import Path, PurePosixPath
 
 from mcp_core import NotFound, PermissionDenied
-from mcp_guide import reading
+from mcp_guide import retrieval
 from mcp_guide.content import formats
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.guide import Answer, Value, View
 from mcp_guide.model import Category, nearest_names
-from mcp_guide.reading import Format
+from mcp_guide.retrieval import Format
 
 
 def create(view: View, category_dir: str, name: str, content: str) -> Answer:
@@ -61,7 +61,7 @@ def _file_name(name: str) -> str:
 def export(view: View, expression: str, destination: str, format: Format) -> Answer:
     """The text of documents as a new file. What the person has not allowed is refused, and stays so."""
     folder, inside = _allowed(view.configuration.export_folders, destination)
-    got = reading.read(view, reading.find(view, expression).entries)
+    got = retrieval.read(view, retrieval.find(view, expression).entries)
     rendered = formats.render(got.documents, format)
     text = rendered if isinstance(rendered, str) else json.dumps(rendered, ensure_ascii=False, indent=2)
     DocumentTree(folder).create(inside, text)

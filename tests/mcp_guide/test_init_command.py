@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_guide import init
+from mcp_guide import init_command
 from mcp_guide.content.front_matter import split
 
 NAMES = {
@@ -32,7 +32,7 @@ def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
 def test_a_new_docs_root_gets_the_starter_set_and_the_person_is_told(tmp_path, capsys):
     root = tmp_path / "new" / "my guides"
-    assert init.command(["--docs-root", str(root)]) == 0
+    assert init_command.command(["--docs-root", str(root)]) == 0
     assert files(root) == NAMES
     assert capsys.readouterr().out == (
         f"Wrote 11 documents to {root}\n"
@@ -53,43 +53,43 @@ def test_a_file_that_is_there_is_never_touched(tmp_path, capsys):
     mine.parent.mkdir()
     mine.write_text("mine", encoding="utf-8")
     (tmp_path / "lang" / "rust.md").symlink_to(tmp_path / "nowhere")
-    assert init.write_starter(tmp_path) == init.Written(
+    assert init_command.write_starter(tmp_path) == init_command.Written(
         sorted(NAMES - {"lang/python.md", "lang/rust.md"}), ["lang/python.md", "lang/rust.md"]
     )
     assert mine.read_text(encoding="utf-8") == "mine"
     assert not (tmp_path / "nowhere").exists()
-    assert init.command(["--docs-root", str(tmp_path)]) == 0
+    assert init_command.command(["--docs-root", str(tmp_path)]) == 0
     assert f"Wrote 0 documents to {tmp_path}\nLeft as they were: checks/before-commit.md, " in capsys.readouterr().out
 
 
 def test_it_is_written_where_the_server_will_look(tmp_path, monkeypatch, capsys):
     (tmp_path / "guide.yaml").write_text(f"docs_root: {tmp_path / 'configured'}\n", encoding="utf-8")
-    assert init.command([]) == 0
+    assert init_command.command([]) == 0
     assert files(tmp_path / "configured") == NAMES
     monkeypatch.setenv("TOOLCHARTER_DOCS_ROOT", str(tmp_path / "set"))
-    assert init.command([]) == 0
+    assert init_command.command([]) == 0
     assert files(tmp_path / "set") == NAMES
 
 
 def test_without_any_setting_it_is_the_platforms_data_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(init, "default_docs_root", lambda: tmp_path / "data" / "guide")
-    assert init.command([]) == 0
+    monkeypatch.setattr(init_command, "default_docs_root", lambda: tmp_path / "data" / "guide")
+    assert init_command.command([]) == 0
     assert files(tmp_path / "data" / "guide") == NAMES
     assert "\n  toolcharter call guide get_content expression=lang/python\n" in capsys.readouterr().out
 
 
 def test_a_place_that_cannot_be_written_ends_with_a_sentence(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
-    assert init.command(["--docs-root", str(tmp_path / "file")]) == 1
+    assert init_command.command(["--docs-root", str(tmp_path / "file")]) == 1
     said = capsys.readouterr()
     assert (said.out, said.err.startswith("mcp-guide init cannot write the documents: ")) == ("", True)
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_each_document_says_what_it_is(name):
-    front, text, warnings = split((init.STARTER / name).read_text(encoding="utf-8"))
+    front, text, warnings = split((init_command.STARTER / name).read_text(encoding="utf-8"))
     assert front.title
     assert front.description
     assert front.tags
