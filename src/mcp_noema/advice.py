@@ -15,9 +15,9 @@ from mcp_core.hints import (
     PreferenceAlignment,
     RiskFactor,
 )
-from mcp_noema.hinting import UNKNOWN_MS, card_resource, deck_resource
-from mcp_noema.keeping import MOST_COUNTED, Queue, Recent, Recorded
+from mcp_noema.hint_parts import UNKNOWN_MS, card_resource, deck_resource
 from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
+from mcp_noema.repositories import COUNT_LIMIT, Queue, RecentReviews, RecordedReview
 
 MINUTE_MS = 60_000
 SLOW = 3.0
@@ -35,7 +35,7 @@ ALIGNMENTS: tuple[tuple[float, Alignment], ...] = (
 """From which score on a suggestion fits how well; below all of them it is in conflict."""
 
 
-def evidence_of(card: Card, recent: Recent, now: datetime) -> Evidence:
+def evidence_of(card: Card, recent: RecentReviews, now: datetime) -> Evidence:
     """How well a card is known: by its answers, and by how long ago the last was, measured in its own stability.
 
     A new card is known only by what the user does with others.
@@ -88,7 +88,7 @@ def go_on(queue: Queue, deck_id: DeckId | None, confidence: float) -> SuggestedA
     )
 
 
-def undo(recorded: Recorded) -> SuggestedAction:
+def undo(recorded: RecordedReview) -> SuggestedAction:
     """For a grade that was given by mistake."""
     return SuggestedAction(
         action="undo-review",
@@ -168,7 +168,7 @@ def pile_warning(queue: Queue) -> HintWarning | None:
     """More is due than a day takes."""
     if not queue.backlog:
         return None
-    more = "at least " if queue.backlog >= MOST_COUNTED else ""
+    more = "at least " if queue.backlog >= COUNT_LIMIT else ""
     return HintWarning(
         type="performance",
         severity="high" if queue.backlog > queue.remaining.due else "medium",
@@ -231,7 +231,7 @@ def assumptions(preset: Preset) -> tuple[str, ...]:
 # --- whole hints -------------------------------------------------------------------------------------------
 
 
-def after_review(recorded: Recorded, queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def after_review(recorded: RecordedReview, queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
     """After an answer: go on, or look back, with what this answer showed."""
     evidence = evidence_of(recorded.card, queue.recent, now)
     first = queue.faces[0] if queue.faces else None
@@ -260,7 +260,7 @@ def after_review(recorded: Recorded, queue: Queue, deck_id: DeckId | None, now: 
     )
 
 
-def _repeated(recorded: Recorded) -> HintWarning | None:
+def _repeated(recorded: RecordedReview) -> HintWarning | None:
     if not recorded.repeated:
         return None
     return HintWarning(
@@ -271,7 +271,7 @@ def _repeated(recorded: Recorded) -> HintWarning | None:
     )
 
 
-def _why(recorded: Recorded, queue: Queue, now: datetime) -> str:
+def _why(recorded: RecordedReview, queue: Queue, now: datetime) -> str:
     due = recorded.card.schedule.due
     when = f"due again in {in_words((due - now).total_seconds())}" if due else "not scheduled"
     return f"The card is {when}. {queue.remaining.total} cards are left today."

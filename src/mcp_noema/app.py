@@ -71,4 +71,4 @@ async def _keep_collection(world: World, app: App) -> AsyncGenerator[None]:
 
 async def _rehearse(app: App) -> None:
     # Loaded for examples only.
-    await import_module("mcp_noema.rehearsal").put_in_place(app)
+    await import_module("mcp_noema.example_data").put_in_place(app)

@@ -13,7 +13,7 @@ from fsrs.scheduler import DEFAULT_PARAMETERS, LOWER_BOUNDS_PARAMETERS, UPPER_BO
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, filter_outlier
 
 from mcp_core import Conflict
-from mcp_noema.figures import Fit, Quality
+from mcp_noema.analysis import Fit, Quality
 from mcp_noema.model import Preferences, Preset
 from mcp_noema.schedule import Logged, since_learned
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import FSRS, Card, ItemState, MemoryState, SimulatorConfig, default_simulator_config, simulate
 
-from mcp_noema.figures import Workload
+from mcp_noema.analysis import Workload
 from mcp_noema.model import Preset, State
 
 HALF_OWN = 50

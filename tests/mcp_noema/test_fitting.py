@@ -9,7 +9,7 @@ from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview
 
 from mcp_core import Conflict
-from mcp_noema.figures import Fit, Quality
+from mcp_noema.analysis import Fit, Quality
 from mcp_noema.fitting import fit, within_bounds
 from mcp_noema.model import Preferences, Preset
 from tests.mcp_noema.learner import START, learned

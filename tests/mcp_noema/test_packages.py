@@ -17,8 +17,8 @@ from mcp_core.db.database import Database, address, open_database
 from mcp_noema.anki.reading import read_package
 from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.anki.writing import write_package
-from mcp_noema.keeping import Tally
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
+from mcp_noema.repositories import Tally
 from mcp_noema.store import exports, imports
 from mcp_noema.store.opening import MIGRATIONS
 from mcp_noema.store.packages import SqlPackages
@@ -133,7 +133,7 @@ async def test_two_at_once_do_not_add_it_twice(database: Database, tmp_path: Pat
     async def tell(_done: int, _total: int, _words: str) -> None: ...
 
     packages = SqlPackages(database)
-    both = await asyncio.gather(*(packages.bring_in("ana", tmp_path / "in.apkg", None, NOW, tell) for _ in range(2)))
+    both = await asyncio.gather(*(packages.import_file("ana", tmp_path / "in.apkg", None, NOW, tell) for _ in range(2)))
     assert sorted((each.notes.added, each.cards.added, each.reviews.added) for each in both) == [(0, 0, 0), (5, 5, 4)]
 
 

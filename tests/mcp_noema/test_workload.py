@@ -7,7 +7,7 @@ import pytest
 from fsrs.scheduler import DEFAULT_PARAMETERS
 from fsrs_rs_python import Card, default_simulator_config, optimal_retention, simulate
 
-from mcp_noema.figures import Workload
+from mcp_noema.analysis import Workload
 from mcp_noema.model import Preset, State
 from mcp_noema.workload import HALF_OWN, Habit, Known, _config, plan
 

@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Connection
 
 from mcp_core import InvalidArguments
 from mcp_core.db.database import Database
-from mcp_noema.keeping import CardOrder, CardView, ChangedCards, Chosen, FoundCards, Person
+from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, NoteId, Preset, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree
-from mcp_noema.refusals import no_cards, none_matches
+from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, Person
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import decks, faces, log, notes, people, search, studies
 from mcp_noema.store.rows import CARD, QUEUES, card_of, schedule_values
@@ -49,24 +49,24 @@ class SqlCards:
 
     async def search(
         self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
-    ) -> FoundCards:
+    ) -> CardPage:
         # Cards that are alike in that follow each other in the same direction.
         columns = (ORDERS[order], cards.c.id)
         ordered = [column.desc() if descending else column.asc() for column in columns]
         page = slice(offset, offset + limit)
         return await self._database.read(_search, owner, query, now, order=ordered, page=page)
 
-    async def suspend(self, owner: str, chosen: Chosen, now: datetime, *, suspend: bool) -> ChangedCards:
-        return await self._database.write(_suspend, owner, chosen, now, suspend=suspend)
+    async def suspend(self, owner: str, selection: CardSelection, now: datetime, *, suspend: bool) -> ChangedCards:
+        return await self._database.write(_suspend, owner, selection, now, suspend=suspend)
 
-    async def bury(self, owner: str, chosen: Chosen, now: datetime, *, bury: bool) -> ChangedCards:
-        return await self._database.write(_bury, owner, chosen, now, bury=bury)
+    async def bury(self, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
+        return await self._database.write(_bury, owner, selection, now, bury=bury)
 
-    async def set_due(self, owner: str, chosen: Chosen, day: date | int, now: datetime) -> ChangedCards:
-        return await self._database.write(_set_due, owner, chosen, day, now)
+    async def set_due(self, owner: str, selection: CardSelection, day: date | int, now: datetime) -> ChangedCards:
+        return await self._database.write(_set_due, owner, selection, day, now)
 
-    async def reset(self, owner: str, chosen: Chosen, now: datetime) -> ChangedCards:
-        return await self._database.write(_reset, owner, chosen, now)
+    async def reset(self, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
+        return await self._database.write(_reset, owner, selection, now)
 
 
 # --- looking -----------------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
     person = people.find(connection, owner)
     shown = faces.load(connection, person.id, [card_id.number])
     if not shown:
-        raise no_cards([card_id])
+        raise cards_not_found([card_id])
     card = shown[0].card
     deck, preset = log.deck_and_preset(connection, card.deck_id)
     return CardView(
@@ -98,7 +98,7 @@ def _is_due(card: Card, person: Person, now: datetime) -> bool:
 
 def _search(
     connection: Connection, owner: str, query: Tree, now: datetime, *, order: Sequence[Any], page: slice
-) -> FoundCards:
+) -> CardPage:
     person = people.find(connection, owner)
     scope = search.scope_of(connection, person, query, now)
     by = [column.nulls_last() for column in order]
@@ -107,7 +107,7 @@ def _search(
     ids = list(connection.execute(found.slice(page.start, page.stop + _AHEAD)).scalars())
     known = len(ids) < page.stop - page.start + _AHEAD and (ids or not page.start)
     shown = faces.load(connection, person.id, ids[: page.stop - page.start])
-    return FoundCards(tuple(shown), page.start + len(ids) if known else _count(connection, query, scope))
+    return CardPage(tuple(shown), page.start + len(ids) if known else _count(connection, query, scope))
 
 
 def _count(connection: Connection, query: Tree, scope: search.Scope) -> int:
@@ -117,24 +117,24 @@ def _count(connection: Connection, query: Tree, scope: search.Scope) -> int:
 # --- choosing what to change -------------------------------------------------------------------------------
 
 
-def _choose(connection: Connection, person: Person, chosen: Chosen, now: datetime) -> list[Card]:
+def _choose(connection: Connection, person: Person, selection: CardSelection, now: datetime) -> list[Card]:
     """The cards that are meant, in the order of their ids; all of them, or a refusal."""
     rows = sa.select(*CARD).where(cards.c.user_id == person.id).order_by(cards.c.id)
-    if isinstance(chosen, Sequence):
-        wanted = {each.number for each in chosen}
+    if isinstance(selection, Sequence):
+        wanted = {each.number for each in selection}
         found = [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(wanted)))]
-        if missing := [each for each in chosen if each.number not in {card.id for card in found}]:
-            raise no_cards(missing, before="Nothing was changed. ")
+        if missing := [each for each in selection if each.number not in {card.id for card in found}]:
+            raise cards_not_found(missing, before="Nothing was changed. ")
         return found
-    scope = search.scope_of(connection, person, chosen, now)
-    ids = list(connection.execute(search.found(chosen, scope, cards.c.id).limit(MOST + 1)).scalars())
+    scope = search.scope_of(connection, person, selection, now)
+    ids = list(connection.execute(search.found(selection, scope, cards.c.id).limit(MOST + 1)).scalars())
     if not ids:
-        words = f"No card matches '{chosen}', so nothing was changed. search-cards shows what a query finds."
-        raise none_matches(words, str(chosen))
+        words = f"No card matches '{selection}', so nothing was changed. search-cards shows what a query finds."
+        raise no_match(words, str(selection))
     if len(ids) > MOST:
         raise InvalidArguments(
-            f"{_count(connection, chosen, scope)} cards match '{chosen}', and {MOST} are the most for one call, so "
-            "nothing was changed. Narrow the query, for example with deck: or tag:.",
+            f"{_count(connection, selection, scope)} cards match '{selection}', and {MOST} are the most for one call, "
+            "so nothing was changed. Narrow the query, for example with deck: or tag:.",
             fields=("query",),
         )
     return [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
@@ -149,9 +149,11 @@ def _update(connection: Connection, changed: Sequence[Card], values: dict[Any, A
 # --- changing ----------------------------------------------------------------------------------------------
 
 
-def _suspend(connection: Connection, owner: str, chosen: Chosen, now: datetime, *, suspend: bool) -> ChangedCards:
+def _suspend(
+    connection: Connection, owner: str, selection: CardSelection, now: datetime, *, suspend: bool
+) -> ChangedCards:
     person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, chosen, now)
+    all_chosen = _choose(connection, person, selection, now)
     changed = [card for card in all_chosen if card.suspended != suspend]
     # A suspended card keeps its state, which says where it goes back to.
     by_state = sa.case({int(state): queue for state, queue in QUEUES.items()}, value=cards.c.state)
@@ -159,19 +161,21 @@ def _suspend(connection: Connection, owner: str, chosen: Chosen, now: datetime, 
     return _changed(all_chosen, changed)
 
 
-def _bury(connection: Connection, owner: str, chosen: Chosen, now: datetime, *, bury: bool) -> ChangedCards:
+def _bury(connection: Connection, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
     person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, chosen, now)
+    all_chosen = _choose(connection, person, selection, now)
     changed = [card for card in all_chosen if (card.buried_until is not None and card.buried_until > now) != bury]
     until = person.preferences.day_of(now).ends if bury else None
     _update(connection, changed, {"buried_until": until})
     return replace(_changed(all_chosen, changed), until=until)
 
 
-def _set_due(connection: Connection, owner: str, chosen: Chosen, day: date | int, now: datetime) -> ChangedCards:
+def _set_due(
+    connection: Connection, owner: str, selection: CardSelection, day: date | int, now: datetime
+) -> ChangedCards:
     person = people.writing(connection, owner, now)
     due = _morning(person, day, now)
-    all_chosen = _choose(connection, person, chosen, now)
+    all_chosen = _choose(connection, person, selection, now)
     values = {
         "state": int(State.REVIEW),
         "step": None,
@@ -180,8 +184,8 @@ def _set_due(connection: Connection, owner: str, chosen: Chosen, day: date | int
         "buried_until": None,
     }
     _update(connection, all_chosen, values)
-    recall, wanted = _outlook(connection, person, all_chosen, due)
-    return replace(_changed(all_chosen, all_chosen), until=due, recall=recall, wanted=wanted)
+    recall, desired = _outlook(connection, person, all_chosen, due)
+    return replace(_changed(all_chosen, all_chosen), until=due, recall=recall, desired=desired)
 
 
 def _morning(person: Person, day: date | int, now: datetime) -> datetime:
@@ -211,9 +215,9 @@ def _outlook(
     return fmean(recall for recall, _ in given), fmean(preset.desired_retention for _, preset in given)
 
 
-def _reset(connection: Connection, owner: str, chosen: Chosen, now: datetime) -> ChangedCards:
+def _reset(connection: Connection, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
     person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, chosen, now)
+    all_chosen = _choose(connection, person, selection, now)
     changed = [card for card in all_chosen if card.schedule != Schedule() or card.reps]
     if changed:
         last = sa.select(sa.func.max(cards.c.position)).where(cards.c.user_id == person.id)

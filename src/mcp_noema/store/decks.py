@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from mcp_core import Conflict, InvalidArguments
 from mcp_core.db.database import Database
-from mcp_noema.keeping import DeckCounts, DeckView, Person, Removed
+from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, deck_name, names_above, preset_of
-from mcp_noema.refusals import instead, no_deck, refused
+from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, Person
 from mcp_noema.store import people, queues
 from mcp_noema.store.rows import DECK, changed, deck_of
 from mcp_noema.store.tables import cards, decks, notes
@@ -46,7 +46,7 @@ class SqlDecks:
             _change, owner, deck_id, name=name, description=description, preset=preset, now=now
         )
 
-    async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> Removed:
+    async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
         return await self._database.write(_remove, owner, deck_id, now)
 
 
@@ -65,7 +65,7 @@ def find(decks_by_name: Mapping[str, Deck], deck_id: DeckId) -> Deck:
     for deck in decks_by_name.values():
         if deck.id == deck_id.number:
             return deck
-    raise no_deck(deck_id)
+    raise deck_not_found(deck_id)
 
 
 def below(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:
@@ -139,7 +139,7 @@ def _checked(name: str) -> str:
 def _taken(deck: Deck) -> Conflict:
     deck_id = DeckId.of(deck.id)
     words = f"There is a deck {deck.name!r} already: {deck_id}. Use it, or choose another name."
-    return refused(words, instead("get-deck", "Shows the deck of that name.", deckId=deck_id))
+    return conflict(words, alternative("get-deck", "Shows the deck of that name.", deckId=deck_id))
 
 
 def _change(
@@ -165,7 +165,7 @@ def _change(
 def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: datetime) -> None:
     """The decks below go along."""
     if name.casefold().startswith(deck.name.casefold() + SEPARATOR):
-        raise refused(f"{deck.name!r} cannot be put into itself as {name!r}. Choose a name outside it.")
+        raise conflict(f"{deck.name!r} cannot be put into itself as {name!r}. Choose a name outside it.")
     if above := names_above(name):
         add_missing(connection, user_id, above, now)
     known = by_name(connection, user_id)
@@ -176,12 +176,12 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
         if taken is not None and taken.id not in new_names:
             raise _taken(taken)
         if len(new_name) > LONGEST_NAME:
-            raise refused(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
+            raise conflict(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
         values = {"name": new_name, "name_key": new_name.casefold()}
         connection.execute(sa.update(decks).where(decks.c.id == number).values(values))
 
 
-def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> Removed:
+def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
     known = by_name(connection, people.writing(connection, owner, now).id)
     deck = find(known, deck_id)
     ids = [each.id for each in below(known, deck)]
@@ -193,4 +193,4 @@ def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) 
     left = connection.execute(sa.delete(notes).where(of_the_deck, ~elsewhere))
     connection.execute(sa.delete(cards).where(inside))
     connection.execute(sa.delete(decks).where(decks.c.id.in_(ids)))
-    return Removed(deck.name, decks=len(ids), notes=left.rowcount, cards=gone)
+    return DeletedDeck(deck.name, decks=len(ids), notes=left.rowcount, cards=gone)

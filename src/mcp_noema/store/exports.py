@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 
 from mcp_core.db.database import Database
 from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
-from mcp_noema.keeping import Person
+from mcp_noema.errors import alternative, conflict
 from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of
-from mcp_noema.refusals import instead, refused
+from mcp_noema.repositories import Person
 from mcp_noema.store import decks, people
 from mcp_noema.store.rows import CARD, NOTE, NOTE_TYPE, card_of, note_of, note_type_of
 from mcp_noema.store.tables import cards, note_types, notes, reviews, undone
@@ -53,9 +53,9 @@ async def take(database: Database, owner: str, deck_id: DeckId | None, *, schedu
     while page := await database.read(_cards_after, taken, taken.cards[-1].id if taken.cards else 0):
         taken.cards.extend(page)
     if not taken.cards:
-        raise refused(
+        raise conflict(
             "There are no cards to export. list-decks shows which decks have some.",
-            instead("list-decks", "Shows the decks with what is in them."),
+            alternative("list-decks", "Shows the decks with what is in them."),
         )
     for some in _pages(sorted({row.note_id for row in taken.cards})):
         taken.notes.extend(await database.read(_notes_of, some))

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core import InvalidArguments
-from mcp_noema.figures import COUNTED, ReviewPage, Search
+from mcp_noema.analysis import REVIEW_COUNT_LIMIT, ReviewFilter, ReviewPage
 from mcp_noema.model import Preferences, ReviewId
 from mcp_noema.store import faces, recall
 from mcp_noema.store.rows import REVIEW_ROW, review_of
@@ -14,17 +14,19 @@ from mcp_noema.store.scope import scope
 from mcp_noema.store.tables import reviews
 
 
-def history(connection: Connection, owner: str, search: Search, most: int, after: ReviewId | None) -> ReviewPage:
+def history(
+    connection: Connection, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None
+) -> ReviewPage:
     """Reviews, the newest first. A page begins after the last one of the page before, whatever came since."""
-    chosen = scope(connection, owner, search.deck_id)
-    wanted = sa.and_(chosen.of_reviews, *_period(search, chosen.person.preferences))
-    if search.card_id is not None:
-        wanted &= reviews.c.card_id == search.card_id.number
-    counted = sa.select(reviews.c.id).where(wanted).limit(COUNTED).subquery()
+    chosen = scope(connection, owner, review_filter.deck_id)
+    wanted = sa.and_(chosen.of_reviews, *_period(review_filter, chosen.person.preferences))
+    if review_filter.card_id is not None:
+        wanted &= reviews.c.card_id == review_filter.card_id.number
+    counted = sa.select(reviews.c.id).where(wanted).limit(REVIEW_COUNT_LIMIT).subquery()
     total = connection.execute(sa.select(sa.func.count()).select_from(counted)).scalar_one()
-    if search.card_id is not None and not total:
+    if review_filter.card_id is not None and not total:
         # Of a card that was deleted, the log is still there.
-        recall.check_card(connection, chosen.person.id, search.card_id)
+        recall.check_card(connection, chosen.person.id, review_filter.card_id)
     page = sa.select(*REVIEW_ROW).where(wanted, *_older(connection, chosen.person.id, after))
     page = page.order_by(reviews.c.reviewed_at.desc(), reviews.c.id.desc()).limit(most + 1)
     found = [review_of(row) for row in connection.execute(page)]
@@ -34,12 +36,12 @@ def history(connection: Connection, owner: str, search: Search, most: int, after
     return ReviewPage(shown, fronts, total=total, more=len(found) > most)
 
 
-def _period(search: Search, preferences: Preferences) -> list[ColumnElement[bool]]:
+def _period(review_filter: ReviewFilter, preferences: Preferences) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    if search.first is not None:
-        conditions.append(reviews.c.reviewed_at >= preferences.day_on(search.first).begins)
-    if search.last is not None:
-        conditions.append(reviews.c.reviewed_at < preferences.day_on(search.last).ends)
+    if review_filter.first is not None:
+        conditions.append(reviews.c.reviewed_at >= preferences.day_on(review_filter.first).begins)
+    if review_filter.last is not None:
+        conditions.append(reviews.c.reviewed_at < preferences.day_on(review_filter.last).ends)
     return conditions
 
 

@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
 from mcp_noema.anki.records import Package, PackedCard, PackedNote, PackedReview
-from mcp_noema.keeping import Imported, Person, Tally
 from mcp_noema.model import LONGEST_FIELD, LONGEST_NAME, LONGEST_TAG, SEPARATOR, Deck, DeckId, Note, Preset, preset_of
+from mcp_noema.repositories import ImportSummary, Person, Tally
 from mcp_noema.store import decks, people
 from mcp_noema.store.notes import note_values, type_of
 from mcp_noema.store.rows import schedule_values
@@ -134,7 +134,7 @@ def _card_row(card: PackedCard, now: datetime) -> Row:
 # --- into the database -------------------------------------------------------------------------------------
 
 
-def put(connection: Connection, owner: str, prepared: Prepared, deck_id: DeckId | None, now: datetime) -> Imported:
+def put(connection: Connection, owner: str, prepared: Prepared, deck_id: DeckId | None, now: datetime) -> ImportSummary:
     """All of it, in the transaction that the connection is in."""
     person = people.writing(connection, owner, now)
     package = prepared.package
@@ -143,7 +143,7 @@ def put(connection: Connection, owner: str, prepared: Prepared, deck_id: DeckId 
     placed_cards = _put_cards(connection, person, prepared, placed_notes, places)
     review_tally = _put_reviews(connection, person, prepared, placed_cards)
     used = {card.deck for card, number in zip(package.cards, placed_cards.ids, strict=True) if number is not None}
-    return Imported(
+    return ImportSummary(
         decks=tuple(places[place] for place in sorted(used)),
         decks_added=decks_added,
         notes=placed_notes.tally,

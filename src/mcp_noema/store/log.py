@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
-from mcp_noema.keeping import Answered, Person, Recorded, Undone
+from mcp_noema.errors import alternative, cards_not_found, conflict, review_not_found
 from mcp_noema.model import (
     GRADES,
     LEECH,
@@ -24,7 +24,7 @@ from mcp_noema.model import (
     names_above,
     preset_of,
 )
-from mcp_noema.refusals import instead, no_cards, no_review, refused
+from mcp_noema.repositories import NewReview, Person, RecordedReview, UndoneReview
 from mcp_noema.schedule import answer
 from mcp_noema.store import decks, people, queues
 from mcp_noema.store.rows import (
@@ -46,79 +46,81 @@ SKEW = timedelta(minutes=1)
 """How far the clock of whoever saw the answer may be ahead of ours."""
 
 
-def record(connection: Connection, owner: str, answered: Answered, now: datetime, dice: Dice | None) -> Recorded:
+def record(
+    connection: Connection, owner: str, new_review: NewReview, now: datetime, dice: Dice | None
+) -> RecordedReview:
     person = people.writing(connection, owner, now)
-    if answered.within is not None:
-        decks.find(decks.by_name(connection, person.id), answered.within)
-    if answered.key is not None and (known := _delivered(connection, person.id, answered)):
+    if new_review.deck_id is not None:
+        decks.find(decks.by_name(connection, person.id), new_review.deck_id)
+    if new_review.key is not None and (known := _delivered(connection, person.id, new_review)):
         return known
-    card = _card(connection, person.id, answered.card_id)
-    at = _checked(card, answered, now)
+    card = _card(connection, person.id, new_review.card_id)
+    at = _checked(card, new_review, now)
     deck, preset = deck_and_preset(connection, card.deck_id)
-    after = _after(card, answered.rating, answer(card.schedule, answered.rating, at, preset, dice))
+    after = _after(card, new_review.rating, answer(card.schedule, new_review.rating, at, preset, dice))
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(after)))
     buried = _bury_siblings(connection, card, person, now) if preset.bury_siblings else ()
-    leech = _tag_leech(connection, after) if _is_leech(after, answered.rating, preset) else False
+    leech = _tag_leech(connection, after) if _is_leech(after, new_review.rating, preset) else False
     before = _json(card) | {"buried": list(buried), "leech": leech}
     review = _append(
         connection,
         card,
         after,
         user_id=person.id,
-        rating=answered.rating,
+        rating=new_review.rating,
         reviewed_at=at,
-        duration_ms=answered.duration_ms,
-        key=answered.key,
+        duration_ms=new_review.duration_ms,
+        key=new_review.key,
         before=before,
     )
-    return Recorded(review, after, deck, preset, repeated=False, became_leech=leech)
+    return RecordedReview(review, after, deck, preset, repeated=False, became_leech=leech)
 
 
-def _delivered(connection: Connection, user_id: int, answered: Answered) -> Recorded | None:
+def _delivered(connection: Connection, user_id: int, new_review: NewReview) -> RecordedReview | None:
     """The review that came under this key before."""
-    mine = sa.select(*REVIEW_ROW).where(reviews.c.user_id == user_id, reviews.c.key == answered.key)
+    mine = sa.select(*REVIEW_ROW).where(reviews.c.user_id == user_id, reviews.c.key == new_review.key)
     row = connection.execute(mine).one_or_none()
     if row is None:
         return None
     review = review_of(row)
-    if (review.card_id, review.rating) != (answered.card_id.number, answered.rating):
-        raise refused(
-            f"The idempotency key {answered.key!r} was used for {CardId.of(review.card_id)} with grade "
+    if (review.card_id, review.rating) != (new_review.card_id.number, new_review.rating):
+        raise conflict(
+            f"The idempotency key {new_review.key!r} was used for {CardId.of(review.card_id)} with grade "
             f"{GRADES[review.rating]!r}. Use a new key for each review."
         )
-    card = _card(connection, user_id, answered.card_id)
+    card = _card(connection, user_id, new_review.card_id)
     deck, preset = deck_and_preset(connection, card.deck_id)
-    return Recorded(review, card, deck, preset, repeated=True)
+    return RecordedReview(review, card, deck, preset, repeated=True)
 
 
 def _card(connection: Connection, user_id: int, card_id: CardId) -> Card:
     mine = sa.select(*CARD).where(cards.c.user_id == user_id, cards.c.id == card_id.number)
     row = connection.execute(mine).one_or_none()
     if row is None:
-        raise no_cards([card_id])
+        raise cards_not_found([card_id])
     return card_of(row)
 
 
-def _checked(card: Card, answered: Answered, now: datetime) -> datetime:
+def _checked(card: Card, new_review: NewReview, now: datetime) -> datetime:
     """When the answer was given, if the card can have been answered then."""
-    name, at = CardId.of(card.id), answered.reviewed_at or _just_now(card, now)
+    name, at = CardId.of(card.id), new_review.reviewed_at or _just_now(card, now)
     if card.suspended:
-        back = instead("suspend-cards", "Brings the card back.", cardIds=[name], suspend=False)
-        raise refused(f"{name} is suspended. Call suspend-cards with suspend false first, then review it.", back)
+        back = alternative("suspend-cards", "Brings the card back.", cardIds=[name], suspend=False)
+        raise conflict(f"{name} is suspended. Call suspend-cards with suspend false first, then review it.", back)
     if at > now + SKEW:
         raise InvalidArguments(
             f"reviewedAt {at.isoformat()} is in the future; it is {now.isoformat()}. Leave it out for now.",
             fields=("reviewedAt",),
         )
     if (last := card.schedule.last_review) is not None and at <= last:
-        raise refused(
+        raise conflict(
             f"{name} was answered at {last.isoformat()}, which is not before {at.isoformat()}. A review must come "
             "after the one before it; undo-review takes that one back.",
-            instead("get-review-history", "Shows what was answered, with the ids to undo.", cardId=name),
+            alternative("get-review-history", "Shows what was answered, with the ids to undo.", cardId=name),
         )
     if at < card.created_at - SKEW:
-        raise refused(f"{name} was made at {card.created_at.isoformat()}, after {at.isoformat()}. Give a later time.")
-    return at if answered.reviewed_at is None else min(at, now)
+        raise conflict(f"{name} was made at {card.created_at.isoformat()}, after {at.isoformat()}. Give a later time.")
+    return at if new_review.reviewed_at is None else min(at, now)
 
 
 def _just_now(card: Card, now: datetime) -> datetime:
@@ -222,12 +224,12 @@ def _as_before(card: Card, before: dict[str, Any]) -> Card:
     return replace(card, schedule=schedule, reps=before["reps"], lapses=before["lapses"], buried_until=until)
 
 
-def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: datetime) -> Undone:
+def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
     person = people.writing(connection, owner, now)
     review, before = _to_undo(connection, person.id, review_id)
     row = connection.execute(sa.select(*CARD).where(cards.c.id == review.card_id)).one_or_none()
     if row is None:
-        raise refused(f"The card of {ReviewId.of(review.id)} was deleted since. There is nothing to put back.")
+        raise conflict(f"The card of {ReviewId.of(review.id)} was deleted since. There is nothing to put back.")
     card = _as_before(card_of(row), before)
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(card)))
     connection.execute(sa.update(cards).where(cards.c.id.in_(before["buried"])).values(buried_until=None))
@@ -237,7 +239,7 @@ def undo(connection: Connection, owner: str, review_id: ReviewId | None, now: da
         connection.execute(sa.update(notes).where(notes.c.id == card.note_id).values(tags=tags_text(left)))
     connection.execute(sa.insert(undone), {"review_id": review.id, "undone_at": now})
     deck, _ = deck_and_preset(connection, card.deck_id)
-    return Undone(review, card, deck)
+    return UndoneReview(review, card, deck)
 
 
 def _to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -> tuple[Review, dict[str, Any]]:
@@ -247,21 +249,21 @@ def _to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -
         mine = mine.where(reviews.c.id == review_id.number)
     row: Any = connection.execute(mine.order_by(*newest).limit(1)).one_or_none()
     if row is None and review_id is not None:
-        raise no_review(review_id)
+        raise review_not_found(review_id)
     if row is None:
-        raise refused(
+        raise conflict(
             "There is no review to undo. get-review-history shows what was answered.",
-            instead("get-review-history", "Shows what was answered."),
+            alternative("get-review-history", "Shows what was answered."),
         )
     review = review_of(row[: len(REVIEW_ROW)])
     of_the_card = sa.select(reviews.c.id).where(standing(user_id), reviews.c.card_id == review.card_id)
     last = connection.execute(of_the_card.order_by(*newest).limit(1)).scalar_one()
     if last != review.id:
         newer = ReviewId.of(last)
-        raise refused(
+        raise conflict(
             f"{CardId.of(review.card_id)} was answered again since: undo {newer} first.",
-            instead("undo-review", "Takes the newer answer back.", reviewId=newer),
+            alternative("undo-review", "Takes the newer answer back.", reviewId=newer),
         )
     if row.before is None:
-        raise refused(f"{ReviewId.of(review.id)} was imported: how its card was before is not known.")
+        raise conflict(f"{ReviewId.of(review.id)} was imported: how its card was before is not known.")
     return review, row.before

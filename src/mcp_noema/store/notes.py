@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
 from mcp_core.db.database import Database
-from mcp_noema.keeping import ChangedNote, Draft, NoteChange, NoteView, Outcome
+from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
-from mcp_noema.refusals import no_note
+from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
 from mcp_noema.store import decks, people
 from mcp_noema.store.rows import (
     CARD,
@@ -46,7 +46,7 @@ class SqlNotes:
 
     async def add(
         self, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
-    ) -> list[Outcome]:
+    ) -> list[DraftOutcome]:
         return await self._database.write(_add, owner, deck_id, drafts, now, duplicates=duplicates)
 
     async def change(self, owner: str, note_id: NoteId, change: NoteChange, now: datetime) -> ChangedNote:
@@ -80,7 +80,7 @@ def type_of(connection: Connection, user_id: int, wanted: NoteType) -> NoteType:
 
 def _add(
     connection: Connection, owner: str, deck_id: DeckId, drafts: Sequence[Draft], now: datetime, *, duplicates: bool
-) -> list[Outcome]:
+) -> list[DraftOutcome]:
     person = people.writing(connection, owner, now)
     deck = decks.find(decks.by_name(connection, person.id), deck_id)
     keys = [first_key(draft.values[0]) for draft in drafts]
@@ -99,7 +99,7 @@ def _add(
     views = dict(zip(fresh, _insert(connection, person.id, deck, list(fresh.values()), now), strict=True))
     known |= {keys[index]: view.note.id for index, view in views.items()}
     return [
-        Outcome(views.get(index), None if index in views or index in errors else known[key], errors.get(index))
+        DraftOutcome(views.get(index), None if index in views or index in errors else known[key], errors.get(index))
         for index, key in enumerate(keys)
     ]
 
@@ -179,7 +179,7 @@ def get(connection: Connection, user_id: int, note_id: NoteId) -> NoteView:
     )
     row: Any = connection.execute(mine).one_or_none()
     if row is None:
-        raise no_note(note_id)
+        raise note_not_found(note_id)
     note = note_of(row[: len(NOTE)], note_type_of(row[len(NOTE) :]))
     made = tuple(of_notes(connection, [note.id])[note.id])
     deck = deck_of(connection.execute(sa.select(*DECK).where(deck_table.c.id == made[0].deck_id)).one())

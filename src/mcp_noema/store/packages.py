@@ -8,8 +8,8 @@ from typing import Any
 
 from mcp_core.db.database import Database
 from mcp_noema.anki.records import Package
-from mcp_noema.keeping import Exported, Imported, Tell
 from mcp_noema.model import DeckId
+from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import exports, imports
 
 _STEPS = 3
@@ -21,36 +21,38 @@ class SqlPackages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def bring_in(self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, tell: Tell) -> Imported:
-        await tell(0, _STEPS, "Reading the file.")
+    async def import_file(
+        self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
+    ) -> ImportSummary:
+        await report_progress(0, _STEPS, "Reading the file.")
         package = await asyncio.to_thread(lambda: _anki("reading").read_package(path))
         size = f"{len(package.notes):,} notes, {len(package.cards):,} cards and {len(package.reviews):,} reviews"
-        await tell(1, _STEPS, f"The file holds {size}.")
+        await report_progress(1, _STEPS, f"The file holds {size}.")
         prepared = await asyncio.to_thread(imports.prepare, package, now)
-        await tell(2, _STEPS, "Writing them down.")
+        await report_progress(2, _STEPS, "Writing them down.")
         imported = await self._database.write(imports.put, owner, prepared, deck_id, now)
-        await tell(_STEPS, _STEPS, "Done.")
+        await report_progress(_STEPS, _STEPS, "Done.")
         return imported
 
-    async def take_out(
+    async def export_file(
         self,
         owner: str,
         path: Path,
         deck_id: DeckId | None,
         now: datetime,
-        tell: Tell,
+        report_progress: ReportProgress,
         *,
         scheduling: bool,
         overwrite: bool,
-    ) -> Exported:
-        await tell(0, _STEPS, "Gathering the cards.")
+    ) -> ExportSummary:
+        await report_progress(0, _STEPS, "Gathering the cards.")
         taken = await exports.take(self._database, owner, deck_id, scheduling=scheduling)
-        await tell(1, _STEPS, f"{len(taken.cards):,} cards are exported.")
+        await report_progress(1, _STEPS, f"{len(taken.cards):,} cards are exported.")
         package = await asyncio.to_thread(exports.package_of, taken, now, scheduling=scheduling)
-        await tell(2, _STEPS, "Writing the file.")
+        await report_progress(2, _STEPS, "Writing the file.")
         size = await asyncio.to_thread(_write, package, path, overwrite=overwrite)
-        await tell(_STEPS, _STEPS, "Done.")
-        return Exported(
+        await report_progress(_STEPS, _STEPS, "Done.")
+        return ExportSummary(
             decks=len(package.decks),
             notes=len(package.notes),
             cards=len(package.cards),

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
 from mcp_core.db.database import Database
-from mcp_noema.keeping import Person
 from mcp_noema.model import Preferences
+from mcp_noema.repositories import Person
 from mcp_noema.store.tables import users
 
 NOBODY = Person(0, Preferences())

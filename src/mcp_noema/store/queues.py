@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core.db.database import UtcTime
-from mcp_noema.keeping import MOST_COUNTED, DeckCounts, Person
 from mcp_noema.model import Day, Preset
+from mcp_noema.repositories import COUNT_LIMIT, DeckCounts, Person
 from mcp_noema.store.limits import LIMITED, Limited, Limits
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks
 
@@ -127,7 +127,7 @@ _COUNTED = sa.select(decks.c.id, _NEXT_LEARNING, *map(_number, KINDS)).where(
 
 def count_waiting(connection: Connection, look: Look, limits: Limits) -> Counted:
     """Count what waits, little further than the limits let through."""
-    in_each = min(MOST_COUNTED, max(_FEW, _MANY // max(1, len(look.deck_ids))))
+    in_each = min(COUNT_LIMIT, max(_FEW, _MANY // max(1, len(look.deck_ids))))
     most: dict[Kind, int] = {"learning": in_each}
     for kind in LIMITED:
         widest = max((limits.left(number, kind) for number in look.deck_ids), default=0)
@@ -223,6 +223,6 @@ def beyond_limits(connection: Connection, look: Look, limits: Limits, counted: C
     # Where counting stopped at the limit, there may be more.
     further = [number for number, found in numbers.items() if found == most >= limits.left(number, "review")]
     known = sum(found for number, found in numbers.items() if number not in further)
-    asked = look.moment | {"deck_ids": further, "most": len(further) * most + MOST_COUNTED}
+    asked = look.moment | {"deck_ids": further, "most": len(further) * most + COUNT_LIMIT}
     more = connection.execute(_DUE, asked).scalar_one() if further else 0
-    return min(MOST_COUNTED, max(0, known + more - due.apart - due.total))
+    return min(COUNT_LIMIT, max(0, known + more - due.apart - due.total))

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
-from mcp_noema.figures import Basis, Recall, Search
-from mcp_noema.keeping import Person
+from mcp_noema.analysis import Basis, Recall, ReviewFilter
+from mcp_noema.errors import cards_not_found
 from mcp_noema.model import CardId, Preset, Schedule, State
-from mcp_noema.refusals import no_cards
+from mcp_noema.repositories import Person
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import studies
 from mcp_noema.store.scope import part, scope
@@ -57,15 +57,15 @@ class Memories:
         return now + timedelta(days=(on - today).days if on else 0)
 
 
-def memories(connection: Connection, owner: str, search: Search, now: datetime) -> Memories:
+def memories(connection: Connection, owner: str, review_filter: ReviewFilter, now: datetime) -> Memories:
     """Of one card, of a deck with those in it, or of everything. Suspended cards only where one is asked for."""
-    chosen = scope(connection, owner, search.deck_id)
+    chosen = scope(connection, owner, review_filter.deck_id)
     wanted = sa.and_(chosen.of_cards, cards.c.stability.is_not(None), cards.c.last_review.is_not(None))
-    if search.card_id is None:
+    if review_filter.card_id is None:
         wanted &= cards.c.queue != SUSPENDED
     else:
-        check_card(connection, chosen.person.id, search.card_id)
-        wanted &= cards.c.id == search.card_id.number
+        check_card(connection, chosen.person.id, review_filter.card_id)
+        wanted &= cards.c.id == review_filter.card_id.number
     total = connection.execute(sa.select(sa.func.count()).select_from(cards).where(wanted)).scalar_one()
     _, chosen_part = part(cards.c.id, total, MOST)
     rows = connection.execute(sa.select(*_MEMORY).where(wanted, chosen_part)).all()
@@ -83,4 +83,4 @@ def check_card(connection: Connection, user_id: int, card_id: CardId) -> None:
     """Refuse a card that is not there, or not theirs."""
     mine = sa.select(cards.c.id).where(cards.c.user_id == user_id, cards.c.id == card_id.number)
     if connection.execute(mine).one_or_none() is None:
-        raise no_cards([card_id])
+        raise cards_not_found([card_id])

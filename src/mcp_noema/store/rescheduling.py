@@ -10,7 +10,7 @@ from operator import itemgetter
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_noema.figures import Basis, Moved, Rescheduling
+from mcp_noema.analysis import Basis, MovedCard, Rescheduling
 from mcp_noema.model import Card, Day, Deck, DeckId, Preset, Schedule, State
 from mcp_noema.schedule import Logged, rescheduled, since_learned
 from mcp_noema.store import decks, people
@@ -66,7 +66,7 @@ class Held:
         """What the changes come to."""
         after = {change.card_id: change.after for change in changes}
         active = [card for card in self.cards if not card.suspended]
-        moved = [Moved(change.card_id, change.before.due, change.after.due) for change in changes]
+        moved = [MovedCard(change.card_id, change.before.due, change.after.due) for change in changes]
         moved.sort(key=_distance)
         return Rescheduling(
             deck=self.deck,
@@ -83,7 +83,7 @@ class Held:
         return schedule.due is not None and schedule.due < self.day.ends
 
 
-def _distance(moved: Moved) -> timedelta:
+def _distance(moved: MovedCard) -> timedelta:
     return abs(moved.after - moved.before) if moved.after and moved.before else timedelta.max
 
 

@@ -18,10 +18,10 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db.database import Database
-from mcp_noema.figures import Basis, Fit, Fitted, Plans, Rescheduling, Workload
+from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
+from mcp_noema.errors import conflict
 from mcp_noema.fitting import fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
-from mcp_noema.refusals import refused
 from mcp_noema.store import decks, people, rescheduling, studies
 from mcp_noema.store.scope import Scope, part, scope, standing
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
@@ -42,12 +42,12 @@ class SqlScheduling:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def plan(self, owner: str, deck_id: DeckId | None, days: int, wanted: float | None, now: datetime) -> Plans:
+    async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
         held = await self._database.read(_held, owner, deck_id, now)
-        plans = await asyncio.to_thread(held.plans, days, wanted)
+        plans = await asyncio.to_thread(held.plans, days, other)
         return Plans(held.today, plans, held.basis)
 
-    async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Fitted:
+    async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
         chosen, rows = await self._database.read(_log, owner, deck_id)
         preset, preferences = _present(chosen), chosen.person.preferences
         found = await asyncio.to_thread(_fit, rows, preset, preferences)
@@ -56,7 +56,7 @@ class SqlScheduling:
             await self._database.write(_set_parameters, owner, chosen.outermost, found, now)
         last_at = max(row.reviewed_at for row in rows)
         basis = Basis(found.reviews, last_at, session_minutes=preferences.session_minutes)
-        return Fitted(found, tuple(chosen.outermost), preset.parameters, applied=applied, basis=basis)
+        return Optimization(found, tuple(chosen.outermost), preset.parameters, applied=applied, basis=basis)
 
     async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
         held = await self._database.read(rescheduling.gather, owner, deck_id, now)
@@ -98,7 +98,7 @@ def _set_parameters(connection: Connection, owner: str, chosen: Sequence[Deck], 
     still_there = {deck.id: deck for deck in known.values()}
     for deck in chosen:
         if deck.id not in still_there:
-            raise refused(f"The deck {deck.name!r} was deleted meanwhile. Nothing was changed; try again.")
+            raise conflict(f"The deck {deck.name!r} was deleted meanwhile. Nothing was changed; try again.")
         preset = {**still_there[deck.id].preset, "parameters": list(found.parameters)}
         connection.execute(sa.update(decks_table).where(decks_table.c.id == deck.id).values(preset=preset))
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_noema.keeping import Person
 from mcp_noema.model import Deck, DeckId, Preset, names_above, preset_of
+from mcp_noema.repositories import Person
 from mcp_noema.store import decks, people
 from mcp_noema.store.tables import cards, reviews, undone
 

@@ -17,7 +17,6 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
 from mcp_core import InvalidArguments
-from mcp_noema.keeping import Person
 from mcp_noema.model import LEECH, SEPARATOR, CardId, Deck, DeckId, NoteId, NoteType, NumberedId, Preferences, State
 from mcp_noema.query_tree import (
     All,
@@ -40,6 +39,7 @@ from mcp_noema.query_tree import (
     Words,
     terms,
 )
+from mcp_noema.repositories import Person
 from mcp_noema.store import decks, queues
 from mcp_noema.store.rows import NOTE_TYPE, note_type_of
 from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_types, notes, reviews, undone

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core.db.database import Database
-from mcp_noema.figures import Basis, DeckStats, Prediction, Progress, Recall, ReviewPage, Search, Studied
+from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, ReviewFilter, ReviewPage, StudyTotals
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
 from mcp_noema.store import decks, faces, studies
 from mcp_noema.store.history import history
@@ -34,8 +34,10 @@ class SqlStatistics:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def predict(self, owner: str, search: Search, on: date | None, most: int, now: datetime) -> Prediction:
-        found = await self._database.read(memories, owner, search, now)
+    async def predict(
+        self, owner: str, review_filter: ReviewFilter, on: date | None, most: int, now: datetime
+    ) -> Prediction:
+        found = await self._database.read(memories, owner, review_filter, now)
         at = found.moment(on, now)
         recalls = await asyncio.to_thread(found.at, at)
         weakest = heapq.nsmallest(most, recalls, key=lambda each: (each.recall, each.card_id))
@@ -46,12 +48,12 @@ class SqlStatistics:
         return await self._database.read(_progress, owner, deck_id, days, now)
 
     async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime) -> DeckStats:
-        found = await self._database.read(memories, owner, Search(deck_id=deck_id), now)
+        found = await self._database.read(memories, owner, ReviewFilter(deck_id=deck_id), now)
         recalls = await asyncio.to_thread(found.at, now)
         return await self._database.read(_deck_stats, owner, deck_id, _average(recalls), now)
 
-    async def history(self, owner: str, search: Search, most: int, after: ReviewId | None) -> ReviewPage:
-        return await self._database.read(history, owner, search, most, after)
+    async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
+        return await self._database.read(history, owner, review_filter, most, after)
 
 
 def _average(recalls: Sequence[Recall]) -> float | None:
@@ -64,7 +66,7 @@ def _prediction(at: datetime, found: Memories, recalls: Sequence[Recall], weakes
     return Prediction(
         at=at,
         cards=found.total,
-        looked_at=len(recalls),
+        sampled=len(recalls),
         average=_average(recalls),
         desired=fmean(each.desired for each in recalls) if recalls else None,
         below=round(len(below) / len(recalls) * found.total) if recalls else 0,
@@ -112,19 +114,19 @@ def _within(column: ColumnElement[datetime], days: Sequence[Day]) -> ColumnEleme
     return sa.and_(column >= days[0].begins, column < days[-1].ends)
 
 
-def _by_day(connection: Connection, wanted: ColumnElement[bool], days: Sequence[Day]) -> list[Studied]:
+def _by_day(connection: Connection, wanted: ColumnElement[bool], days: Sequence[Day]) -> list[StudyTotals]:
     """Each day is read from the index by itself, so that no review is held against many days."""
     parts = [_kinds(wanted & _within(reviews.c.reviewed_at, [day]), sa.literal(i)) for i, day in enumerate(days)]
     rows: Sequence[Any] = connection.execute(sa.union_all(*parts)).all()
-    done = [Studied()] * len(days)
+    done = [StudyTotals()] * len(days)
     for day, *kind in rows:
         done[day] += _studied(*kind)
     return done
 
 
-def _in_all(connection: Connection, wanted: ColumnElement[bool]) -> Studied:
+def _in_all(connection: Connection, wanted: ColumnElement[bool]) -> StudyTotals:
     rows: Sequence[Any] = connection.execute(_kinds(wanted)).all()
-    return sum((_studied(*row) for row in rows), Studied())
+    return sum((_studied(*row) for row in rows), StudyTotals())
 
 
 def _kinds(wanted: ColumnElement[bool], *before: ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
@@ -133,14 +135,14 @@ def _kinds(wanted: ColumnElement[bool], *before: ColumnElement[Any]) -> sa.Selec
     return sa.select(*before, *kind, sa.func.count(), sa.func.sum(reviews.c.duration_ms)).where(wanted).group_by(*kind)
 
 
-def _studied(state: int, rating: int, count: int, spent: Any) -> Studied:
+def _studied(state: int, rating: int, count: int, spent: Any) -> StudyTotals:
     learned = state == State.REVIEW
-    return Studied(
+    return StudyTotals(
         reviews=count,
         new=count if state == State.NEW else 0,
         milliseconds=int(spent),
-        asked=count if learned else 0,
-        kept=count if learned and rating > 1 else 0,
+        learned=count if learned else 0,
+        remembered=count if learned and rating > 1 else 0,
         grades={GRADES[rating]: count},
     )
 
@@ -196,7 +198,7 @@ def _deck_stats(
         average_stability=row.stability,
         average_difficulty=row.difficulty,
         average_recall=average_recall,
-        lately=_in_all(connection, chosen.of_reviews & (reviews.c.reviewed_at >= now - LATELY)),
+        last_30_days=_in_all(connection, chosen.of_reviews & (reviews.c.reviewed_at >= now - LATELY)),
         basis=Basis(
             reviews=int(row.reps or 0),
             last_at=row.last_at,

@@ -9,8 +9,16 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db.database import Database, UtcTime
-from mcp_noema.keeping import Answered, Person, Queue, Recent, Recorded, Remaining, Undone
 from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
+from mcp_noema.repositories import (
+    NewReview,
+    Person,
+    Queue,
+    RecentReviews,
+    RecordedReview,
+    RemainingCounts,
+    UndoneReview,
+)
 from mcp_noema.schedule import outlook, retrievability
 from mcp_noema.store import faces, log, queues
 from mcp_noema.store.limits import Limits, done_on
@@ -35,10 +43,10 @@ class SqlStudies:
     async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
         return await self._database.read(_queue, owner, deck_id, most, now)
 
-    async def record(self, owner: str, answered: Answered, now: datetime, dice: Dice | None) -> Recorded:
-        return await self._database.write(log.record, owner, answered, now, dice)
+    async def record(self, owner: str, new_review: NewReview, now: datetime, dice: Dice | None) -> RecordedReview:
+        return await self._database.write(log.record, owner, new_review, now, dice)
 
-    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> Undone:
+    async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
         return await self._database.write(log.undo, owner, review_id, now)
 
 
@@ -62,7 +70,7 @@ def _queue(connection: Connection, owner: str, deck_id: DeckId | None, most: int
     recall, intervals = _outlook(shown_cards, limits.presets, now)
     return Queue(
         faces=tuple(shown_cards),
-        remaining=Remaining(new.total, sum(in_learning.values()), due.total),
+        remaining=RemainingCounts(new.total, sum(in_learning.values()), due.total),
         backlog=queues.beyond_limits(connection, look, limits, counted, due),
         next_learning=counted.next_learning,
         presets=limits.presets,
@@ -122,7 +130,7 @@ _LAST = (
 )
 
 
-def recent(connection: Connection, user_id: int, now: datetime) -> Recent:
+def recent(connection: Connection, user_id: int, now: datetime) -> RecentReviews:
     """How the user has been doing."""
     rows: Any = connection.execute(_LAST, {"user_id": user_id, "until": now + log.SKEW}).all()
     times = [row.duration_ms for row in rows if row.duration_ms]
@@ -131,7 +139,7 @@ def recent(connection: Connection, user_id: int, now: datetime) -> Recent:
         if begun - row.reviewed_at > PAUSE:
             break
         begun, session = row.reviewed_at, session + 1
-    return Recent(
+    return RecentReviews(
         reviews=len(rows),
         usual_ms=round(statistics.median(times)) if times else 0,
         session_reviews=session,

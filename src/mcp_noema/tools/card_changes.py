@@ -8,10 +8,10 @@ from pydantic import Field
 
 from mcp_core import Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext, tool
 from mcp_core.hints import AgentHints, HintWarning, RiskFactor
-from mcp_noema.keeping import Cards, ChangedCards, Chosen
 from mcp_noema.model import CardId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import Everything
+from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MOST_CARDS
 from mcp_noema.tools.vocabulary import SETS, Answer, Arguments, iso, owner
 
@@ -26,7 +26,7 @@ class Choice(Arguments):
     card_ids: Annotated[list[CardId] | None, Field(max_length=MOST_CARDS, description="Or give a query.")] = None
     query: Annotated[str | None, Field(max_length=LONGEST, description="As in search-cards.")] = None
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> CardSelection:
         """What the store takes."""
         if bool(self.card_ids) == (self.query is not None):
             raise InvalidArguments("Give cardIds or query, one of the two.", fields=("cardIds", "query"))
@@ -184,13 +184,13 @@ def _for_new_date(changed: ChangedCards, now: datetime) -> AgentHints:
     made = _for_change(changed, "have a new due date", [_STUDY] if changed.until and changed.until <= now else [])
     if changed.suspended:
         made = made.warned(_still_suspended(changed))
-    if changed.recall is None or changed.wanted is None or changed.recall >= changed.wanted:
+    if changed.recall is None or changed.desired is None or changed.recall >= changed.desired:
         return made
-    missing = changed.wanted - changed.recall
+    missing = changed.desired - changed.recall
     risk = RiskFactor(
         type="accuracy",
-        severity="high" if changed.recall < changed.wanted / 2 else "medium",
-        description=f"By then {changed.recall:.0%} are remembered, and {changed.wanted:.0%} are wanted.",
+        severity="high" if changed.recall < changed.desired / 2 else "medium",
+        description=f"By then {changed.recall:.0%} are remembered, and {changed.desired:.0%} are wanted.",
         probability=round(1.0 - changed.recall, 4),
         impact=round(missing, 4),
         mitigation="Choose an earlier day.",

@@ -8,11 +8,11 @@ from pydantic import Field
 from mcp_core import Example, Need, SuggestedAction, ToolContext, hints, tool
 from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
 from mcp_noema import advice
-from mcp_noema.hinting import card_resource, deck_resource, shortened
-from mcp_noema.keeping import CardOrder, Cards, CardView, FoundCards
+from mcp_noema.hint_parts import card_resource, deck_resource, shortened
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import All, Everything, Tree
+from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
 from mcp_noema.tools.vocabulary import READS, ACard, Answer, Arguments, iso, owner
 
 MOST_CARDS = 1000
@@ -237,7 +237,7 @@ def _in_short(face: CardFace, now: datetime) -> dict[str, Any]:
     return shown
 
 
-def _for_search(args: SearchCards, query: Tree, found: FoundCards) -> AgentHints:
+def _for_search(args: SearchCards, query: Tree, found: CardPage) -> AgentHints:
     if not found.total:
         return hints.for_empty(then=[_broader(query)])
     seen = args.offset + len(found.faces)
@@ -259,7 +259,7 @@ def _broader(query: Tree) -> SuggestedAction:
     return SuggestedAction(action="list-decks", description="See what there is.", category="exploration")
 
 
-def _with_found(query: Tree, found: FoundCards) -> list[SuggestedAction]:
+def _with_found(query: Tree, found: CardPage) -> list[SuggestedAction]:
     """What can be done with what was found."""
     if not found.faces:
         return []

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from mcp_core import Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints, tool
-from mcp_noema.hinting import deck_resource
-from mcp_noema.keeping import Decks, DeckView
+from mcp_noema.hint_parts import deck_resource
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
+from mcp_noema.repositories import Decks, DeckView
 from mcp_noema.tools.vocabulary import (
     READS,
     SETS,

@@ -7,9 +7,9 @@ from pydantic import Field
 from mcp_core import Example, Need, SuggestedAction, ToolContext, hints, tool
 from mcp_core.hints import AgentHints, EstimatedImpact, Evidence, HintWarning
 from mcp_noema.folder import Folder
-from mcp_noema.hinting import deck_resource
-from mcp_noema.keeping import Imported, Packages, Tally
+from mcp_noema.hint_parts import deck_resource
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
+from mcp_noema.repositories import ImportSummary, Packages, Tally
 from mcp_noema.tools.vocabulary import SETS, WRITES, Answer, AnyDeck, Arguments, owner
 
 LONGEST_PATH = 1000
@@ -35,7 +35,7 @@ def _tally_json(tally: Tally) -> dict[str, int]:
     return {"added": tally.added, "updated": tally.updated, "unchanged": tally.unchanged}
 
 
-def _imported_json(imported: Imported) -> dict[str, Any]:
+def _imported_json(imported: ImportSummary) -> dict[str, Any]:
     named = [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in imported.decks[:_MOST_NAMED]]
     return {
         "decks": named,
@@ -79,7 +79,7 @@ async def import_anki(
     not kept. A file that cannot be read changes nothing.
     """
     path = folder.to_read(args.path, ".apkg", ".colpkg")
-    imported = await packages.bring_in(owner(context), path, args.deck_id, world.now(), context.report_progress)
+    imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
     notes, cards = imported.notes, imported.cards
     message = f"{notes.added:,} notes and {cards.added:,} cards added, {notes.updated + cards.updated:,} updated."
     return Answer.ok(_imported_json(imported), message=message, hints=_for_import(imported))
@@ -91,7 +91,7 @@ def _outermost(decks: tuple[Deck, ...]) -> Deck | None:
     return first if first and all(deck.is_in(first.name) for deck in decks) else None
 
 
-def _for_import(imported: Imported) -> AgentHints:
+def _for_import(imported: ImportSummary) -> AgentHints:
     outer = _outermost(imported.decks)
     study = SuggestedAction(
         action="get-due-cards",
@@ -121,7 +121,7 @@ def _for_import(imported: Imported) -> AgentHints:
     return _warned(made, imported)
 
 
-def _warned(made: AgentHints, imported: Imported) -> AgentHints:
+def _warned(made: AgentHints, imported: ImportSummary) -> AgentHints:
     if imported.skipped:
         what = "; ".join(f"{count} {reason}" for reason, count in imported.skipped.items())
         made = made.warned(HintWarning(type="validation", severity="medium", message=f"Left out: {what}."))
@@ -164,7 +164,7 @@ async def export_anki(
     A file that exists is left alone, unless overwrite is true: then it is replaced.
     """
     path = folder.to_write(args.path, ".apkg")
-    exported = await packages.take_out(
+    exported = await packages.export_file(
         owner(context),
         path,
         args.deck_id,

@@ -18,10 +18,10 @@ from mcp_core import (
     tool,
 )
 from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
-from mcp_noema.hinting import deck_resource, shortened
-from mcp_noema.keeping import ChangedNote, Draft, NoteChange, Notes, NoteView, Outcome
+from mcp_noema.errors import alternative, conflict
+from mcp_noema.hint_parts import deck_resource, shortened
 from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
-from mcp_noema.refusals import instead, refused
+from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
 from mcp_noema.tools.vocabulary import SETS, WRITES, ADeck, ANote, Answer, Arguments, Tags, owner
 
 MOST_NOTES = 500
@@ -120,10 +120,10 @@ async def _create_one(args: CreateNote, notes: Notes, world: World, context: Too
         raise InvalidArguments(f"No note was made: {outcome.error}.", fields=("front",))
     if outcome.view is None:
         there = NoteId.of(outcome.duplicate_of or 0)
-        raise refused(
+        raise conflict(
             f"There is a note with this front already: {there}. "
             "Change it with update-note, or set allowDuplicate to true.",
-            instead("update-note", "Changes the note that is there.", noteId=there),
+            alternative("update-note", "Changes the note that is there.", noteId=there),
         )
     view = outcome.view
     made = hints.for_created(
@@ -174,7 +174,7 @@ class CreateNotes(Arguments):
     allow_duplicates: Annotated[bool, Field(description="Also fronts that are there already.")] = False
 
 
-def _outcome_json(index: int, outcome: Outcome) -> dict[str, Any]:
+def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
     if outcome.view is not None:
         cards = [CardId.of(card.id) for card in outcome.view.cards]
         return {"index": index, "status": "created", "noteId": NoteId.of(outcome.view.note.id), "cardIds": cards}
@@ -226,7 +226,7 @@ async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World]
     return Answer.ok(value, message=_made(cards, "card"), hints=_for_notes(args.deck_id, outcomes, views))
 
 
-def _for_notes(deck_id: DeckId, outcomes: Sequence[Outcome], views: Sequence[NoteView]) -> AgentHints:
+def _for_notes(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Sequence[NoteView]) -> AgentHints:
     warnings: list[HintWarning] = []
     if duplicates := [o.duplicate_of for o in outcomes if o.duplicate_of is not None]:
         warnings.append(

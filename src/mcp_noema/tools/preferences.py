@@ -8,8 +8,8 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
 from mcp_core import Example, InvalidArguments, Need, ToolContext, hints, tool
-from mcp_noema.keeping import People, Person
 from mcp_noema.model import UserId, World
+from mcp_noema.repositories import People, Person
 from mcp_noema.tools.vocabulary import READS, SETS, Answer, Arguments, owner
 
 _SHORTEST, _LONGEST = 1, 600

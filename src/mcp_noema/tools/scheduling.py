@@ -7,10 +7,10 @@ from pydantic import Field
 
 from mcp_core import AgentHints, Example, Need, SuggestedAction, ToolContext, tool
 from mcp_core.hints import EstimatedImpact, HintWarning, RiskFactor
-from mcp_noema.figures import Fitted, Plans, Quality, Rescheduling, Workload
-from mcp_noema.hinting import deck_resource, evidence_from
-from mcp_noema.keeping import Scheduling
+from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
+from mcp_noema.hint_parts import deck_resource, evidence_from
 from mcp_noema.model import CardId, DeckId, World
+from mcp_noema.repositories import Scheduling
 from mcp_noema.tools.vocabulary import READS, SETS, ADeck, Answer, AnyDeck, Arguments, iso, owner
 
 ANALYSES = READS | {"category": "analysis", "response_time": "slow"}
@@ -246,13 +246,13 @@ async def optimize_parameters(
     return Answer.ok(value, message=_fit_in_words(found), hints=_for_fit(found, args, world.now()))
 
 
-def _fit_in_words(found: Fitted) -> str:
+def _fit_in_words(found: Optimization) -> str:
     if found.applied:
         return "The decks have the new parameters. Cards keep their due dates until they are answered."
     return "The new parameters are better." if found.fit.is_better else "The present parameters fit better: keep them."
 
 
-def _for_fit(found: Fitted, args: OptimizeParameters, now: datetime) -> AgentHints:
+def _for_fit(found: Optimization, args: OptimizeParameters, now: datetime) -> AgentHints:
     fit = found.fit
     gain = max(0.0, 1.0 - fit.after.rmse / fit.before.rmse) if fit.before.rmse and fit.is_better else 0.0
     return AgentHints(
@@ -267,7 +267,7 @@ def _for_fit(found: Fitted, args: OptimizeParameters, now: datetime) -> AgentHin
     )
 
 
-def _after_fit(found: Fitted, args: OptimizeParameters) -> tuple[SuggestedAction, ...]:
+def _after_fit(found: Optimization, args: OptimizeParameters) -> tuple[SuggestedAction, ...]:
     if not found.fit.is_better:
         return ()
     if not found.applied:

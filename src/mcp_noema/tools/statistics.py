@@ -7,10 +7,19 @@ from pydantic import Field
 
 from mcp_core import AgentHints, DateRange, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints, tool
 from mcp_core.hints import EstimatedImpact
-from mcp_noema.figures import COUNTED, Basis, DeckStats, Prediction, Progress, ReviewPage, Search, Studied
-from mcp_noema.hinting import card_resource, deck_resource, effort_of, evidence_from, shortened, time_for
-from mcp_noema.keeping import Statistics
+from mcp_noema.analysis import (
+    REVIEW_COUNT_LIMIT,
+    Basis,
+    DeckStats,
+    Prediction,
+    Progress,
+    ReviewFilter,
+    ReviewPage,
+    StudyTotals,
+)
+from mcp_noema.hint_parts import card_resource, deck_resource, effort_of, evidence_from, shortened, time_for
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
+from mcp_noema.repositories import Statistics
 from mcp_noema.tools.vocabulary import READS, ADeck, Answer, AnyDeck, Arguments, iso, owner
 
 ANALYSES = READS | {"category": "analysis"}
@@ -40,10 +49,10 @@ def _study(deck_id: DeckId | None, cards: int, basis: Basis, *, due: str) -> Sug
     )
 
 
-def _one_or_all(card_id: CardId | None, deck_id: DeckId | None) -> Search:
+def _one_or_all(card_id: CardId | None, deck_id: DeckId | None) -> ReviewFilter:
     if card_id is not None and deck_id is not None:
         raise InvalidArguments("Give cardId or deckId, not both.", fields=("cardId", "deckId"))
-    return Search(card_id, deck_id)
+    return ReviewFilter(card_id, deck_id)
 
 
 # --- retention ---------------------------------------------------------------------------------------------
@@ -108,7 +117,7 @@ async def predict_retention(
             for face, each in found.weakest
         ],
     }
-    part = f"Estimated from {found.looked_at} of {found.cards} cards." if found.looked_at < found.cards else None
+    part = f"Estimated from {found.sampled} of {found.cards} cards." if found.sampled < found.cards else None
     return Answer.ok(value, message=part, hints=_for_prediction(found, args.deck_id, world.now()))
 
 
@@ -143,7 +152,7 @@ class GetProgress(Arguments):
     days: Annotated[int, Field(ge=1, le=90, description="Days to look back, with today.")] = 7
 
 
-def _studied_json(done: Studied) -> dict[str, Any]:
+def _studied_json(done: StudyTotals) -> dict[str, Any]:
     return {
         "reviews": done.reviews,
         "new": done.new,
@@ -193,7 +202,7 @@ async def get_progress(
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
     """
     found = await statistics.progress(owner(context), args.deck_id, args.days, world.now())
-    whole = sum(found.days.values(), Studied())
+    whole = sum(found.days.values(), StudyTotals())
     *_, today = found.days
     value = {
         "today": _studied_json(found.days[today]),
@@ -212,7 +221,7 @@ async def get_progress(
     return Answer.ok(value, hints=_for_progress(found, whole, args.deck_id, world.now()))
 
 
-def _for_progress(found: Progress, whole: Studied, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def _for_progress(found: Progress, whole: StudyTotals, deck_id: DeckId | None, now: datetime) -> AgentHints:
     due = next(iter(found.forecast.values()))
     then = [_study(deck_id, due, found.basis, due="cards are due today")] * (due > 0)
     if (off := _off_target(whole, found.desired, deck_id)) is not None:
@@ -232,9 +241,9 @@ def _for_progress(found: Progress, whole: Studied, deck_id: DeckId | None, now: 
     )
 
 
-def _off_target(whole: Studied, desired: float | None, deck_id: DeckId | None) -> SuggestedAction | None:
+def _off_target(whole: StudyTotals, desired: float | None, deck_id: DeckId | None) -> SuggestedAction | None:
     """FSRS predicts something else than what happens: its parameters do not fit."""
-    if whole.retention is None or desired is None or whole.asked < TELLING or abs(whole.retention - desired) < FAR:
+    if whole.retention is None or desired is None or whole.learned < TELLING or abs(whole.retention - desired) < FAR:
         return None
     return SuggestedAction(
         action="optimize-parameters",
@@ -308,14 +317,14 @@ async def get_deck_stats(
         "averageDifficulty": rounded(found.average_difficulty),
         "averageRecall": rounded(found.average_recall),
         "desiredRetention": found.preset.desired_retention,
-        "last30Days": _studied_json(found.lately),
+        "last30Days": _studied_json(found.last_30_days),
     }
     return Answer.ok(value, hints=_for_stats(found, args.deck_id, world.now()))
 
 
 def _for_stats(found: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
     then = [_study(deck_id, found.due, found.basis, due="cards are due today")] * (found.due > 0)
-    if (off := _off_target(found.lately, found.preset.desired_retention, deck_id)) is not None:
+    if (off := _off_target(found.last_30_days, found.preset.desired_retention, deck_id)) is not None:
         then.append(off)
     if found.leeches:
         then.append(_leeches(found))
@@ -411,7 +420,7 @@ async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics
     Answers that were taken back are left out; those to deleted cards stay, without a front.
     """
     kind = _one_or_all(args.card_id, args.deck_id)
-    search = Search(kind.card_id, kind.deck_id, first=args.from_, last=args.to)
+    search = ReviewFilter(kind.card_id, kind.deck_id, first=args.from_, last=args.to)
     page = await statistics.history(owner(context), search, args.limit, args.cursor)
     following = ReviewId.of(page.reviews[-1].id) if page.more else None
     value = {
@@ -419,7 +428,7 @@ async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics
         "total": page.total,
         "nextCursor": following,
     }
-    many = f"At least {COUNTED} reviews; counting stops there." if page.total >= COUNTED else None
+    many = f"At least {REVIEW_COUNT_LIMIT} reviews; counting stops there." if page.total >= REVIEW_COUNT_LIMIT else None
     given = args.model_dump(mode="json", by_alias=True, exclude_none=True)
     more = SuggestedAction(action="get-review-history", data=given | {"cursor": following})
     made = hints.for_list(len(page.reviews), page.total, more=more if page.more else None)

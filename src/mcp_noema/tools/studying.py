@@ -8,8 +8,8 @@ from pydantic import AwareDatetime, Field
 from mcp_core import Example, Need, RateLimit, SuggestedAction, ToolContext, hints, tool
 from mcp_core.hints import AgentHints, Evidence
 from mcp_noema import advice
-from mcp_noema.keeping import Answered, Queue, Recorded, Remaining, Studies
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
+from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Studies
 from mcp_noema.tools.vocabulary import READS, WRITES, ACard, Answer, AnyDeck, Arguments, iso, owner
 
 LONGEST_ANSWER_MS = 3_600_000
@@ -28,7 +28,7 @@ def face_json(face: CardFace) -> dict[str, Any]:
     return shown | ({"media": list(face.media)} if face.media else {})
 
 
-def _remaining_json(remaining: Remaining) -> dict[str, int]:
+def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
     return {"new": remaining.new, "learning": remaining.learning, "due": remaining.due}
 
 
@@ -201,13 +201,13 @@ async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[Worl
     With an idempotencyKey a review that is sent twice is recorded once.
     """
     now = world.now()
-    answered = Answered(
+    answered = NewReview(
         args.card_id,
         RATINGS[args.grade],
         args.time_taken_ms or 0,
         args.reviewed_at,
         args.idempotency_key,
-        within=args.deck_id,
+        deck_id=args.deck_id,
     )
     recorded = await studies.record(owner(context), answered, now, world.dice)
     queue = await studies.queue(owner(context), args.deck_id, 1, now)
@@ -216,7 +216,7 @@ async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[Worl
     return Answer.ok(value, hints=made)
 
 
-def _recorded_json(recorded: Recorded, grade: Grade, now: datetime) -> dict[str, Any]:
+def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dict[str, Any]:
     schedule, review = recorded.card.schedule, recorded.review
     return {
         "reviewId": ReviewId.of(review.id),

@@ -15,7 +15,7 @@ CHANGES = {
     "reset-cards": {"explicit_action": "RESET_CARDS"},
 }
 
-LOOK = "get-due-cards and search-cards show yours with their ids."
+LOOK = "get-due-cards and search-cards show your cards with their ids."
 
 
 async def waiting(ana: Learner) -> list[str]:
@@ -34,7 +34,7 @@ async def test_one_card_that_is_not_there_stops_the_change_of_all(
     before = await ana("get-card", cardId=mine)
     assert await ana.fails(tool, cardIds=[mine, his, "card_999", his], **more) == (
         "NotFoundError",
-        f"Nothing was changed. There is no card {his}, card_999. {LOOK}",
+        f"Nothing was changed. Cards {his}, card_999 were not found. {LOOK}",
     )
     assert await ana.fails(tool, query=f"cid:{his}", **more) == (
         "NotFoundError",

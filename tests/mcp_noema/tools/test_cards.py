@@ -87,11 +87,14 @@ async def test_confidence_grows_with_answers_and_fades_with_time(ana: Learner):
 
 async def test_a_card_of_someone_else_is_not_there(ana: Learner, bob: Learner):
     [card] = await ana.notes(await ana.deck())
-    missing = ("NotFoundError", f"There is no card {card}. get-due-cards and search-cards show yours with their ids.")
+    missing = (
+        "NotFoundError",
+        f"Card {card} was not found. get-due-cards and search-cards show your cards with their ids.",
+    )
     assert await bob.fails("get-card", cardId=card) == missing
     assert await bob.fails("get-card", cardId="card_none") == (
         "NotFoundError",
-        "There is no card card_none. get-due-cards and search-cards show yours with their ids.",
+        "Card card_none was not found. get-due-cards and search-cards show your cards with their ids.",
     )
 
 

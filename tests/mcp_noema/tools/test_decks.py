@@ -66,7 +66,7 @@ async def test_two_that_are_made_at_once_become_one(ana: Learner):
 
 async def test_a_deck_of_somebody_else_is_not_there(ana: Learner, bob: Learner):
     deck = await ana.deck()
-    missing = ("NotFoundError", f"There is no deck {deck}. list-decks shows yours with their ids.")
+    missing = ("NotFoundError", f"Deck {deck} was not found. list-decks shows your decks with their ids.")
     assert await bob.fails("get-deck", deckId=deck) == missing
     assert await bob.fails("update-deck", deckId=deck, name="Mine") == missing
     assert await bob.fails("delete-deck", deckId=deck, explicit_action="DELETE_DECK") == missing

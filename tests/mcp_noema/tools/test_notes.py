@@ -167,7 +167,7 @@ async def test_cards_move_with_their_note(ana: Learner):
 
 async def test_a_note_of_somebody_else_is_not_there(ana: Learner, bob: Learner):
     await ana.notes(await ana.deck())
-    missing = "There is no note note_1. search-cards finds notes by their text, and shows their ids."
+    missing = "Note note_1 was not found. search-cards finds notes by their text and shows their ids."
     assert await bob.fails("update-note", noteId="note_1", front="mine") == ("NotFoundError", missing)
     assert await bob.fails("delete-note", noteId="note_1", explicit_action="DELETE_NOTE") == ("NotFoundError", missing)
 

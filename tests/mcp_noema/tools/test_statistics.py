@@ -113,7 +113,7 @@ async def test_a_prediction_needs_a_day_that_is_not_past_and_one_thing_to_predic
     for name in (card, "card_77"):
         assert await bob.fails("predict-retention", cardId=name) == (
             "NotFoundError",
-            f"There is no card {name}. get-due-cards and search-cards show yours with their ids.",
+            f"Card {name} was not found. get-due-cards and search-cards show your cards with their ids.",
         )
     assert (await bob.fails("predict-retention", deckId=deck))[0] == "NotFoundError"
 

@@ -143,7 +143,7 @@ async def test_an_unknown_card_and_one_of_somebody_else_read_the_same(ana: Learn
         error, message = await bob.fails("review-card", cardId=name, grade="good")
         assert (error, message) == (
             "NotFoundError",
-            f"There is no card {name}. get-due-cards and search-cards show yours with their ids.",
+            f"Card {name} was not found. get-due-cards and search-cards show your cards with their ids.",
         )
     assert (await ana("get-due-cards"))["remaining"]["new"] == 1
 

@@ -1,4 +1,4 @@
-"""What statistics and forecasts answer. No I/O."""
+"""The results of statistics, forecasts and scheduling. No I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from mcp_noema.model import CardFace, CardId, Deck, DeckId, Grade, Preset, Revie
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a figure rests on."""
+    """The reviews that a figure is computed from."""
 
     reviews: int = 0
     last_at: datetime | None = None
     usual_ms: int = 0
-    """How long an answer takes; 0 where no time was given."""
+    """The median time of an answer; 0 where no time was given."""
     session_minutes: int = 20
 
 
@@ -24,7 +24,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """How likely a card is remembered at a time."""
+    """The probability that a card is remembered at a time."""
 
     card_id: int
     recall: float
@@ -33,19 +33,19 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How much of some cards is remembered at a time. New and suspended cards are left out."""
+    """How many of some cards are remembered at a time. New and suspended cards are left out."""
 
     at: datetime
     cards: int
-    looked_at: int
-    """Of very many cards, an even part is looked at, and stands for the rest."""
+    sampled: int
+    """With very many cards, an even sample stands for all of them."""
     average: float | None
     desired: float | None
     """The desired retention, on average over the cards."""
     below: int
-    """Cards that are less likely to be remembered than desired."""
+    """Cards whose recall is below the desired retention."""
     gain: float
-    """How much the average would rise if those were reviewed then."""
+    """How much the average would rise if those were reviewed at that time."""
     weakest: tuple[tuple[CardFace, Recall], ...]
     basis: Basis
 
@@ -54,49 +54,49 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class Studied:
-    """What was done on a learning day, or on several."""
+class StudyTotals:
+    """What was studied on one learning day or several."""
 
     reviews: int = 0
     new: int = 0
     milliseconds: int = 0
-    asked: int = 0
-    """Answers to cards that had been learned: what true retention is counted by."""
-    kept: int = 0
-    """Those of them that were remembered."""
+    learned: int = 0
+    """Answers to cards that had been learned; true retention is computed from these."""
+    remembered: int = 0
+    """How many of those were remembered."""
     grades: Mapping[Grade, int] = field(default_factory=dict[Grade, int])
 
     @property
     def retention(self) -> float | None:
-        """The true retention: the share of learned cards that were remembered."""
-        return self.kept / self.asked if self.asked else None
+        """True retention: the share of answers to learned cards that were remembered."""
+        return self.remembered / self.learned if self.learned else None
 
     @property
     def minutes(self) -> float:
         return self.milliseconds / 60_000
 
-    def __add__(self, other: "Studied") -> "Studied":
+    def __add__(self, other: "StudyTotals") -> "StudyTotals":
         words = self.grades.keys() | other.grades.keys()
-        return Studied(
+        return StudyTotals(
             self.reviews + other.reviews,
             self.new + other.new,
             self.milliseconds + other.milliseconds,
-            self.asked + other.asked,
-            self.kept + other.kept,
+            self.learned + other.learned,
+            self.remembered + other.remembered,
             {word: self.grades.get(word, 0) + other.grades.get(word, 0) for word in words},
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was done lately, and what will be due."""
+    """What was studied lately, and what will be due."""
 
-    days: Mapping[date, Studied]
-    """The last of them is today."""
+    days: Mapping[date, StudyTotals]
+    """In order; the last is today."""
     streak: int
-    """Days in a row on which something was answered, up to today or yesterday."""
+    """Days in a row with an answer, up to today or yesterday."""
     forecast: Mapping[date, int]
-    """Cards that fall due on a day; today, those that are due already."""
+    """Cards by the day on which they are due; today includes overdue cards."""
     new_waiting: int
     desired: float | None
     basis: Basis
@@ -104,7 +104,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class DeckStats:
-    """A deck with all that are in it, in figures."""
+    """Statistics of a deck with its subdecks."""
 
     deck: Deck
     preset: Preset
@@ -119,14 +119,13 @@ class DeckStats:
     average_stability: float | None
     average_difficulty: float | None
     average_recall: float | None
-    lately: Studied
-    """In the last thirty days."""
+    last_30_days: StudyTotals
     basis: Basis
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Which reviews. Days are learning days, both included."""
+class ReviewFilter:
+    """Which reviews. `first` and `last` are learning days, both included."""
 
     card_id: CardId | None = None
     deck_id: DeckId | None = None
@@ -134,19 +133,19 @@ class Search:
     last: date | None = None
 
 
-COUNTED = 10_000
-"""Nobody counts on after this."""
+REVIEW_COUNT_LIMIT = 10_000
+"""Counting of reviews stops here."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """Some reviews, the newest first, and how many there are."""
+    """A page of reviews, newest first."""
 
     reviews: tuple[Review, ...]
     fronts: Mapping[int, str]
-    """What the cards ask, as far as they are still there."""
+    """The fronts of the cards that still exist, by card."""
     total: int
-    """Counted up to `COUNTED`."""
+    """At most REVIEW_COUNT_LIMIT."""
     more: bool
 
 
@@ -155,17 +154,17 @@ class ReviewPage:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """How far predictions were from what happened. Less is better; 0 is perfect."""
+    """How far predictions were from the outcomes. Lower is better; 0 is perfect."""
 
     log_loss: float
-    """How surprising the outcome of a review was, on average. This is what the optimizer makes small."""
+    """How surprising the outcome of a review was, on average. The optimizer minimizes this."""
     rmse: float
-    """Between predicted and true retention, over groups of like reviews: 0.05 is five percentage points."""
+    """Between predicted and true retention, over groups of similar reviews: 0.05 is five percentage points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The parameters that explain the reviews best, beside those that the preset has now."""
+    """The parameters that fit the reviews best, compared with the present ones."""
 
     parameters: tuple[float, ...]
     before: Quality
@@ -181,21 +180,21 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A number for each day, an average over several runs; and how many cards are remembered on the last day."""
+    """A simulation: figures for each day, averaged over several runs, and the cards remembered on the last day."""
 
     desired_retention: float
     reviews: tuple[float, ...]
     new: tuple[float, ...]
     minutes: tuple[float, ...]
     remembered: float
-    """The sum of the cards' retrievability: of two cards at 0.5, one is remembered."""
+    """The sum of the cards' retrievability: two cards at 0.5 count as one."""
     known: float
-    """How many cards have been learned at all by then."""
+    """How many cards have been learned by then."""
     overdue: float = 0.0
-    """How many of the cards that are being learned today have found no room by then, for the limit of the preset."""
+    """How many of today's review cards are still waiting then, because of the daily limit."""
 
     def __add__(self, other: "Workload") -> "Workload":
-        """Two decks together."""
+        """The workload of two decks together."""
         return Workload(
             desired_retention=self.desired_retention,
             reviews=tuple(map(add, self.reviews, other.reviews)),
@@ -207,7 +206,7 @@ class Workload:
         )
 
     def __mul__(self, times: int) -> "Workload":
-        """As many such decks."""
+        """The workload of several such decks."""
         return Workload(
             desired_retention=self.desired_retention,
             reviews=tuple(times * day for day in self.reviews),
@@ -220,26 +219,26 @@ class Workload:
 
     @property
     def minutes_per_remembered(self) -> float:
-        """What a remembered card costs in these days."""
+        """The time that one remembered card costs."""
         return sum(self.minutes) / self.remembered if self.remembered else 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
-    """A fit for some decks, and whether they have it now."""
+class Optimization:
+    """A fit of FSRS for some decks, and whether it was applied."""
 
     fit: Fit
     decks: tuple[Deck, ...]
-    """Those whose presets take the parameters; what is in them takes on what it does not set itself."""
+    """The decks whose presets take the parameters; subdecks inherit them unless they have their own."""
     present: tuple[float, ...] | None
-    """What they have now; None for the library's own parameters, and where they do not agree."""
+    """Their present parameters; None for the defaults of FSRS, and if the decks differ."""
     applied: bool
     basis: Basis
 
 
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The coming days at several desired retentions. The first plan is the present one."""
+    """Simulations at several desired retentions. The first is at the present one."""
 
     today: date
     plans: tuple[Workload, ...]
@@ -247,8 +246,8 @@ class Plans:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A card whose due date changes."""
+class MovedCard:
+    """A card with a new due date."""
 
     card_id: int
     before: datetime | None
@@ -257,15 +256,15 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Rescheduling:
-    """What following the present preset changes, or would change."""
+    """What recomputing due dates with the present preset changes, or would change."""
 
     deck: Deck
     cards: int
     changed: int
     unknown: int
-    """Cards whose log does not say how they were learned; they stay as they are."""
+    """Cards that are left as they are, because their log does not go back to when they were learned."""
     due_before: int
     due_after: int
     """Cards due today."""
-    most_moved: tuple[Moved, ...]
+    most_moved: tuple[MovedCard, ...]
     basis: Basis

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from mcp_core import App
 from mcp_core.db.database import Database
 from mcp_noema.folder import Folder
-from mcp_noema.keeping import Answered, Decks, Draft, Notes, Packages, Studies
 from mcp_noema.model import CardId, DeckId, World
+from mcp_noema.repositories import Decks, Draft, NewReview, Notes, Packages, Studies
 from mcp_noema.store import people
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
@@ -24,13 +24,13 @@ async def put_in_place(app: App) -> None:
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
-    await app.provided(Studies).record(LOCAL, Answered(CardId("card_3"), 3, 4_000), now, None)
+    await app.provided(Studies).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, None)
     database: Database = app.provided(Database)
     await database.write(_log_of_last_year, now)
     folder, packages = app.provided(Folder), app.provided(Packages)
     folder.move_to_a_temporary_folder()
     file = folder.to_write("french.apkg", ".apkg")
-    await packages.take_out(LOCAL, file, DeckId("deck_2"), now, _nobody_waits, scheduling=True, overwrite=False)
+    await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _nobody_waits, scheduling=True, overwrite=False)
 
 
 async def _nobody_waits(_done: int, _total: int, _words: str) -> None: ...

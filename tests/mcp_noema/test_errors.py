@@ -37,7 +37,7 @@ async def test_what_is_not_there_can_be_looked_up(ana: Learner):
         ("suspend-cards", {"query": "tag:none-such"}),
     ):
         assert (await ana.fails(tool, **arguments))[0] == "NotFoundError"
-        assert ana.answer["instruction"].startswith("Consider looking the id up")
+        assert ana.answer["instruction"].startswith("Consider looking up the id")
         await follow(ana)
 
 

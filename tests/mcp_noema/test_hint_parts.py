@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from mcp_core.hints import Evidence
-from mcp_noema.figures import Basis, Studied
-from mcp_noema.hinting import effort_of, evidence_from, time_for
+from mcp_noema.analysis import Basis, StudyTotals
+from mcp_noema.hint_parts import effort_of, evidence_from, time_for
 from mcp_noema.workload import neighbours
 from tests.mcp_noema.learning import MONDAY
 
@@ -31,11 +31,11 @@ def test_effort_is_the_share_of_a_session_and_never_more_than_all_of_it():
 
 
 def test_days_add_up_and_true_retention_is_of_learned_cards_alone():
-    one = Studied(reviews=3, new=1, milliseconds=90_000, asked=2, kept=1, grades={"again": 1, "good": 2})
-    other = Studied(reviews=2, milliseconds=30_000, asked=2, kept=2, grades={"good": 1, "easy": 1})
+    one = StudyTotals(reviews=3, new=1, milliseconds=90_000, learned=2, remembered=1, grades={"again": 1, "good": 2})
+    other = StudyTotals(reviews=2, milliseconds=30_000, learned=2, remembered=2, grades={"good": 1, "easy": 1})
     both = one + other
-    assert both == Studied(5, 1, 120_000, 4, 3, {"again": 1, "good": 3, "easy": 1})
-    assert (both.retention, both.minutes, Studied().retention) == (0.75, 2.0, None)
+    assert both == StudyTotals(5, 1, 120_000, 4, 3, {"again": 1, "good": 3, "easy": 1})
+    assert (both.retention, both.minutes, StudyTotals().retention) == (0.75, 2.0, None)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from mcp_core.hints import Evidence, RelatedResource
-from mcp_noema.figures import Basis
+from mcp_noema.analysis import Basis
 from mcp_noema.model import CardFace, CardId, Deck, DeckId
 
 _LONGEST_LABEL = 80
