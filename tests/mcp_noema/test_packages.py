@@ -14,9 +14,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db.database import Database, address, open_database
-from mcp_noema.anki.reading import read_package
-from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
-from mcp_noema.anki.writing import write_package
+from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package_reader import read_package
+from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 from mcp_noema.repositories import Tally
 from mcp_noema.store import exports, imports

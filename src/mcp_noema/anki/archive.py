@@ -13,8 +13,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import zstandard
 from pydantic import TypeAdapter, ValidationError
 
-from mcp_noema.anki import wire
-from mcp_noema.anki.records import BadPackage
+from mcp_noema.anki import protobuf
+from mcp_noema.anki.package import BadPackage
 
 MEBIBYTE = 1 << 20
 AGAIN = "Export it again from Anki (File > Export)."
@@ -99,7 +99,7 @@ def _version(archive: ZipFile, entries: dict[str, ZipInfo]) -> int:
     if (meta := entries.get("meta")) is None:
         return 2 if COLLECTIONS[2] in entries else 1
     with _content(archive, meta, 0) as stream:
-        version = wire.number(wire.message(b"".join(_parts(stream, _LONGEST_META, "meta"))), 1)
+        version = protobuf.number(protobuf.message(b"".join(_parts(stream, _LONGEST_META, "meta"))), 1)
     if version not in COLLECTIONS:
         raise BadPackage(
             f"The file is of version {version}, and versions 1 to {max(COLLECTIONS)} are known. "
@@ -146,8 +146,8 @@ def _media(archive: ZipFile, entry: ZipInfo | None, version: int, limits: Limits
 
 
 def _from_messages(listed: bytes) -> list[str]:
-    each = wire.message(listed).get(1, [])
-    return [wire.text(wire.message(one), 1) for one in each if isinstance(one, bytes)]
+    each = protobuf.message(listed).get(1, [])
+    return [protobuf.text(protobuf.message(one), 1) for one in each if isinstance(one, bytes)]
 
 
 def _from_json(listed: bytes) -> list[str]:

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from mcp_noema.anki.archive import AGAIN
-from mcp_noema.anki.described import Described, moment
-from mcp_noema.anki.memory import LEARNING, RELEARNING, Aged, Entry, Memories
-from mcp_noema.anki.presets import DAY, Options, as_preset
-from mcp_noema.anki.records import BadPackage, PackedCard, PackedReview
+from mcp_noema.anki.collection import Described, moment
+from mcp_noema.anki.deck_options import DAY, Options, as_preset
+from mcp_noema.anki.memory_state import LEARNING, RELEARNING, Aged, Entry, Memories
+from mcp_noema.anki.package import BadPackage, PackedCard, PackedReview
 from mcp_noema.model import Schedule, State
 
 CARDS = "id nid did ord type queue due ivl factor reps lapses left odue odid data"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_noema.anki.archive import AGAIN, MEBIBYTE, Limits
-from mcp_noema.anki.records import BadPackage
+from mcp_noema.anki.package import BadPackage
 
 _LONGEST_VALUE = 128 * MEBIBYTE
 _LIMITS = {

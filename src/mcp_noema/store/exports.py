@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db.database import Database
-from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of
 from mcp_noema.repositories import Person

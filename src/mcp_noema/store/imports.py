@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
-from mcp_noema.anki.records import Package, PackedCard, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackedCard, PackedNote, PackedReview
 from mcp_noema.model import LONGEST_FIELD, LONGEST_NAME, LONGEST_TAG, SEPARATOR, Deck, DeckId, Note, Preset, preset_of
 from mcp_noema.repositories import ImportSummary, Person, Tally
 from mcp_noema.store import decks, people

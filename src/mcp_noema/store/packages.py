@@ -2,12 +2,10 @@
 
 import asyncio
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from mcp_core.db.database import Database
-from mcp_noema.anki.records import Package
+from mcp_noema.anki.package import Package
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import exports, imports
@@ -25,7 +23,7 @@ class SqlPackages:
         self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
     ) -> ImportSummary:
         await report_progress(0, _STEPS, "Reading the file.")
-        package = await asyncio.to_thread(lambda: _anki("reading").read_package(path))
+        package = await asyncio.to_thread(_read, path)
         size = f"{len(package.notes):,} notes, {len(package.cards):,} cards and {len(package.reviews):,} reviews"
         await report_progress(1, _STEPS, f"The file holds {size}.")
         prepared = await asyncio.to_thread(imports.prepare, package, now)
@@ -61,11 +59,14 @@ class SqlPackages:
         )
 
 
+def _read(path: Path) -> Package:
+    from mcp_noema.anki.package_reader import read_package  # noqa: PLC0415 - 27 ms, and few sessions import a file
+
+    return read_package(path)
+
+
 def _write(package: Package, path: Path, *, overwrite: bool) -> int:
-    _anki("writing").write_package(package, path, overwrite=overwrite)
+    from mcp_noema.anki.package_writer import write_package  # noqa: PLC0415 - 7 ms, and few sessions export a file
+
+    write_package(package, path, overwrite=overwrite)
     return path.stat().st_size
-
-
-def _anki(module: str) -> Any:
-    # Loaded with the first file: few sessions see one.
-    return import_module(f"mcp_noema.anki.{module}")

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_noema.anki.records import DayCount
+from mcp_noema.anki.package import DayCount
 from tests.mcp_noema.anki import real_anki
 
 

@@ -13,7 +13,7 @@ from anki.collection import (
     ImportAnkiPackageRequest,
 )
 
-from mcp_noema.anki.records import DayCount, Package
+from mcp_noema.anki.package import DayCount, Package
 from mcp_noema.model import State
 
 WEIGHTS = [

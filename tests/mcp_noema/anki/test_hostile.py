@@ -14,12 +14,12 @@ import pytest
 import zstandard
 
 from mcp_noema.anki.archive import Limits
-from mcp_noema.anki.reading import read_package
-from mcp_noema.anki.records import BadPackage, Package, PackedCard, PackedDeck, PackedNote, PackedReview
-from mcp_noema.anki.writing import write_package
+from mcp_noema.anki.package import BadPackage, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package_reader import read_package
+from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, Schedule, State
 from tests.mcp_noema.anki.conftest import Made
-from tests.mcp_noema.anki.packed import WRITTEN
+from tests.mcp_noema.anki.package_strategies import WRITTEN
 
 MEBIBYTE = 1 << 20
 NEWEST, LEGACY = b"\x08\x03", b"\x08\x02"

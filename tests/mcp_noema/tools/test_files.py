@@ -12,9 +12,9 @@ import pytest_asyncio
 from mcp_core import App
 from mcp_core.auth import user
 from mcp_core.calling.records import Request
-from mcp_noema.anki.reading import read_package
-from mcp_noema.anki.records import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
-from mcp_noema.anki.writing import write_package
+from mcp_noema.anki.package import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package_reader import read_package
+from mcp_noema.anki.package_writer import write_package
 from mcp_noema.app import build
 from mcp_noema.model import BASIC, CLOZE, Preset, Schedule, State, World
 from mcp_noema.settings import NoemaSettings

@@ -20,9 +20,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from fsrs.scheduler import DEFAULT_PARAMETERS
 
 from mcp_core import Conflict
-from mcp_noema.anki.memory import LEARNING, RELEARNING, REVIEW
-from mcp_noema.anki.presets import DAY, as_json
-from mcp_noema.anki.records import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.deck_options import DAY, as_json
+from mcp_noema.anki.memory_state import LEARNING, RELEARNING, REVIEW
+from mcp_noema.anki.package import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.model import NoteType, Preset, State
 
 _VERSION = b"\x08\x02"

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, MemoryState
 
-from mcp_noema.anki.presets import Options, as_preset
-from mcp_noema.anki.records import DayCount
+from mcp_noema.anki.deck_options import Options, as_preset
+from mcp_noema.anki.package import DayCount
 
 LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
 """The kinds of entries in Anki's log."""

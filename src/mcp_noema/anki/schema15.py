@@ -7,12 +7,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from mcp_noema.anki import wire
+from mcp_noema.anki import protobuf
 from mcp_noema.anki.archive import AGAIN, Limits
+from mcp_noema.anki.collection import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
 from mcp_noema.anki.database import check, rows
-from mcp_noema.anki.described import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
-from mcp_noema.anki.presets import Options
-from mcp_noema.anki.records import BadPackage
+from mcp_noema.anki.deck_options import Options
+from mcp_noema.anki.package import BadPackage
 from mcp_noema.model import NoteType, Template
 
 _TABLES = {
@@ -65,18 +65,18 @@ def _setting(value: Any) -> int | None:
 
 
 def _options(config: bytes, changed: Any) -> Options:
-    fields = wire.message(config)
+    fields = protobuf.message(config)
     return Options(
-        learning_steps=wire.floats(fields, 1),
-        relearning_steps=wire.floats(fields, 2),
-        maximum_interval=wire.number(fields, 16),
-        new_per_day=wire.number(fields, 9),
-        reviews_per_day=wire.number(fields, 10),
-        leech_threshold=wire.number(fields, 22),
-        bury_siblings=bool(wire.number(fields, 27) or wire.number(fields, 28)),
-        desired_retention=_one(wire.floats(fields, 37)) or 0.0,
-        parameters=wire.floats(fields, 6) or wire.floats(fields, 5) or wire.floats(fields, 3),
-        sm2_retention=_one(wire.floats(fields, 40)) or 0.9,
+        learning_steps=protobuf.floats(fields, 1),
+        relearning_steps=protobuf.floats(fields, 2),
+        maximum_interval=protobuf.number(fields, 16),
+        new_per_day=protobuf.number(fields, 9),
+        reviews_per_day=protobuf.number(fields, 10),
+        leech_threshold=protobuf.number(fields, 22),
+        bury_siblings=bool(protobuf.number(fields, 27) or protobuf.number(fields, 28)),
+        desired_retention=_one(protobuf.floats(fields, 37)) or 0.0,
+        parameters=protobuf.floats(fields, 6) or protobuf.floats(fields, 5) or protobuf.floats(fields, 3),
+        sm2_retention=_one(protobuf.floats(fields, 40)) or 0.9,
         is_untouched=changed == 0,
     )
 
@@ -86,17 +86,17 @@ def _one(numbers: list[float]) -> float | None:
 
 
 def _deck(name: str, kind: bytes, known: Mapping[int, Options]) -> AnkiDeck:
-    either = wire.message(kind)
+    either = protobuf.message(kind)
     if 1 not in either:
         return filtered_deck(name)
-    normal = wire.message(wire.raw(either, 1))
+    normal = protobuf.message(protobuf.raw(either, 1))
     own = OwnLimits(
-        new=wire.number(normal, 7) if 7 in normal else None,  # noqa: PLR2004 - the number of a field
-        reviews=wire.number(normal, 6) if 6 in normal else None,  # noqa: PLR2004 - as above
-        retention=_one(wire.floats(normal, 10)),
+        new=protobuf.number(normal, 7) if 7 in normal else None,  # noqa: PLR2004 - the number of a field
+        reviews=protobuf.number(normal, 6) if 6 in normal else None,  # noqa: PLR2004 - as above
+        retention=_one(protobuf.floats(normal, 10)),
     )
-    options = known.get(wire.number(normal, 1), Options(is_untouched=True))
-    return deck(name, wire.text(normal, 4), options, own)
+    options = known.get(protobuf.number(normal, 1), Options(is_untouched=True))
+    return deck(name, protobuf.text(normal, 4), options, own)
 
 
 def _types(
@@ -107,16 +107,16 @@ def _types(
         named[number].append((_whole(place), str(name)))
     made: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
     for number, place, name, config in templates:
-        sides = wire.message(_bytes(config))
-        made[number].append((_whole(place), Template(str(name), wire.text(sides, 1), wire.text(sides, 2))))
+        sides = protobuf.message(_bytes(config))
+        made[number].append((_whole(place), Template(str(name), protobuf.text(sides, 1), protobuf.text(sides, 2))))
     found: dict[int, NoteType] = {}
     for number, name, config in types:
-        about = wire.message(_bytes(config))
+        about = protobuf.message(_bytes(config))
         found[number] = NoteType(
             str(name),
             tuple(field for _, field in sorted(named[number])),
             tuple(template for _, template in sorted(made[number], key=lambda each: each[0])),
-            is_cloze=wire.number(about, 1) == 1,
-            css=wire.text(about, 3),
+            is_cloze=protobuf.number(about, 1) == 1,
+            css=protobuf.text(about, 3),
         )
     return found

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from mcp_noema.anki.archive import AGAIN
-from mcp_noema.anki.described import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
-from mcp_noema.anki.presets import Options
-from mcp_noema.anki.records import BadPackage
+from mcp_noema.anki.collection import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
+from mcp_noema.anki.deck_options import Options
+from mcp_noema.anki.package import BadPackage
 from mcp_noema.model import NoteType, Template
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 
 WRITTEN = datetime(2026, 11, 16, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from anki.collection import Collection
 from fsrs_rs_python import FSRS
 
-from mcp_noema.anki.reading import read_package
+from mcp_noema.anki.package_reader import read_package
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 
 from mcp_core import Conflict
-from mcp_noema.anki.reading import read_package
-from mcp_noema.anki.records import Package, PackedCard, PackedDeck, PackedNote, PackedReview
-from mcp_noema.anki.writing import write_package
+from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package_reader import read_package
+from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import Made
-from tests.mcp_noema.anki.packed import WRITTEN, packages
+from tests.mcp_noema.anki.package_strategies import WRITTEN, packages
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 
 EMPTY = Package((), (), (), (), WRITTEN)

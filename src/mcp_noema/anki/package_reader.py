@@ -7,13 +7,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from mcp_noema.anki import in_json, in_tables
+from mcp_noema.anki import schema11, schema15
 from mcp_noema.anki.archive import AGAIN, Limits, unpack
 from mcp_noema.anki.cards import CARDS, LOG, AnkiCard, Cards, card, log_by_card, made_at, reviews, whole
+from mcp_noema.anki.collection import AnkiDeck, Described, moment
 from mcp_noema.anki.database import check, opened, rows
-from mcp_noema.anki.described import AnkiDeck, Described, moment
-from mcp_noema.anki.presets import Options
-from mcp_noema.anki.records import BadPackage, Package, PackedDeck, PackedNote
+from mcp_noema.anki.deck_options import Options
+from mcp_noema.anki.package import BadPackage, Package, PackedDeck, PackedNote
 from mcp_noema.model import NoteType
 
 _IN_JSON = 11
@@ -65,9 +65,9 @@ def _described(connection: sqlite3.Connection, limits: Limits) -> tuple[Describe
     version, created, modified = whole("collection of schema", found[:3])
     written_at = moment(modified / 1000)
     if version == _IN_JSON:
-        return in_json.describe(created, *found[3:]), written_at
+        return schema11.describe(created, *found[3:]), written_at
     if version in _IN_TABLES:
-        return in_tables.describe(connection, created, limits), written_at
+        return schema15.describe(connection, created, limits), written_at
     raise BadPackage(
         f"The collection has schema {version}, and {_IN_JSON} and {_IN_TABLES[0]} to {_IN_TABLES[-1]} are known. "
         "Export it again from Anki, with 'Support older Anki versions'."

@@ -2,7 +2,7 @@
 
 import struct
 
-from mcp_noema.anki.records import BadPackage
+from mcp_noema.anki.package import BadPackage
 
 Message = dict[int, list[int | bytes]]
 """The values of each field by its number: a varint as a number, everything else as bytes."""

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_noema.anki.presets import DAY
-from mcp_noema.anki.reading import read_package
-from mcp_noema.anki.records import PackedDeck
+from mcp_noema.anki.deck_options import DAY
+from mcp_noema.anki.package import PackedDeck
+from mcp_noema.anki.package_reader import read_package
 from mcp_noema.model import Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import Made

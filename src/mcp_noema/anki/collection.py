@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from mcp_noema.anki.archive import AGAIN
-from mcp_noema.anki.presets import Options, as_preset, with_limits
-from mcp_noema.anki.records import BadPackage, DayCount, PackedDeck
+from mcp_noema.anki.deck_options import Options, as_preset, with_limits
+from mcp_noema.anki.package import BadPackage, DayCount, PackedDeck
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
 
 _FURTHEST_WEST = 23 * 60
