@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db.database import Database, address, open_database
-from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
@@ -48,19 +48,19 @@ def rich() -> Package:
     kinds = (BASIC, REVERSED, REVERSED, CLOZE, ODD)
     texts = (("a", "b"), ("Hund", "<b>dog</b>"), ("eau", "water & 水"), ("{{c1::x}} {{c4::y}}", ""), ("1", "2", "3"))
     return Package(
-        decks=(PackedDeck("A", "About", own), PackedDeck("A::B", "", replace(own, new_per_day=9)), PackedDeck("C")),
+        decks=(PackageDeck("A", "About", own), PackageDeck("A::B", "", replace(own, new_per_day=9)), PackageDeck("C")),
         notes=tuple(
-            PackedNote(
+            PackageNote(
                 f"guid {n}", kinds[n], texts[n], ("t::u", f"n{n}") if n else (), moment(seconds=n), moment(days=n)
             )
             for n in range(5)
         ),
         cards=tuple(
-            PackedCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, moment(seconds=n))
+            PackageCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, moment(seconds=n))
             for n in range(5)
         ),
         reviews=tuple(
-            PackedReview(
+            PackageReview(
                 card, 1 + n % 4, moment(days=n, milliseconds=n), 900 + n, state, 86_400 * n, 600 - n, difficulty
             )
             for n, (card, state, difficulty) in enumerate(
@@ -92,7 +92,7 @@ async def test_what_is_put_in_comes_out_to_the_last_digit(database: Database):
     package = rich()
     await put(database, package)
     # A deck of its own has the defaults of ours, where the file said nothing.
-    expected = replace(package, decks=(*package.decks[:2], PackedDeck("C", "", Preset())), zone=ZoneInfo("UTC"))
+    expected = replace(package, decks=(*package.decks[:2], PackageDeck("C", "", Preset())), zone=ZoneInfo("UTC"))
     assert await taken(database) == expected
 
 

@@ -1,7 +1,6 @@
-"""Rows of Anki's tables `cards` and `revlog`, in our words."""
+"""The rows of Anki's table `cards`, converted to package cards."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite
@@ -9,36 +8,30 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from mcp_noema.anki.archive import AGAIN
-from mcp_noema.anki.collection import Described, moment
-from mcp_noema.anki.deck_options import DAY, Options, as_preset
-from mcp_noema.anki.memory_state import LEARNING, RELEARNING, Aged, Entry, Memories
-from mcp_noema.anki.package import BadPackage, PackedCard, PackedReview
+from mcp_noema.anki.collection import Collection, parse_timestamp
+from mcp_noema.anki.deck_options import DeckOptions, to_preset
+from mcp_noema.anki.integers import clamp_count, parse_integers
+from mcp_noema.anki.memory_state import MemoryEstimator
+from mcp_noema.anki.package import PackageCard, damaged
+from mcp_noema.anki.revlog import RevlogEntry
 from mcp_noema.model import Schedule, State
 
-CARDS = "id nid did ord type queue due ivl factor reps lapses left odue odid data"
-LOG = "id cid ease ivl lastIvl factor time type"
+CARD_COLUMNS = "id nid did ord type queue due ivl factor reps lapses left odue odid data"
 
-_HIGHEST = 2**31 - 1
-_LATEST_ID = 253_402_300_799_000
-"""Ids are milliseconds since 1970. This is the end of the year 9999."""
-_MOST_TEMPLATES = 65_535
-_WHOLE = frozenset({int})
-_FIRST_SECOND = 1_000_000_000
-"""When a learning card is due: a number above is seconds since 1970, one below is a day."""
-_SUSPENDED = -1
-_BURIED = (-2, -3)
-_LEARNED_TODAY, _LEARNED_IN_DAYS = 1, 3
+_MAX_ORDINAL = 65_535
+_FIRST_TIMESTAMP = 1_000_000_000
+"""The due value of a learning card is a timestamp above this, and a day number below."""
+_SUSPENDED_QUEUE = -1
+_BURIED_QUEUES = (-2, -3)
+_LEARNING_QUEUES = (1, 3)
+"""Steps within the day, and steps of a day or more."""
 _STATES = {0: State.NEW, 1: State.LEARNING, 2: State.REVIEW, 3: State.RELEARNING}
-_LOWEST_DIFFICULTY, _HIGHEST_DIFFICULTY = 100, 1100
-"""Where the log has difficulties, 1 to 10, in place of ease."""
-_LOWEST_STABILITY, _HIGHEST_STABILITY = 0.001, 36_500.0
-_HARDEST = 4
+_MIN_STABILITY, _MAX_STABILITY = 0.001, 36_500.0
 
 
 @dataclass(frozen=True, slots=True)
 class AnkiCard:
-    """A row of `cards`. A card that visits a filtered deck has its own deck and due date in `odid` and `odue`."""
+    """A row of `cards`. While a card is in a filtered deck, `odid` and `odue` are its own deck and due date."""
 
     data: Mapping[str, Any]
     id: int
@@ -57,99 +50,84 @@ class AnkiCard:
     odid: int
 
     @property
-    def home(self) -> int:
+    def home_deck_id(self) -> int:
         """The deck it belongs to."""
         return self.odid or self.did
 
     @property
-    def date(self) -> int:
-        """When it is due, once it is home."""
+    def home_due(self) -> int:
+        """The due date it has in its own deck."""
         return self.odue if self.odid and self.odue else self.due
 
     @property
     def state(self) -> State:
-        """How far it is. The first scheduler kept cards that were forgotten among the reviews."""
-        is_learned = self.queue in (_LEARNED_TODAY, _LEARNED_IN_DAYS)
+        """The state. Anki's first scheduler gave relearning cards the type of a review card."""
         state = _STATES[self.type]
-        return State.RELEARNING if state is State.REVIEW and is_learned else state
+        return State.RELEARNING if state is State.REVIEW and self.queue in _LEARNING_QUEUES else state
 
 
-def card(row: Sequence[Any]) -> AnkiCard:
+def parse_card(row: Sequence[Any]) -> AnkiCard:
     """A row, checked."""
-    read = AnkiCard(_data(row[-1]), *whole("card", row[:-1]))
-    if read.type not in _STATES or not 0 <= read.ord <= _MOST_TEMPLATES:
-        raise BadPackage(f"The card {read.id} has type {read.type} and template {read.ord}, as none has. {AGAIN}")
-    return read
+    card = AnkiCard(_parse_data(row[-1]), *parse_integers("card", row[:-1]))
+    if card.type not in _STATES or not 0 <= card.ord <= _MAX_ORDINAL:
+        raise damaged(f"The card {card.id} has type {card.type} and template {card.ord}, which is not valid.")
+    return card
 
 
-def whole(what: str, values: Sequence[Any]) -> list[int]:
-    """Numbers of a row, which may hold anything. The first is its id. Old versions of Anki wrote 5.0 for 5."""
-    # Nearly all rows are as they should be, and there are many.
-    if _WHOLE.issuperset(map(type, values)) and min(values) >= -_LATEST_ID and max(values) <= _LATEST_ID:
-        return list(values)
-    numbers: list[int] = []
-    for value in values:
-        number = int(value) if isinstance(value, float) and isfinite(value) else value
-        if not isinstance(number, int) or abs(number) > _LATEST_ID:
-            raise BadPackage(f"The {what} {values[0]!r:.50} has {value!r:.50} where a number belongs. {AGAIN}")
-        numbers.append(number)
-    return numbers
+def creation_time(id: int, default: datetime) -> datetime:
+    """The creation time of a note or card: its id, except from programs that assign other ids."""
+    return parse_timestamp(id / 1000) if id > 0 else default
 
 
-def made_at(number: int, otherwise: datetime) -> datetime:
-    """When a note or card was made, by its id. Some programs number them in other ways."""
-    return moment(number / 1000) if number > 0 else otherwise
-
-
-def _data(text: Any) -> Mapping[str, Any]:
-    """What a card carries besides its columns. What cannot be read is left out, as Anki does."""
+def _parse_data(text: Any) -> Mapping[str, Any]:
+    """The column `data`. Anki ignores it if it is not valid JSON, and so do we."""
     if not isinstance(text, str) or not text.startswith("{"):
         return {}
     try:
-        found = from_json(text)
+        data = from_json(text)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    return data if isinstance(data, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
-def _number(value: Any) -> float | None:
+def _finite_number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
-# --- cards -------------------------------------------------------------------------------------------------
-
-
-class Cards:
-    """Cards read one after another, with what they refer to."""
+class CardConverter:
+    """Converts the cards of a collection. `note_indexes` and `deck_indexes` are by Anki's ids."""
 
     def __init__(
-        self, described: Described, notes: Mapping[int, int], decks: Mapping[int, int], log: Mapping[int, list[Entry]]
+        self,
+        collection: Collection,
+        note_indexes: Mapping[int, int],
+        deck_indexes: Mapping[int, int],
+        log: Mapping[int, list[RevlogEntry]],
     ) -> None:
-        self._described = described
-        self._notes = notes
-        self._decks = decks
+        self._collection = collection
+        self._note_indexes = note_indexes
+        self._deck_indexes = deck_indexes
         self._log = log
-        self._memories: dict[int, Memories] = {}
-        self._steps: dict[int, tuple[int, int]] = {}
+        self._estimators: dict[int, MemoryEstimator] = {}
+        self._step_counts: dict[int, tuple[int, int]] = {}
 
-    def packed(self, card: AnkiCard, written_at: datetime) -> PackedCard:
-        """A card in our words."""
-        if card.nid not in self._notes:
-            raise BadPackage(f"The card {card.id} belongs to the note {card.nid}, which is not in the file. {AGAIN}")
+    def convert(self, card: AnkiCard, written_at: datetime) -> PackageCard:
+        if card.nid not in self._note_indexes:
+            raise damaged(f"The card {card.id} belongs to the note {card.nid}, which is not in the file.")
         state = card.state
         is_new = state is State.NEW
-        position = card.date if is_new else _number(card.data.get("pos")) or 0
-        return PackedCard(
-            note=self._notes[card.nid],
-            deck=self._decks[card.home],
+        position = card.home_due if is_new else _finite_number(card.data.get("pos")) or 0
+        return PackageCard(
+            note=self._note_indexes[card.nid],
+            deck=self._deck_indexes[card.home_deck_id],
             ordinal=card.ord,
-            position=_bounded(int(position)),
+            position=clamp_count(int(position)),
             schedule=Schedule() if is_new else self._schedule(card, state),
-            reps=_bounded(card.reps),
-            lapses=_bounded(card.lapses),
-            suspended=card.queue == _SUSPENDED,
-            buried=card.queue in _BURIED,
-            created_at=made_at(card.id, written_at),
+            reps=clamp_count(card.reps),
+            lapses=clamp_count(card.lapses),
+            suspended=card.queue == _SUSPENDED_QUEUE,
+            buried=card.queue in _BURIED_QUEUES,
+            created_at=creation_time(card.id, written_at),
         )
 
     def _schedule(self, card: AnkiCard, state: State) -> Schedule:
@@ -157,104 +135,50 @@ class Cards:
         last_review = self._last_review(card, log)
         due = self._due(card, last_review)
         if last_review is None and state is not State.LEARNING:
-            last_review = due - timedelta(days=min(max(card.ivl, 1), int(_HIGHEST_STABILITY)))
-        stability, difficulty = self._memory(card, state, log)
+            last_review = due - timedelta(days=min(max(card.ivl, 1), int(_MAX_STABILITY)))
+        stability, difficulty = self._memory_state(card, state, log)
         step = None if state is State.REVIEW else self._step(card, state)
         return Schedule(state, step, stability, difficulty, due, last_review)
 
-    def _last_review(self, card: AnkiCard, log: Sequence[Entry]) -> datetime | None:
-        if seconds := _number(card.data.get("lrt")):
-            return moment(int(seconds))
+    def _last_review(self, card: AnkiCard, log: Sequence[RevlogEntry]) -> datetime | None:
+        if seconds := _finite_number(card.data.get("lrt")):
+            return parse_timestamp(int(seconds))
         return next((entry.at for entry in reversed(log) if entry.is_answer), None)
 
     def _due(self, card: AnkiCard, last_review: datetime | None) -> datetime:
-        if card.date > _FIRST_SECOND:
-            return moment(card.date)
+        if card.home_due > _FIRST_TIMESTAMP:
+            return parse_timestamp(card.home_due)
         try:
-            return self._described.days.moment(card.date, last_review)
+            return self._collection.calendar.time_on(card.home_due, last_review)
         except OverflowError:
-            raise BadPackage(f"The card {card.id} is due on day {card.date:,}, which never comes. {AGAIN}") from None
+            raise damaged(f"The card {card.id} is due on day {card.home_due:,}, which is not valid.") from None
 
-    def _memory(self, card: AnkiCard, state: State, log: Sequence[Entry]) -> tuple[float | None, float | None]:
-        stability, difficulty = _number(card.data.get("s")), _number(card.data.get("d"))
+    def _memory_state(
+        self, card: AnkiCard, state: State, log: Sequence[RevlogEntry]
+    ) -> tuple[float | None, float | None]:
+        stability, difficulty = _finite_number(card.data.get("s")), _finite_number(card.data.get("d"))
         if stability and difficulty:
             return (
-                min(max(stability, _LOWEST_STABILITY), _HIGHEST_STABILITY),
+                min(max(stability, _MIN_STABILITY), _MAX_STABILITY),
                 min(max(difficulty, 1.0), 10.0),
             )
         if state is State.LEARNING and not any(entry.is_answer for entry in log):
             return None, None
-        if card.home not in self._memories:
-            self._memories[card.home] = Memories(self._options(card), self._described.days)
-        return self._memories[card.home].of(Aged(card.ivl, card.factor), log)
+        deck_id = card.home_deck_id
+        if deck_id not in self._estimators:
+            self._estimators[deck_id] = MemoryEstimator(self._options(card), self._collection.calendar)
+        return self._estimators[deck_id].estimate(card.ivl, card.factor, log)
 
     def _step(self, card: AnkiCard, state: State) -> int:
-        """Anki counts the steps that are left; the thousands are those that fit into the day."""
-        if card.home not in self._steps:
-            preset = as_preset(self._options(card))
-            self._steps[card.home] = len(preset.learning_steps), len(preset.relearning_steps)
-        learning, relearning = self._steps[card.home]
+        """The learning step. Anki stores the number of steps left, plus 1,000 for each step left today."""
+        deck_id = card.home_deck_id
+        if deck_id not in self._step_counts:
+            preset = to_preset(self._options(card))
+            self._step_counts[deck_id] = len(preset.learning_steps), len(preset.relearning_steps)
+        learning, relearning = self._step_counts[deck_id]
         steps = learning if state is State.LEARNING else relearning
         return min(max(steps - card.left % 1000, 0), max(steps - 1, 0))
 
-    def _options(self, card: AnkiCard) -> Options:
-        deck = self._described.decks.get(card.home)
-        return deck.options if deck else Options()
-
-
-def _bounded(value: int) -> int:
-    return value if 0 <= value <= _HIGHEST else min(max(value, 0), _HIGHEST)
-
-
-# --- the log -----------------------------------------------------------------------------------------------
-
-
-def log_by_card(rows: Iterable[Sequence[Any]]) -> dict[int, list[Entry]]:
-    """The entries of each card, the oldest first."""
-    log: defaultdict[int, list[Entry]] = defaultdict(list)
-    for row in rows:
-        number, card, rating, interval, last_interval, ease, duration, kind = whole("review", row)
-        if not 0 <= rating <= _HARDEST:
-            raise BadPackage(f"The review {number} has the answer {rating}, and Anki has 0 to {_HARDEST}. {AGAIN}")
-        log[card].append(Entry(moment(number / 1000), rating, interval, last_interval, ease, duration, kind))
-    return log
-
-
-def reviews(log: Mapping[int, list[Entry]], places: Mapping[int, int]) -> list[PackedReview]:
-    """All answers in the order they were given. Those to cards that are gone are left out."""
-    found = [
-        review for number, entries in log.items() if number in places for review in _answers(entries, places[number])
-    ]
-    return sorted(found, key=lambda review: review.reviewed_at)
-
-
-def _answers(entries: Sequence[Entry], place: int) -> Iterator[PackedReview]:
-    is_new = True
-    for entry in entries:
-        if entry.is_reset:
-            is_new = True
-        if not entry.is_answer:
-            continue
-        is_by_fsrs = _LOWEST_DIFFICULTY <= entry.ease <= _HIGHEST_DIFFICULTY
-        yield PackedReview(
-            card=place,
-            rating=entry.rating,
-            reviewed_at=entry.at,
-            duration_ms=_bounded(entry.duration_ms),
-            state=_state_before(entry, is_new=is_new),
-            interval_s=_seconds(entry.interval),
-            last_interval_s=_seconds(entry.last_interval),
-            difficulty=(entry.ease / 1000 - 0.1) * 9 + 1 if is_by_fsrs else None,
-        )
-        is_new = False
-
-
-def _state_before(entry: Entry, *, is_new: bool) -> State:
-    """An early review in a filtered deck is a review."""
-    if entry.kind == LEARNING:
-        return State.NEW if is_new else State.LEARNING
-    return State.RELEARNING if entry.kind == RELEARNING else State.REVIEW
-
-
-def _seconds(interval: int) -> int:
-    return _bounded(interval) * DAY if interval > 0 else _bounded(-interval)
+    def _options(self, card: AnkiCard) -> DeckOptions:
+        deck = self._collection.decks.get(card.home_deck_id)
+        return deck.options if deck else DeckOptions()

@@ -1,84 +1,70 @@
-"""What a collection says about itself: its decks, note types and days, whichever way it says it."""
+"""The decks, note types and calendar of a collection. schema11 and schema15 read them from its two forms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from mcp_noema.anki.archive import AGAIN
-from mcp_noema.anki.deck_options import Options, as_preset, with_limits
-from mcp_noema.anki.package import BadPackage, DayCount, PackedDeck
+from mcp_noema.anki.deck_options import DeckLimits, DeckOptions, deck_preset
+from mcp_noema.anki.package import BadPackage, CollectionCalendar, PackageDeck, damaged
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
 
-_FURTHEST_WEST = 23 * 60
-_LAST_SECOND = 253_402_300_799
-"""Of the year 9999."""
+_MAX_UTC_OFFSET_MINUTES = 23 * 60
+_MAX_TIMESTAMP = 253_402_300_799
+"""The last second of the year 9999."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What cards and notes refer to, by the ids that Anki gave them."""
+class Collection:
+    """What cards and notes refer to, by Anki's ids."""
 
     decks: Mapping[int, "AnkiDeck"]
-    types: Mapping[int, NoteType]
-    days: DayCount
+    note_types: Mapping[int, NoteType]
+    calendar: CollectionCalendar
 
 
 @dataclass(frozen=True, slots=True)
 class AnkiDeck:
-    """A deck with the options that hold for its cards. A filtered one only borrows cards."""
+    """A deck with the options of its cards. A filtered deck only borrows cards from other decks."""
 
-    packed: PackedDeck
-    options: Options
+    deck: PackageDeck
+    options: DeckOptions
     is_filtered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OwnLimits:
-    """What one deck sets besides its options."""
-
-    new: int | None = None
-    reviews: int | None = None
-    retention: float | None = None
-
-
-def deck(name: str, description: str, options: Options, own: OwnLimits) -> AnkiDeck:
-    """A deck that cards live in."""
-    preset = None if options.is_untouched else as_preset(options)
-    preset = with_limits(preset, own.new, own.reviews, own.retention)
-    return AnkiDeck(PackedDeck(named(name), description, preset), options)
+def normal_deck(name: str, description: str, options: DeckOptions, limits: DeckLimits) -> AnkiDeck:
+    return AnkiDeck(PackageDeck(_deck_name(name), description, deck_preset(options, limits)), options)
 
 
 def filtered_deck(name: str) -> AnkiDeck:
-    """A deck that cards visit."""
-    return AnkiDeck(PackedDeck(named(name)), Options(), is_filtered=True)
+    return AnkiDeck(PackageDeck(_deck_name(name)), DeckOptions(), is_filtered=True)
 
 
-def named(name: str) -> str:
-    """A deck's name as we write it: no part is empty."""
+def _deck_name(name: str) -> str:
+    """A deck's path with our separator and without empty parts."""
     parts = [part.strip() or "blank" for part in name.replace("\x1f", SEPARATOR).split(SEPARATOR)]
-    if len(whole := SEPARATOR.join(parts)) > LONGEST_NAME:
+    if len(path := SEPARATOR.join(parts)) > LONGEST_NAME:
         raise BadPackage(
-            f"The deck {whole[:50]!r}... has a name of {len(whole)} characters, and {LONGEST_NAME} are the most. "
-            "Shorten it in Anki and export again."
+            f"The deck {path[:50]!r}... has a name of {len(path)} characters; at most {LONGEST_NAME} are allowed. "
+            "Shorten it in Anki and export it again."
         )
-    return whole
+    return path
 
 
-def moment(seconds: float) -> datetime:
-    """A moment in a file."""
-    if not 0 <= seconds <= _LAST_SECOND:
-        raise BadPackage(f"The file speaks of {seconds:.0f} seconds after 1970, which no clock shows. {AGAIN}")
+def parse_timestamp(seconds: float) -> datetime:
+    """A time from a file, in UTC."""
+    if not 0 <= seconds <= _MAX_TIMESTAMP:
+        raise damaged(f"The file has the time {seconds:.0f} (seconds since 1970), which is not valid.")
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def days(created: int, west: int | None, hour: int) -> DayCount:
-    """Day 0 is the day on which the collection was made, by the clock there: it is `west` minutes behind UTC.
+def parse_calendar(created: int, minutes_west: int | None, start_hour: int) -> CollectionCalendar:
+    """The calendar of a collection. Day 0 is the day it was created, in a time zone `minutes_west` of UTC.
 
-    Old collections do not say where that was. Theirs is the moment at which their first day began.
+    Old collections have no time zone. Their creation time is the start of their first day.
     """
-    began = moment(created)
-    if west is None:
-        return DayCount(began.date(), UTC, began.hour)
-    west = min(max(west, -_FURTHEST_WEST), _FURTHEST_WEST)
-    zone = timezone(timedelta(minutes=-west)) if west else UTC
-    return DayCount(began.astimezone(zone).date(), zone, hour)
+    created_at = parse_timestamp(created)
+    if minutes_west is None:
+        return CollectionCalendar(created_at.date(), UTC, created_at.hour)
+    minutes_west = min(max(minutes_west, -_MAX_UTC_OFFSET_MINUTES), _MAX_UTC_OFFSET_MINUTES)
+    zone = timezone(timedelta(minutes=-minutes_west)) if minutes_west else UTC
+    return CollectionCalendar(created_at.astimezone(zone).date(), zone, start_hour)

@@ -1,4 +1,4 @@
-"""What Anki calls deck options and we call a preset, in both languages."""
+"""Anki's deck options, converted to a preset and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,15 +12,15 @@ from mcp_noema.model import Preset
 
 LOWEST_RETENTION, HIGHEST_RETENTION = 0.7, 0.99
 LONGEST_INTERVAL = 36_500
-MOST_A_DAY = 9999
-MOST_LAPSES = 99
-MOST_STEPS = 10
-DAY = 86_400
+MAX_CARDS_PER_DAY = 9999
+MAX_LEECH_THRESHOLD = 99
+MAX_STEPS = 10
+DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """A preset as Anki has it, with its defaults. Steps are minutes."""
+class DeckOptions:
+    """A preset in Anki's units, with Anki's defaults. Steps are minutes."""
 
     learning_steps: Sequence[float] = (1.0, 10.0)
     relearning_steps: Sequence[float] = (10.0,)
@@ -33,72 +33,84 @@ class Options:
     parameters: Sequence[float] = ()
     sm2_retention: float = 0.9
     is_untouched: bool = False
-    """Nobody has ever changed it: then it says nothing about what the person wants."""
+    """Never edited, so that it does not express what the user wants."""
 
 
-def as_preset(options: Options) -> Preset:
-    """The preset, with everything within the bounds that update-deck has too."""
+@dataclass(frozen=True, slots=True)
+class DeckLimits:
+    """The settings that a single deck overrides; None for the others."""
+
+    new_per_day: int | None = None
+    reviews_per_day: int | None = None
+    desired_retention: float | None = None
+
+
+def deck_preset(options: DeckOptions, limits: DeckLimits) -> Preset | None:
+    """The preset of a deck; None if neither its options nor the deck itself set anything."""
+    preset = None if options.is_untouched else to_preset(options)
+    if limits == DeckLimits():
+        return preset
+    preset = preset or to_preset(DeckOptions())
+    changes: dict[str, Any] = {}
+    if limits.new_per_day is not None:
+        changes["new_per_day"] = _clamp(limits.new_per_day, 0, MAX_CARDS_PER_DAY)
+    if limits.reviews_per_day is not None:
+        changes["reviews_per_day"] = _clamp(limits.reviews_per_day, 0, MAX_CARDS_PER_DAY)
+    if limits.desired_retention is not None:
+        changes["desired_retention"] = _retention(limits.desired_retention)
+    return replace(preset, **changes)
+
+
+def to_preset(options: DeckOptions) -> Preset:
+    """The preset, with every value clamped to the bounds of update-deck."""
     return Preset(
         desired_retention=_retention(options.desired_retention),
         learning_steps=_seconds(options.learning_steps),
         relearning_steps=_seconds(options.relearning_steps),
-        maximum_interval=_within(options.maximum_interval, 1, LONGEST_INTERVAL),
-        new_per_day=_within(options.new_per_day, 0, MOST_A_DAY),
-        reviews_per_day=_within(options.reviews_per_day, 0, MOST_A_DAY),
-        leech_threshold=_within(options.leech_threshold, 1, MOST_LAPSES),
+        maximum_interval=_clamp(options.maximum_interval, 1, LONGEST_INTERVAL),
+        new_per_day=_clamp(options.new_per_day, 0, MAX_CARDS_PER_DAY),
+        reviews_per_day=_clamp(options.reviews_per_day, 0, MAX_CARDS_PER_DAY),
+        leech_threshold=_clamp(options.leech_threshold, 1, MAX_LEECH_THRESHOLD),
         bury_siblings=options.bury_siblings,
-        parameters=_weights(options.parameters),
+        parameters=_parameters(options.parameters),
     )
 
 
-def with_limits(preset: Preset | None, new: int | None, reviews: int | None, retention: float | None) -> Preset | None:
-    """The preset of one deck that has limits of its own."""
-    if new is None and reviews is None and retention is None:
-        return preset
-    preset = preset or as_preset(Options())
-    return replace(
-        preset,
-        new_per_day=preset.new_per_day if new is None else _within(new, 0, MOST_A_DAY),
-        reviews_per_day=preset.reviews_per_day if reviews is None else _within(reviews, 0, MOST_A_DAY),
-        desired_retention=preset.desired_retention if retention is None else _retention(retention),
-    )
-
-
-def _within(value: int, low: int, high: int) -> int:
+def _clamp(value: int, low: int, high: int) -> int:
     return min(max(value, low), high)
 
 
 def _retention(value: float) -> float:
-    """Files from before FSRS have 0, or none at all."""
+    """Files from before FSRS have 0 or no value."""
     return min(max(value, LOWEST_RETENTION), HIGHEST_RETENTION) if isfinite(value) and value else 0.9
 
 
 def _seconds(minutes: Sequence[float]) -> tuple[int, ...]:
-    """Steps in seconds, without those of no length. They never get shorter."""
-    steps = [round(each * 60) for each in minutes if isfinite(each) and 0 < each * 60 <= LONGEST_INTERVAL * DAY]
-    return tuple(sorted(max(step, 1) for step in steps)[:MOST_STEPS])
+    """Steps in seconds, in ascending order and without empty ones."""
+    steps = [round(step * 60) for step in minutes if isfinite(step) and 0 < step * 60 <= LONGEST_INTERVAL * DAY_SECONDS]
+    return tuple(sorted(max(step, 1) for step in steps)[:MAX_STEPS])
 
 
-def _weights(parameters: Sequence[float]) -> tuple[float, ...] | None:
-    """The weights of FSRS-6, also from those before it. They are cut to their bounds, as Anki cuts what it uses."""
+def _parameters(parameters: Sequence[float]) -> tuple[float, ...] | None:
+    """FSRS-6 parameters, filled up from older versions and clamped to their bounds, as in Anki."""
     if not parameters:
         return None
     try:
         filled = check_and_fill_parameters(list(parameters))
     except (ValueError, OverflowError):
         return None
-    # What is there already keeps all its digits.
-    whole = parameters if len(parameters) == len(filled) else filled
-    bounds = zip(whole, LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS, strict=True)
+    # FSRS-6 parameters keep all their digits: the library returns 32-bit floats.
+    full = parameters if len(parameters) == len(filled) else filled
+    bounds = zip(full, LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS, strict=True)
     return tuple(min(max(value, low), high) for value, low, high in bounds)
 
 
-def as_json(preset: Preset, number: int, name: str, changed: int) -> dict[str, Any]:
-    """Deck options as Anki's schema 11 has them."""
+def to_json(preset: Preset, id: int, name: str, modified: int) -> dict[str, Any]:
+    """Deck options in the JSON of schema 11."""
     bury = preset.bury_siblings
     return {
-        "id": number,
-        "mod": changed,
+        "id": id,
+        "mod": modified,
         "name": name,
         "usn": -1,
         "maxTaken": 60,
@@ -124,7 +136,7 @@ def as_json(preset: Preset, number: int, name: str, changed: int) -> dict[str, A
         },
         "lapse": {
             "delays": [step / 60 for step in preset.relearning_steps],
-            # Only tagged, not suspended: as here.
+            # A leech is tagged, not suspended, as in our own scheduling.
             "leechAction": 1,
             "leechFails": preset.leech_threshold,
             "minInt": 1,

@@ -1,117 +1,77 @@
-"""FSRS memory for cards that Anki scheduled without FSRS, found the way Anki finds it when FSRS is switched on.
+"""FSRS memory states for cards that Anki scheduled without FSRS, as Anki computes them when FSRS is switched on.
 
-Where the log has the card from its first learning step on, its answers are replayed. Where the log begins later, the
-first answer left in it stands for what came before, by its interval and ease. Where there is no log, the interval and
-ease of the card itself do. The formulas are those of fsrs-rs, which Anki runs on too.
+If the log has the card from its first learning step on, its answers are replayed. If the log begins later, the
+interval and ease of the first answer in it stand for the earlier ones. If there is no log, the interval and ease of
+the card itself do. The formulas are those of fsrs-rs, which Anki uses too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
 
 from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, MemoryState
 
-from mcp_noema.anki.deck_options import Options, as_preset
-from mcp_noema.anki.package import DayCount
+from mcp_noema.anki.deck_options import DeckOptions, to_preset
+from mcp_noema.anki.package import CollectionCalendar
+from mcp_noema.anki.revlog import LEARNING, RevlogEntry
 
-LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
-"""The kinds of entries in Anki's log."""
-_EASIEST_BY_FSRS = 1.1
-"""What looks like a lower ease is a difficulty: FSRS writes it in the same place."""
-_USUAL_EASE = 2500
-_SHORTEST = 0.001
-"""The lowest stability that FSRS knows."""
+_MAX_DIFFICULTY_FACTOR = 1.1
+"""A lower factor is not an ease but a difficulty, which FSRS writes in the same column."""
+_DEFAULT_EASE = 2500
+_MIN_STABILITY = 0.001
 
 
-class Entry(NamedTuple):
-    """An entry of Anki's log. The interval is days, or seconds below 0."""
+class MemoryEstimator:
+    """Computes memory states with the FSRS parameters of some deck options."""
 
-    at: datetime
-    rating: int
-    interval: int
-    last_interval: int
-    ease: int
-    duration_ms: int
-    kind: int
+    def __init__(self, options: DeckOptions, calendar: CollectionCalendar) -> None:
+        self._fsrs = FSRS(list(to_preset(options).parameters or ()))
+        self._sm2_retention = options.sm2_retention if 0 < options.sm2_retention < 1 else 0.9
+        self._calendar = calendar
 
-    @property
-    def is_answer(self) -> bool:
-        """Whether it says something about memory: not a change by hand, and no cramming."""
-        return self.rating > 0 and self.kind not in (MANUAL, RESCHEDULED) and not self.is_cramming
+    def estimate(self, interval_days: int, ease: int, log: Sequence[RevlogEntry]) -> tuple[float, float]:
+        """The stability and difficulty of a card with this interval, ease and log."""
+        answers, is_complete = _relevant_answers(log)
+        state = self._replay(answers, is_complete=is_complete) or self._from_sm2(ease or _DEFAULT_EASE, interval_days)
+        return max(state.stability, _MIN_STABILITY), min(max(state.difficulty, 1.0), 10.0)
 
-    @property
-    def is_cramming(self) -> bool:
-        """Whether it was an extra look that changed nothing."""
-        return self.kind == FILTERED and self.ease == 0
-
-    @property
-    def is_reset(self) -> bool:
-        """Whether it made the card new again."""
-        return self.kind == MANUAL and self.ease == 0
-
-
-@dataclass(frozen=True, slots=True)
-class Aged:
-    """What a card says about its memory without FSRS. The interval is days."""
-
-    interval: int
-    ease: int
-
-
-class Memories:
-    """FSRS with the weights of some deck options."""
-
-    def __init__(self, options: Options, days: DayCount) -> None:
-        self._fsrs = FSRS(list(as_preset(options).parameters or ()))
-        self._retention = options.sm2_retention if 0 < options.sm2_retention < 1 else 0.9
-        self._days = days
-
-    def of(self, card: Aged, log: Sequence[Entry]) -> tuple[float, float]:
-        """Stability and difficulty."""
-        answers, is_whole = _history(log)
-        state = self._replayed(answers, is_whole=is_whole) or self._from_ease(card.ease or _USUAL_EASE, card.interval)
-        return max(state.stability, _SHORTEST), min(max(state.difficulty, 1.0), 10.0)
-
-    def _replayed(self, answers: Sequence[Entry], *, is_whole: bool) -> MemoryState | None:
-        gaps = self._gaps(answers)
-        reviews = [FSRSReview(entry.rating, gap) for entry, gap in zip(answers, gaps, strict=True)]
-        if is_whole:
+    def _replay(self, answers: Sequence[RevlogEntry], *, is_complete: bool) -> MemoryState | None:
+        elapsed = self._elapsed_days(answers)
+        reviews = [FSRSReview(entry.rating, days) for entry, days in zip(answers, elapsed, strict=True)]
+        if is_complete:
             return self._fsrs.memory_state(FSRSItem(reviews))
         if not answers:
             return None
-        after_first = self._from_ease(answers[0].ease or _USUAL_EASE, answers[0].interval)
+        after_first = self._from_sm2(answers[0].ease or _DEFAULT_EASE, answers[0].interval)
         return self._fsrs.memory_state(FSRSItem(reviews[1:]), after_first) if reviews[1:] else after_first
 
-    def _gaps(self, answers: Sequence[Entry]) -> list[int]:
-        numbers = [self._days.number(entry.at) for entry in answers]
-        return [0, *(max(later - earlier, 0) for earlier, later in pairwise(numbers))][: len(numbers)]
+    def _elapsed_days(self, answers: Sequence[RevlogEntry]) -> list[int]:
+        days = [self._calendar.day_number(entry.at) for entry in answers]
+        return [0, *(max(later - earlier, 0) for earlier, later in pairwise(days))][: len(days)]
 
-    def _from_ease(self, ease: int, interval: int) -> MemoryState:
+    def _from_sm2(self, ease: int, interval_days: int) -> MemoryState:
         factor = ease / 1000
-        state = self._fsrs.memory_state_from_sm2(max(factor, 1.3), float(max(interval, 1)), self._retention)
-        if factor > _EASIEST_BY_FSRS:
+        state = self._fsrs.memory_state_from_sm2(max(factor, 1.3), float(max(interval_days, 1)), self._sm2_retention)
+        if factor > _MAX_DIFFICULTY_FACTOR:
             return state
         return MemoryState(state.stability, min(max((factor - 0.1) * 9 + 1, 1.0), 10.0))
 
 
-def _history(log: Sequence[Entry]) -> tuple[list[Entry], bool]:
-    """The answers that memory rests on, and whether they begin with the first step of learning.
+def _relevant_answers(log: Sequence[RevlogEntry]) -> tuple[list[RevlogEntry], bool]:
+    """The answers that the memory state depends on, and whether they begin with the first learning step.
 
-    Read backwards: to the beginning of the last time it was learned, or to where it was made new, if it was.
+    Read backwards, to the start of the last time the card was learned, or to its last reset.
     """
-    learned: int | None = None
-    answered: int | None = None
-    for place in reversed(range(len(log))):
-        entry = log[place]
+    learning_start: int | None = None
+    first_answer: int | None = None
+    for index in reversed(range(len(log))):
+        entry = log[index]
         if entry.is_answer:
-            answered = place
+            first_answer = index
         if entry.is_answer and entry.kind == LEARNING:
-            learned = place
-        elif (learned is not None and not entry.is_cramming) or entry.is_reset:
+            learning_start = index
+        elif (learning_start is not None and not entry.is_cramming) or entry.is_reset:
             break
-    begin = answered if learned is None else learned
-    if begin is None:
+    start = first_answer if learning_start is None else learning_start
+    if start is None:
         return [], False
-    return [entry for entry in log[begin:] if entry.is_answer], learned is not None
+    return [entry for entry in log[start:] if entry.is_answer], learning_start is not None

@@ -1,6 +1,6 @@
-"""What an Anki package holds, in our words. Reading makes it of a file, writing makes a file of it.
+"""The content of an Anki package, as records. package_reader reads it from a file, package_writer writes it to one.
 
-Notes, decks and cards are named by their place in the package: a card has the number of its note in `notes`.
+Cards refer to notes and decks, and reviews to cards, by their index in the package.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,17 @@ NOON = timedelta(hours=12)
 
 
 class BadPackage(InvalidArguments):
-    """A file that is no Anki package, or a broken or hostile one. Nothing was changed."""
+    """The file is not an Anki package, or it is damaged or hostile. Nothing was changed."""
+
+
+def damaged(problem: str) -> BadPackage:
+    """The error for a file that a new export may fix."""
+    return BadPackage(f"{problem} Export it again from Anki (File > Export).")
 
 
 @dataclass(frozen=True, slots=True)
-class PackedDeck:
-    """A deck. Without a preset, it has nothing to say about scheduling."""
+class PackageDeck:
+    """A deck; `preset` is None if the file sets no options for it."""
 
     name: str
     description: str = ""
@@ -27,8 +32,8 @@ class PackedDeck:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedNote:
-    """A note. Its guid is the same in every collection that it is in."""
+class PackageNote:
+    """A note; `guid` is the same in every collection."""
 
     guid: str
     type: NoteType
@@ -39,8 +44,8 @@ class PackedNote:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedCard:
-    """A card: `note` and `deck` are places in the package. `buried` means on the day the package was written."""
+class PackageCard:
+    """A card; `note` and `deck` are indexes. `buried` applies to the day on which the package was written."""
 
     note: int
     deck: int
@@ -54,10 +59,10 @@ class PackedCard:
     created_at: datetime
 
 
-class PackedReview(NamedTuple):
-    """One answer to the card at that place. `state` is how far the card was before, `difficulty` what it was after.
+class PackageReview(NamedTuple):
+    """One answer; `card` is an index. `state` is the card's before the answer, `difficulty` the card's after it.
 
-    A named tuple, because there are many: it is made five times as fast as a frozen dataclass.
+    A named tuple, because there are many: creating it is five times as fast as a frozen dataclass.
     """
 
     card: int
@@ -72,12 +77,12 @@ class PackedReview(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """All of it. `zone` and `day_start_hour` say when a new day begins where it was learned."""
+    """A whole package. A learning day begins at `day_start_hour` in `zone`."""
 
-    decks: tuple[PackedDeck, ...]
-    notes: tuple[PackedNote, ...]
-    cards: tuple[PackedCard, ...]
-    reviews: tuple[PackedReview, ...]
+    decks: tuple[PackageDeck, ...]
+    notes: tuple[PackageNote, ...]
+    cards: tuple[PackageCard, ...]
+    reviews: tuple[PackageReview, ...]
     written_at: datetime
     media: tuple[str, ...] = ()
     zone: tzinfo = UTC
@@ -85,26 +90,26 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class DayCount:
-    """How Anki dates reviews: by the number of days since the collection began. A day begins at `hour` in `zone`."""
+class CollectionCalendar:
+    """Anki's day numbers: days since the collection was created. A day begins at `start_hour` in `zone`."""
 
     first: date
     zone: tzinfo
-    hour: int
+    start_hour: int
 
-    def date_of(self, moment: datetime) -> date:
-        """The learning day of a moment."""
-        return (moment.astimezone(self.zone) - timedelta(hours=self.hour)).date()
+    def date_of(self, at: datetime) -> date:
+        """The learning day of a time."""
+        return (at.astimezone(self.zone) - timedelta(hours=self.start_hour)).date()
 
-    def number(self, moment: datetime) -> int:
-        """How many days after the first."""
-        return (self.date_of(moment) - self.first).days
+    def day_number(self, at: datetime) -> int:
+        """The number of the learning day of a time."""
+        return (self.date_of(at) - self.first).days
 
-    def moment(self, number: int, like: datetime | None) -> datetime:
-        """On the day of that number, as late in the day as `like` was: then an interval has whole days."""
-        begins = self._begins(self.first + timedelta(days=number))
-        late = like.astimezone(self.zone) - self._begins(self.date_of(like)) if like else NOON
-        return (begins + late).astimezone(UTC)
+    def time_on(self, day_number: int, like: datetime | None) -> datetime:
+        """A time on that day, as far into the day as `like` is into its own, so that intervals are whole days."""
+        start = self._day_start(self.first + timedelta(days=day_number))
+        offset = like.astimezone(self.zone) - self._day_start(self.date_of(like)) if like else NOON
+        return (start + offset).astimezone(UTC)
 
-    def _begins(self, day: date) -> datetime:
-        return datetime.combine(day, time(self.hour), self.zone)
+    def _day_start(self, day: date) -> datetime:
+        return datetime.combine(day, time(self.start_hour), self.zone)

@@ -1,4 +1,4 @@
-"""An .apkg or .colpkg file -> a Package. The file may come from anywhere: a bad one is an error, and no more."""
+"""Reads an .apkg or .colpkg file. The file is not trusted: whatever is wrong with it raises BadPackage."""
 
 import sqlite3
 import tempfile
@@ -8,107 +8,115 @@ from pathlib import Path
 from typing import Any
 
 from mcp_noema.anki import schema11, schema15
-from mcp_noema.anki.archive import AGAIN, Limits, unpack
-from mcp_noema.anki.cards import CARDS, LOG, AnkiCard, Cards, card, log_by_card, made_at, reviews, whole
-from mcp_noema.anki.collection import AnkiDeck, Described, moment
-from mcp_noema.anki.database import check, opened, rows
-from mcp_noema.anki.deck_options import Options
-from mcp_noema.anki.package import BadPackage, Package, PackedDeck, PackedNote
+from mcp_noema.anki.archive import EXPORT_FOR_OLDER, ReadLimits, extract_collection
+from mcp_noema.anki.cards import CARD_COLUMNS, AnkiCard, CardConverter, creation_time, parse_card
+from mcp_noema.anki.collection import AnkiDeck, Collection, parse_timestamp
+from mcp_noema.anki.database import check_tables, open_read_only, read_rows
+from mcp_noema.anki.deck_options import DeckOptions
+from mcp_noema.anki.integers import parse_integers
+from mcp_noema.anki.package import BadPackage, Package, PackageDeck, PackageNote, damaged
+from mcp_noema.anki.revlog import REVLOG_COLUMNS, entries_by_card, package_reviews
 from mcp_noema.model import NoteType
 
-_IN_JSON = 11
-_IN_TABLES = range(15, 19)
-_COLLECTION = "ver crt mod conf models decks dconf"
-_NOTES = "id guid mid mod tags flds"
-_BETWEEN_FIELDS = "\x1f"
+_SCHEMA_11 = 11
+_SCHEMAS_FROM_15 = range(15, 19)
+_COL_COLUMNS = "ver crt mod conf models decks dconf"
+_NOTE_COLUMNS = "id guid mid mod tags flds"
+_FIELD_SEPARATOR = "\x1f"
 _LONGEST_GUID = 255
-_DEFAULT = 1
-"""The deck that every collection has, wanted or not."""
-_HOMELESS = AnkiDeck(PackedDeck("Default"), Options())
+_DEFAULT_DECK_ID = 1
+"""A deck that exists in every collection, used or not."""
+_DEFAULT_DECK = AnkiDeck(PackageDeck("Default"), DeckOptions())
 
 
-def read_package(path: Path, limits: Limits | None = None) -> Package:
-    """What is in the file."""
-    limits = limits or Limits()
+def read_package(path: Path, limits: ReadLimits | None = None) -> Package:
+    """The content of the file."""
+    limits = limits or ReadLimits()
     with tempfile.TemporaryDirectory(prefix="anki-") as folder:
-        collection = Path(folder) / "collection"
-        media = unpack(path, collection, limits)
-        with opened(collection) as connection:
+        collection_file = Path(folder) / "collection"
+        media = extract_collection(path, collection_file, limits)
+        with open_read_only(collection_file) as connection:
             return _package(connection, media, limits)
 
 
-def _package(connection: sqlite3.Connection, media: tuple[str, ...], limits: Limits) -> Package:
-    described, written_at = _described(connection, limits)
-    check(connection, {"notes": _NOTES, "cards": CARDS, "revlog": LOG})
-    notes = _notes(rows(connection, "notes", _NOTES, limits), described.types, written_at)
-    log = log_by_card(rows(connection, "revlog", LOG, limits))
-    cards = [card(row) for row in rows(connection, "cards", CARDS, limits)]
-    decks, deck_places = _decks(described.decks, cards)
-    reader = Cards(described, {number: place for place, number in enumerate(notes)}, deck_places, log)
+def _package(connection: sqlite3.Connection, media: tuple[str, ...], limits: ReadLimits) -> Package:
+    collection, written_at = _collection(connection, limits)
+    check_tables(connection, {"notes": _NOTE_COLUMNS, "cards": CARD_COLUMNS, "revlog": REVLOG_COLUMNS})
+    notes = _notes(read_rows(connection, "notes", _NOTE_COLUMNS, limits), collection.note_types, written_at)
+    log = entries_by_card(read_rows(connection, "revlog", REVLOG_COLUMNS, limits))
+    cards = [parse_card(row) for row in read_rows(connection, "cards", CARD_COLUMNS, limits)]
+    decks, deck_indexes = _decks(collection.decks, cards)
+    note_indexes = {note_id: index for index, note_id in enumerate(notes)}
+    converter = CardConverter(collection, note_indexes, deck_indexes, log)
     return Package(
         decks=decks,
         notes=tuple(notes.values()),
-        cards=tuple(reader.packed(each, written_at) for each in cards),
-        reviews=tuple(reviews(log, {each.id: place for place, each in enumerate(cards)})),
+        cards=tuple(converter.convert(card, written_at) for card in cards),
+        reviews=tuple(package_reviews(log, {card.id: index for index, card in enumerate(cards)})),
         written_at=written_at,
         media=media,
-        zone=described.days.zone,
-        day_start_hour=described.days.hour,
+        zone=collection.calendar.zone,
+        day_start_hour=collection.calendar.start_hour,
     )
 
 
-def _described(connection: sqlite3.Connection, limits: Limits) -> tuple[Described, datetime]:
-    check(connection, {"col": _COLLECTION})
-    found = next(rows(connection, "col", _COLLECTION, limits), None)
-    if found is None:
-        raise BadPackage(f"The collection in the file says nothing about itself. {AGAIN}")
-    version, created, modified = whole("collection of schema", found[:3])
-    written_at = moment(modified / 1000)
-    if version == _IN_JSON:
-        return schema11.describe(created, *found[3:]), written_at
-    if version in _IN_TABLES:
-        return schema15.describe(connection, created, limits), written_at
+def _collection(connection: sqlite3.Connection, limits: ReadLimits) -> tuple[Collection, datetime]:
+    """The collection, and when it was written."""
+    check_tables(connection, {"col": _COL_COLUMNS})
+    row = next(read_rows(connection, "col", _COL_COLUMNS, limits), None)
+    if row is None:
+        raise damaged("The table 'col' in the file has no row.")
+    schema, created, modified = parse_integers("collection of schema", row[:3])
+    written_at = parse_timestamp(modified / 1000)
+    if schema == _SCHEMA_11:
+        return schema11.read_collection(created, *row[3:]), written_at
+    if schema in _SCHEMAS_FROM_15:
+        return schema15.read_collection(connection, created, limits), written_at
     raise BadPackage(
-        f"The collection has schema {version}, and {_IN_JSON} and {_IN_TABLES[0]} to {_IN_TABLES[-1]} are known. "
-        "Export it again from Anki, with 'Support older Anki versions'."
+        f"The collection has schema {schema}; schemas {_SCHEMA_11} and {_SCHEMAS_FROM_15[0]} to {_SCHEMAS_FROM_15[-1]} "
+        f"are supported. {EXPORT_FOR_OLDER}"
     )
 
 
 def _notes(
-    found: Iterable[Sequence[Any]], types: Mapping[int, NoteType], written_at: datetime
-) -> dict[int, PackedNote]:
-    notes: dict[int, PackedNote] = {}
-    for row in found:
-        number, kind, modified = whole("note", (row[0], row[2], row[3]))
+    rows: Iterable[Sequence[Any]], note_types: Mapping[int, NoteType], written_at: datetime
+) -> dict[int, PackageNote]:
+    notes: dict[int, PackageNote] = {}
+    for row in rows:
+        note_id, type_id, modified = parse_integers("note", (row[0], row[2], row[3]))
         guid, tags, values = map(str, (row[1], row[4], row[5]))
-        of = types.get(kind)
-        if of is None or not of.fields or not of.templates:
-            raise BadPackage(f"The note {number} is of the type {kind}, which is not in the file, or empty. {AGAIN}")
+        note_type = note_types.get(type_id)
+        if note_type is None or not note_type.fields or not note_type.templates:
+            raise damaged(f"The note {note_id} has the note type {type_id}, which is missing from the file or empty.")
         if not 0 < len(guid) <= _LONGEST_GUID:
-            raise BadPackage(f"The note {number} has a guid of {len(guid)} characters. {AGAIN}")
-        times = made_at(number, written_at), moment(modified)
-        notes[number] = PackedNote(guid, of, _values(values, of), tuple(tags.split()), *times)
+            raise damaged(f"The note {note_id} has a guid of {len(guid)} characters; 1 to {_LONGEST_GUID} are allowed.")
+        times = creation_time(note_id, written_at), parse_timestamp(modified)
+        notes[note_id] = PackageNote(guid, note_type, _split_fields(values, note_type), tuple(tags.split()), *times)
     return notes
 
 
-def _values(text: str, type: NoteType) -> tuple[str, ...]:
-    """One for each field. What is too much is added to the last, and what is missing is empty."""
-    values = text.split(_BETWEEN_FIELDS, max(len(type.fields) - 1, 0))
-    values[-1] = values[-1].replace(_BETWEEN_FIELDS, "; ")
-    return tuple(values + [""] * (len(type.fields) - len(values)))
+def _split_fields(text: str, note_type: NoteType) -> tuple[str, ...]:
+    """One value for each field. Surplus values are added to the last field; missing ones are empty."""
+    values = text.split(_FIELD_SEPARATOR, max(len(note_type.fields) - 1, 0))
+    values[-1] = values[-1].replace(_FIELD_SEPARATOR, "; ")
+    return tuple(values + [""] * (len(note_type.fields) - len(values)))
 
 
-def _decks(decks: Mapping[int, AnkiDeck], cards: Sequence[AnkiCard]) -> tuple[tuple[PackedDeck, ...], dict[int, int]]:
-    """The decks by name, and the place of each among them. Two of one name are one."""
-    homes = {each.home for each in cards}
-    # Anki moves cards whose deck is gone to the deck that is always there.
-    decks = {**dict.fromkeys(homes, _HOMELESS), **decks}
-    kept = {key: deck for key, deck in decks.items() if key in homes or not (deck.is_filtered or key == _DEFAULT)}
-    named: dict[str, PackedDeck] = {}
+def _decks(decks: Mapping[int, AnkiDeck], cards: Sequence[AnkiCard]) -> tuple[tuple[PackageDeck, ...], dict[int, int]]:
+    """The decks by name, and the index of each by Anki's id. Decks of the same name are merged."""
+    used = {card.home_deck_id for card in cards}
+    # Anki moves cards whose deck was deleted to the default deck.
+    decks = {**dict.fromkeys(used, _DEFAULT_DECK), **decks}
+    kept = {
+        deck_id: deck
+        for deck_id, deck in decks.items()
+        if deck_id in used or not (deck.is_filtered or deck_id == _DEFAULT_DECK_ID)
+    }
+    by_name: dict[str, PackageDeck] = {}
     for deck in kept.values():
-        named.setdefault(deck.packed.name.casefold(), deck.packed)
-    order = {name: place for place, name in enumerate(sorted(named))}
+        by_name.setdefault(deck.deck.name.casefold(), deck.deck)
+    indexes = {name: index for index, name in enumerate(sorted(by_name))}
     return (
-        tuple(named[name] for name in order),
-        {key: order[deck.packed.name.casefold()] for key, deck in kept.items()},
+        tuple(by_name[name] for name in indexes),
+        {deck_id: indexes[deck.deck.name.casefold()] for deck_id, deck in kept.items()},
     )

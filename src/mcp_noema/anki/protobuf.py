@@ -1,66 +1,66 @@
-"""As much of the protobuf wire format as it takes to read a few fields of Anki's messages."""
+"""The part of the protobuf wire format that is needed to read a few fields of Anki's messages."""
 
 import struct
 
-from mcp_noema.anki.package import BadPackage
+from mcp_noema.anki.package import BadPackage, damaged
 
 Message = dict[int, list[int | bytes]]
-"""The values of each field by its number: a varint as a number, everything else as bytes."""
+"""The values of each field by field number: a varint as an int, everything else as bytes."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_LONGEST_VARINT = 10
-_FLOAT = 4
+_MAX_VARINT_BYTES = 10
+_FLOAT_BYTES = 4
 
 
-def message(data: bytes) -> Message:
+def parse(data: bytes) -> Message:
     """The fields of a message."""
-    found: Message = {}
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        number, kind = key >> 3, key & 7
-        if kind == _VARINT:
-            value, at = _varint(data, at)
+    message: Message = {}
+    offset = 0
+    while offset < len(data):
+        key, offset = _varint(data, offset)
+        field, wire_type = key >> 3, key & 7
+        if wire_type == _VARINT:
+            value, offset = _varint(data, offset)
         else:
-            length, at = _length(data, at, kind)
-            value, at = data[at : at + length], at + length
-        if at > len(data) or number == 0:
-            raise _broken()
-        found.setdefault(number, []).append(value)
-    return found
+            length, offset = _length(data, offset, wire_type)
+            value, offset = data[offset : offset + length], offset + length
+        if offset > len(data) or field == 0:
+            raise _unreadable()
+        message.setdefault(field, []).append(value)
+    return message
 
 
-def number(fields: Message, field: int) -> int:
-    """The number in a field; 0, which is not written, where there is none."""
-    value = fields.get(field, [0])[-1]
+def get_int(message: Message, field: int) -> int:
+    """An integer field; 0, the protobuf default, if it is missing."""
+    value = message.get(field, [0])[-1]
     if not isinstance(value, int):
-        raise _broken()
+        raise _unreadable()
     return value
 
 
-def raw(fields: Message, field: int) -> bytes:
-    """The bytes in a field: a message in the message, or a text."""
-    value = fields.get(field, [b""])[-1]
+def get_bytes(message: Message, field: int) -> bytes:
+    """A field with a nested message or a text; empty if it is missing."""
+    value = message.get(field, [b""])[-1]
     if not isinstance(value, bytes):
-        raise _broken()
+        raise _unreadable()
     return value
 
 
-def text(fields: Message, field: int) -> str:
-    return raw(fields, field).decode("utf-8", "replace").replace("\0", "")
+def get_text(message: Message, field: int) -> str:
+    return get_bytes(message, field).decode("utf-8", "replace").replace("\0", "")
 
 
-def floats(fields: Message, field: int) -> list[float]:
-    """All numbers in a field, whether they are packed or one by one, and as short as they can be written."""
-    values = fields.get(field, [])
+def get_floats(message: Message, field: int) -> list[float]:
+    """All floats of a repeated field, packed or not, each as its shortest decimal form."""
+    values = message.get(field, [])
     data = b"".join(value for value in values if isinstance(value, bytes))
-    if len(data) % _FLOAT or not all(isinstance(value, bytes) for value in values):
-        raise _broken()
-    return [_shortest(data[at : at + _FLOAT]) for at in range(0, len(data), _FLOAT)]
+    if len(data) % _FLOAT_BYTES or not all(isinstance(value, bytes) for value in values):
+        raise _unreadable()
+    return [_shortest(data[i : i + _FLOAT_BYTES]) for i in range(0, len(data), _FLOAT_BYTES)]
 
 
 def _shortest(four: bytes) -> float:
-    """Four bytes hold 0.9 as 0.89999997; what was meant is the shortest number that they would hold."""
+    """The shortest decimal number with these four bytes: 0.9 is stored as 0.89999997."""
     (value,) = struct.unpack("<f", four)
     for digits in range(6, 9):
         short = float(f"{value:.{digits}g}")
@@ -69,22 +69,24 @@ def _shortest(four: bytes) -> float:
     return value
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def _varint(data: bytes, offset: int) -> tuple[int, int]:
+    """A varint and the offset after it."""
     value = 0
-    for place, byte in enumerate(data[at : at + _LONGEST_VARINT]):
-        value |= (byte & 0x7F) << 7 * place
-        if byte < 0x80:  # noqa: PLR2004 - the highest bit says that more bytes follow
-            return value, at + place + 1
-    raise _broken()
+    for index, byte in enumerate(data[offset : offset + _MAX_VARINT_BYTES]):
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:  # noqa: PLR2004 - the highest bit means that more bytes follow
+            return value, offset + index + 1
+    raise _unreadable()
 
 
-def _length(data: bytes, at: int, kind: int) -> tuple[int, int]:
-    if kind == _BYTES:
-        return _varint(data, at)
-    if kind in (_FIXED32, _FIXED64):
-        return (4 if kind == _FIXED32 else 8), at
-    raise _broken()
+def _length(data: bytes, offset: int, wire_type: int) -> tuple[int, int]:
+    """The length of a value, and the offset where it begins."""
+    if wire_type == _BYTES:
+        return _varint(data, offset)
+    if wire_type in (_FIXED32, _FIXED64):
+        return (4 if wire_type == _FIXED32 else 8), offset
+    raise _unreadable()
 
 
-def _broken() -> BadPackage:
-    return BadPackage("A message in the file cannot be read: it is damaged. Export it again from Anki.")
+def _unreadable() -> BadPackage:
+    return damaged("A message in the file cannot be read.")

@@ -1,4 +1,4 @@
-"""Collections of schema 15 to 18, which describe themselves in tables with protobuf messages."""
+"""Collections of schema 15 to 18, whose decks, options and note types are tables with protobuf messages."""
 
 import sqlite3
 from collections import defaultdict
@@ -8,11 +8,11 @@ from typing import Any
 from pydantic_core import from_json
 
 from mcp_noema.anki import protobuf
-from mcp_noema.anki.archive import AGAIN, Limits
-from mcp_noema.anki.collection import AnkiDeck, Described, OwnLimits, days, deck, filtered_deck
-from mcp_noema.anki.database import check, rows
-from mcp_noema.anki.deck_options import Options
-from mcp_noema.anki.package import BadPackage
+from mcp_noema.anki.archive import ReadLimits
+from mcp_noema.anki.collection import AnkiDeck, Collection, filtered_deck, normal_deck, parse_calendar
+from mcp_noema.anki.database import check_tables, read_rows
+from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
+from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
 
 _TABLES = {
@@ -24,99 +24,105 @@ _TABLES = {
     "templates": "ntid ord name config",
 }
 _LAST_HOUR = 23
+_DEFAULT_START_HOUR = 4
 
 
-def describe(connection: sqlite3.Connection, created: int, limits: Limits) -> Described:
-    """From the tables."""
-    check(connection, _TABLES)
+def read_collection(connection: sqlite3.Connection, created: int, limits: ReadLimits) -> Collection:
+    """The collection from its tables."""
+    check_tables(connection, _TABLES)
 
-    def read(table: str) -> list[tuple[Any, ...]]:
-        return list(rows(connection, table, _TABLES[table], limits))
+    def rows(table: str) -> list[tuple[Any, ...]]:
+        return list(read_rows(connection, table, _TABLES[table], limits))
 
-    settings = dict(read("config"))
-    west, hour = _setting(settings.get("creationOffset")), _setting(settings.get("rollover"))
-    known = {number: _options(_bytes(config), changed) for number, changed, config in read("deck_config")}
-    return Described(
-        {number: _deck(str(name), _bytes(kind), known) for number, name, kind in read("decks")},
-        _types(read("notetypes"), read("fields"), read("templates")),
-        days(created, west, hour if hour is not None and 0 <= hour <= _LAST_HOUR else 4),
+    settings = dict(rows("config"))
+    minutes_west, start_hour = _setting(settings.get("creationOffset")), _setting(settings.get("rollover"))
+    if start_hour is None or not 0 <= start_hour <= _LAST_HOUR:
+        start_hour = _DEFAULT_START_HOUR
+    options = {options_id: _options(_bytes(config), modified) for options_id, modified, config in rows("deck_config")}
+    return Collection(
+        {deck_id: _deck(str(name), _bytes(kind), options) for deck_id, name, kind in rows("decks")},
+        _note_types(rows("notetypes"), rows("fields"), rows("templates")),
+        parse_calendar(created, minutes_west, start_hour),
     )
 
 
 def _bytes(value: Any) -> bytes:
     if not isinstance(value, bytes):
-        raise BadPackage(f"A table in the file has {value!r:.50} where a message belongs. {AGAIN}")
+        raise damaged(f"A table in the file has {value!r:.50} where a message is expected.")
     return value
 
 
-def _whole(value: Any) -> int:
+def _int(value: Any) -> int:
     if not isinstance(value, int):
-        raise BadPackage(f"A table in the file has {value!r:.50} where a number belongs. {AGAIN}")
+        raise damaged(f"A table in the file has {value!r:.50} where a number is expected.")
     return value
 
 
 def _setting(value: Any) -> int | None:
-    """A number among the settings, which are JSON."""
+    """An integer setting, stored as JSON."""
     try:
-        found = from_json(value) if isinstance(value, bytes) else None
+        setting = from_json(value) if isinstance(value, bytes) else None
     except ValueError:
         return None
-    return found if isinstance(found, int) else None
+    return setting if isinstance(setting, int) else None
 
 
-def _options(config: bytes, changed: Any) -> Options:
-    fields = protobuf.message(config)
-    return Options(
-        learning_steps=protobuf.floats(fields, 1),
-        relearning_steps=protobuf.floats(fields, 2),
-        maximum_interval=protobuf.number(fields, 16),
-        new_per_day=protobuf.number(fields, 9),
-        reviews_per_day=protobuf.number(fields, 10),
-        leech_threshold=protobuf.number(fields, 22),
-        bury_siblings=bool(protobuf.number(fields, 27) or protobuf.number(fields, 28)),
-        desired_retention=_one(protobuf.floats(fields, 37)) or 0.0,
-        parameters=protobuf.floats(fields, 6) or protobuf.floats(fields, 5) or protobuf.floats(fields, 3),
-        sm2_retention=_one(protobuf.floats(fields, 40)) or 0.9,
-        is_untouched=changed == 0,
+def _options(config: bytes, modified: Any) -> DeckOptions:
+    message = protobuf.parse(config)
+    return DeckOptions(
+        learning_steps=protobuf.get_floats(message, 1),
+        relearning_steps=protobuf.get_floats(message, 2),
+        maximum_interval=protobuf.get_int(message, 16),
+        new_per_day=protobuf.get_int(message, 9),
+        reviews_per_day=protobuf.get_int(message, 10),
+        leech_threshold=protobuf.get_int(message, 22),
+        bury_siblings=bool(protobuf.get_int(message, 27) or protobuf.get_int(message, 28)),
+        desired_retention=_last(protobuf.get_floats(message, 37)) or 0.0,
+        parameters=(
+            protobuf.get_floats(message, 6) or protobuf.get_floats(message, 5) or protobuf.get_floats(message, 3)
+        ),
+        sm2_retention=_last(protobuf.get_floats(message, 40)) or 0.9,
+        is_untouched=modified == 0,
     )
 
 
-def _one(numbers: list[float]) -> float | None:
-    return numbers[-1] if numbers else None
+def _last(values: list[float]) -> float | None:
+    return values[-1] if values else None
 
 
-def _deck(name: str, kind: bytes, known: Mapping[int, Options]) -> AnkiDeck:
-    either = protobuf.message(kind)
-    if 1 not in either:
+def _deck(name: str, kind: bytes, options: Mapping[int, DeckOptions]) -> AnkiDeck:
+    kind_message = protobuf.parse(kind)
+    if 1 not in kind_message:
         return filtered_deck(name)
-    normal = protobuf.message(protobuf.raw(either, 1))
-    own = OwnLimits(
-        new=protobuf.number(normal, 7) if 7 in normal else None,  # noqa: PLR2004 - the number of a field
-        reviews=protobuf.number(normal, 6) if 6 in normal else None,  # noqa: PLR2004 - as above
-        retention=_one(protobuf.floats(normal, 10)),
+    normal = protobuf.parse(protobuf.get_bytes(kind_message, 1))
+    limits = DeckLimits(
+        new_per_day=protobuf.get_int(normal, 7) if 7 in normal else None,  # noqa: PLR2004 - a field number
+        reviews_per_day=protobuf.get_int(normal, 6) if 6 in normal else None,  # noqa: PLR2004 - as above
+        desired_retention=_last(protobuf.get_floats(normal, 10)),
     )
-    options = known.get(protobuf.number(normal, 1), Options(is_untouched=True))
-    return deck(name, protobuf.text(normal, 4), options, own)
+    deck_options = options.get(protobuf.get_int(normal, 1), DeckOptions(is_untouched=True))
+    return normal_deck(name, protobuf.get_text(normal, 4), deck_options, limits)
 
 
-def _types(
+def _note_types(
     types: list[tuple[Any, ...]], fields: list[tuple[Any, ...]], templates: list[tuple[Any, ...]]
 ) -> dict[int, NoteType]:
-    named: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-    for number, place, name in fields:
-        named[number].append((_whole(place), str(name)))
-    made: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
-    for number, place, name, config in templates:
-        sides = protobuf.message(_bytes(config))
-        made[number].append((_whole(place), Template(str(name), protobuf.text(sides, 1), protobuf.text(sides, 2))))
-    found: dict[int, NoteType] = {}
-    for number, name, config in types:
-        about = protobuf.message(_bytes(config))
-        found[number] = NoteType(
+    fields_of: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    for type_id, ordinal, name in fields:
+        fields_of[type_id].append((_int(ordinal), str(name)))
+    templates_of: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
+    for type_id, ordinal, name, config in templates:
+        sides = protobuf.parse(_bytes(config))
+        template = Template(str(name), protobuf.get_text(sides, 1), protobuf.get_text(sides, 2))
+        templates_of[type_id].append((_int(ordinal), template))
+    note_types: dict[int, NoteType] = {}
+    for type_id, name, config in types:
+        message = protobuf.parse(_bytes(config))
+        note_types[type_id] = NoteType(
             str(name),
-            tuple(field for _, field in sorted(named[number])),
-            tuple(template for _, template in sorted(made[number], key=lambda each: each[0])),
-            is_cloze=protobuf.number(about, 1) == 1,
-            css=protobuf.text(about, 3),
+            tuple(field for _, field in sorted(fields_of[type_id])),
+            tuple(template for _, template in sorted(templates_of[type_id], key=lambda pair: pair[0])),
+            is_cloze=protobuf.get_int(message, 1) == 1,
+            css=protobuf.get_text(message, 3),
         )
-    return found
+    return note_types

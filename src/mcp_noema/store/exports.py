@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db.database import Database
-from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of
 from mcp_noema.repositories import Person
@@ -108,11 +108,11 @@ def package_of(taken: Taken, now: datetime, *, scheduling: bool) -> Package:
     preferences = taken.person.preferences
     return Package(
         decks=tuple(
-            PackedDeck(deck.name, deck.description, preset_of(deck, taken.known) if scheduling else None)
+            PackageDeck(deck.name, deck.description, preset_of(deck, taken.known) if scheduling else None)
             for deck in taken.chosen
         ),
         notes=tuple(
-            PackedNote(
+            PackageNote(
                 note.guid,
                 note.type,
                 note.values,
@@ -123,7 +123,7 @@ def package_of(taken: Taken, now: datetime, *, scheduling: bool) -> Package:
             for note in notes_
         ),
         cards=tuple(
-            PackedCard(
+            PackageCard(
                 note=note_places[card.note_id],
                 deck=deck_places[card.deck_id],
                 ordinal=card.ordinal,
@@ -149,9 +149,9 @@ def _without_state(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(tag for tag in tags if tag.casefold() not in (LEECH, _MARKED))
 
 
-def _packed_reviews(rows: Rows, places: Mapping[int, int]) -> list[PackedReview]:
+def _packed_reviews(rows: Rows, places: Mapping[int, int]) -> list[PackageReview]:
     found = [
-        PackedReview(places[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
+        PackageReview(places[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
         for card_id, rating, reviewed_at, duration_ms, state, *rest in rows
         if card_id in places
     ]

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
-from mcp_noema.anki.package import Package, PackedCard, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackageCard, PackageNote, PackageReview
 from mcp_noema.model import LONGEST_FIELD, LONGEST_NAME, LONGEST_TAG, SEPARATOR, Deck, DeckId, Note, Preset, preset_of
 from mcp_noema.repositories import ImportSummary, Person, Tally
 from mcp_noema.store import decks, people
@@ -57,7 +57,7 @@ class Prepared:
     package: Package
     notes: list[Row | None] = field(default_factory=list[Row | None])
     cards: list[Row | None] = field(default_factory=list[Row | None])
-    reviews: list[PackedReview] = field(default_factory=list[PackedReview])
+    reviews: list[PackageReview] = field(default_factory=list[PackageReview])
     skipped: Counter[str] = field(default_factory=Counter[str])
 
     def without(self, reason: str) -> None:
@@ -82,7 +82,7 @@ def prepare(package: Package, now: datetime) -> Prepared:
     return prepared
 
 
-def _unfit_note(note: PackedNote, seen: set[str], *, has_card: bool) -> str | None:
+def _unfit_note(note: PackageNote, seen: set[str], *, has_card: bool) -> str | None:
     if note.guid in seen:
         return TWICE
     seen.add(note.guid)
@@ -91,20 +91,20 @@ def _unfit_note(note: PackedNote, seen: set[str], *, has_card: bool) -> str | No
     return TOO_LONG if any(len(value) > LONGEST_FIELD for value in note.values) else None
 
 
-def _note_row(note: PackedNote, skipped: Counter[str]) -> Row:
+def _note_row(note: PackageNote, skipped: Counter[str]) -> Row:
     tags = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
     if len(tags) < len(note.tags):
         skipped[LONG_TAGS] += len(note.tags) - len(tags)
     return note_values(Note(0, note.type, note.values, tags, note.guid, note.created_at, note.modified_at), 0)
 
 
-def _is_made(card: PackedCard, package: Package) -> bool:
+def _is_made(card: PackageCard, package: Package) -> bool:
     """Whether its note type has a template for it; one is for all gaps."""
     note_type = package.notes[card.note].type
     return note_type.is_cloze or card.ordinal < len(note_type.templates)
 
 
-def _unfit_card(card: PackedCard, prepared: Prepared, pairs: set[tuple[int, int]]) -> str | None:
+def _unfit_card(card: PackageCard, prepared: Prepared, pairs: set[tuple[int, int]]) -> str | None:
     if not _is_made(card, prepared.package):
         return NO_TEMPLATE
     if prepared.notes[card.note] is None:
@@ -115,7 +115,7 @@ def _unfit_card(card: PackedCard, prepared: Prepared, pairs: set[tuple[int, int]
     return None
 
 
-def _card_row(card: PackedCard, now: datetime) -> Row:
+def _card_row(card: PackageCard, now: datetime) -> Row:
     schedule = card.schedule
     if schedule.last_review is not None and schedule.last_review > now:
         # Of a clock that is ahead: else the card could not be answered until then.
@@ -331,7 +331,7 @@ _LOGGED = {
 
 def _put_reviews(connection: Connection, person: Person, prepared: Prepared, placed: Placed) -> Tally:
     there = _reviews_there(connection, sorted(placed.old))
-    fresh: list[tuple[int, PackedReview]] = []
+    fresh: list[tuple[int, PackageReview]] = []
     known = 0
     for review in prepared.reviews:
         card_id = placed.ids[review.card]
@@ -345,7 +345,7 @@ def _put_reviews(connection: Connection, person: Person, prepared: Prepared, pla
     return Tally(added=len(fresh), unchanged=known)
 
 
-def _append_reviews(connection: Connection, user_id: int, fresh: Sequence[tuple[int, PackedReview]]) -> None:
+def _append_reviews(connection: Connection, user_id: int, fresh: Sequence[tuple[int, PackageReview]]) -> None:
     """There are more of them than of anything else, so each database gets them the way it takes them fastest."""
     on_sqlite = connection.dialect.name == "sqlite"
     arrays = ", ".join(f"${number}::{kind}[]" for number, kind in enumerate(_LOGGED.values(), start=1))

@@ -3,23 +3,23 @@ from pathlib import Path
 
 import pytest
 
-from mcp_noema.anki.package import DayCount
+from mcp_noema.anki.package import CollectionCalendar
 from tests.mcp_noema.anki import real_anki
 
 
-class Made:
-    """Files of one collection in every form, and what Anki says is in it."""
+class AnkiFiles:
+    """Files of one collection in every form, and the cards and log that Anki finds in it."""
 
     def __init__(self, folder: Path) -> None:
         with real_anki.collection(folder / "made") as col:
-            real_anki.learn(col)
-            self.cards = real_anki.told_by_anki(col)
-            self.log = real_anki.log_of(col)
+            real_anki.fill(col)
+            self.cards = real_anki.anki_cards(col)
+            self.log = real_anki.revlog(col)
             began = datetime.fromtimestamp(col.sched.day_cutoff - 86_400, UTC)
-            self.today = DayCount(began.date(), UTC, began.hour)
+            self.today = CollectionCalendar(began.date(), UTC, began.hour)
             legacy = real_anki.export(col, folder / "anki21.apkg", legacy=True)
             self.files = {
-                "anki2.apkg": real_anki.in_the_oldest_form(legacy, folder / "anki2.apkg"),
+                "anki2.apkg": real_anki.as_anki2(legacy, folder / "anki2.apkg"),
                 "anki21.apkg": legacy,
                 "anki21b.apkg": real_anki.export(col, folder / "anki21b.apkg", legacy=False),
                 "anki21.colpkg": real_anki.export(col, folder / "anki21.colpkg", legacy=True),
@@ -29,5 +29,5 @@ class Made:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    return Made(tmp_path_factory.mktemp("anki"))
+def anki_files(tmp_path_factory: pytest.TempPathFactory) -> AnkiFiles:
+    return AnkiFiles(tmp_path_factory.mktemp("anki"))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 
 WRITTEN = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -50,29 +50,29 @@ def packages(draw: st.DrawFn) -> Package:
     names = sorted(
         draw(st.sets(_NAMES.map(str.casefold).filter(lambda name: name != "default"), min_size=1, max_size=3))
     )
-    decks = tuple(PackedDeck(name, draw(_WORDS), draw(st.none() | _PRESETS)) for name in names)
-    notes: list[PackedNote] = []
-    cards: list[PackedCard] = []
+    decks = tuple(PackageDeck(name, draw(_WORDS), draw(st.none() | _PRESETS)) for name in names)
+    notes: list[PackageNote] = []
+    cards: list[PackageCard] = []
     for place in range(draw(st.integers(0, 4))):
         kind = draw(_TYPES)
         values = tuple(draw(_WORDS) for _ in kind.fields)
         moment = WRITTEN + timedelta(seconds=place)
-        notes.append(PackedNote(f"guid {place}", kind, values, draw(_TAGS), moment, draw(_SECONDS)))
+        notes.append(PackageNote(f"guid {place}", kind, values, draw(_TAGS), moment, draw(_SECONDS)))
         deck = draw(st.integers(0, len(decks) - 1))
         preset = decks[deck].preset or Preset()
         steps = min(len(preset.learning_steps), len(preset.relearning_steps))
         schedule = draw(schedules(steps))
         suspended, buried = draw(st.sampled_from([(False, False), (True, False), (False, True)]))
         numbers = (draw(st.integers(0, 10**6)), schedule, draw(st.integers(0, 999)), draw(st.integers(0, 99)))
-        cards.append(PackedCard(place, deck, draw(st.integers(0, 3)), *numbers, suspended, buried, moment))
+        cards.append(PackageCard(place, deck, draw(st.integers(0, 3)), *numbers, suspended, buried, moment))
     reviews = tuple(_reviews(draw, len(cards)))
     zone, hour = draw(_ZONES), draw(st.integers(0, 23))
     return Package(decks, tuple(notes), tuple(cards), reviews, WRITTEN, zone=zone, day_start_hour=hour)
 
 
-def _reviews(draw: st.DrawFn, cards: int) -> list[PackedReview]:
+def _reviews(draw: st.DrawFn, cards: int) -> list[PackageReview]:
     """The first of a card is of a new one, if it was learned; the others are not."""
-    found: list[PackedReview] = []
+    found: list[PackageReview] = []
     seen: set[int] = set()
     for place in range(draw(st.integers(0, 5)) if cards else 0):
         card = draw(st.integers(0, cards - 1))
@@ -81,7 +81,7 @@ def _reviews(draw: st.DrawFn, cards: int) -> list[PackedReview]:
         intervals = st.integers(0, 86_399) | st.integers(1, 36_500).map(lambda days: days * 86_400)
         ease = draw(st.none() | st.integers(100, 1000))
         found.append(
-            PackedReview(
+            PackageReview(
                 card=card,
                 rating=draw(st.integers(1, 4)),
                 reviewed_at=WRITTEN + timedelta(milliseconds=place),

@@ -1,4 +1,4 @@
-"""Anki itself, without its windows: makes the files that tests read, and opens those that they write."""
+"""Anki itself, without its windows: writes the files that tests read, and opens those that they write."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from anki.collection import (
     ImportAnkiPackageRequest,
 )
 
-from mcp_noema.anki.package import DayCount, Package
+from mcp_noema.anki.package import CollectionCalendar, Package
 from mcp_noema.model import State
 
 WEIGHTS = [
@@ -43,7 +43,7 @@ WEIGHTS = [
 
 @contextmanager
 def collection(folder: Path) -> Generator[Collection]:
-    """A collection in a folder, made where there is none."""
+    """The collection in a folder, created if it does not exist."""
     folder.mkdir(exist_ok=True)
     opened = Collection(str(folder / "collection.anki2"))
     try:
@@ -61,7 +61,7 @@ def add(col: Collection, deck: str, kind: str, *values: str, tags: tuple[str, ..
     return [int(card) for card in note.card_ids()]
 
 
-def learn(col: Collection) -> None:
+def fill(col: Collection) -> None:
     """Nested decks, all kinds of notes, and cards in every state, answered through Anki's scheduler with FSRS."""
     col.set_config("fsrs", True)
     options = col.decks.add_config("Thorough")
@@ -72,9 +72,9 @@ def learn(col: Collection) -> None:
     french = col.decks.get(col.decks.id("Languages::French"))
     french |= {"conf": options["id"], "desc": "Words", "reviewLimit": 50}
     col.decks.save(french)
-    for place, word in enumerate(("un", "deux", "trois", "quatre", "cinq")):
-        tags = ("a::b", "leech") if place % 2 else ()
-        add(col, "Languages::French", "Basic", word, f'{place} <img src="{word}.png">', tags=tags)
+    for index, word in enumerate(("un", "deux", "trois", "quatre", "cinq")):
+        tags = ("a::b", "leech") if index % 2 else ()
+        add(col, "Languages::French", "Basic", word, f'{index} <img src="{word}.png">', tags=tags)
     reversed_cards = add(col, "Languages", "Basic (and reversed card)", "Hund", "dog")
     cloze = add(col, "Science::Physics", "Cloze", "{{c1::E}} = {{c3::mc²}}", "Einstein")
     col.media.write_data("un.png", b"a picture")
@@ -91,7 +91,7 @@ def learn(col: Collection) -> None:
 
 
 def answer_now(col: Collection, card_id: int, answer: int) -> None:
-    """Answer a card, whether it is its turn or not: from another deck, which has no turns to keep."""
+    """Answer a card, due or not: with another deck selected, Anki does not check the queue."""
     col.decks.select(1)
     col.sched.reset()
     card = col.get_card(card_id)
@@ -112,7 +112,7 @@ def export(col: Collection, path: Path, *, legacy: bool, scheduling: bool = True
     return path
 
 
-def in_the_oldest_form(legacy: Path, path: Path) -> Path:
+def as_anki2(legacy: Path, path: Path) -> Path:
     """A file as Anki 2.0 wrote it: no meta, and the collection under the name collection.anki2."""
     with ZipFile(legacy) as old, ZipFile(path, "w", ZIP_DEFLATED) as new:
         new.writestr("collection.anki2", old.read("collection.anki21"))
@@ -120,23 +120,23 @@ def in_the_oldest_form(legacy: Path, path: Path) -> Path:
     return path
 
 
-def bring_in(col: Collection, path: Path) -> Any:
-    """Import a file as a person does who wants all of it. Returns Anki's account of it."""
+def import_file(col: Collection, path: Path) -> Any:
+    """Import all of a file. Returns Anki's log of the import."""
     options = ImportAnkiPackageOptions(with_scheduling=True, with_deck_configs=True, merge_notetypes=True)
     return col.import_anki_package(ImportAnkiPackageRequest(package_path=str(path), options=options)).log
 
 
-# --- what there is, told by Anki and by us, in the same words ----------------------------------------------
+# --- the cards of a collection and of a package, in the same form ------------------------------------------
 
 
-def told_by_anki(col: Collection) -> list[tuple[Any, ...]]:
-    """Each card: where it is, how far, when it is due in days (or seconds since 1970), and its memory."""
-    told = []
+def anki_cards(col: Collection) -> list[tuple[Any, ...]]:
+    """Each card: its note and deck, its state, when it is due in days (or seconds since 1970), and its memory."""
+    cards = []
     for number in col.find_cards(""):
         card = col.get_card(number)
         memory = card.memory_state
         due = card.due if card.type in (0, 1, 3) else card.due - col.sched.today
-        told.append((
+        cards.append((
             card.note().guid,
             card.ord,
             col.decks.name(card.did),
@@ -151,18 +151,18 @@ def told_by_anki(col: Collection) -> list[tuple[Any, ...]]:
             card.queue == -1,
             card.queue in (-2, -3),
         ))  # fmt: skip
-    return sorted(told)
+    return sorted(cards)
 
 
-def told_by_us(package: Package, today: DayCount) -> list[tuple[Any, ...]]:
-    """The same of a package. `today` counts days from the day that Anki calls today."""
-    told = []
+def package_cards(package: Package, today: CollectionCalendar) -> list[tuple[Any, ...]]:
+    """The same for a package. `today` counts days from Anki's today."""
+    cards = []
     for card in package.cards:
         note, schedule = package.notes[card.note], card.schedule
         due = card.position
         if schedule.due:
-            due = today.number(schedule.due) if schedule.state is State.REVIEW else int(schedule.due.timestamp())
-        told.append((
+            due = today.day_number(schedule.due) if schedule.state is State.REVIEW else int(schedule.due.timestamp())
+        cards.append((
             note.guid,
             card.ordinal,
             package.decks[card.deck].name,
@@ -177,10 +177,10 @@ def told_by_us(package: Package, today: DayCount) -> list[tuple[Any, ...]]:
             card.suspended,
             card.buried,
         ))  # fmt: skip
-    return sorted(told)
+    return sorted(cards)
 
 
-def log_of(col: Collection) -> list[tuple[Any, ...]]:
+def revlog(col: Collection) -> list[tuple[Any, ...]]:
     """The answers in Anki's log."""
     return [
         tuple(row)

@@ -1,4 +1,4 @@
-"""Files that are broken, or made to harm. Each is a clear error, and soon."""
+"""Damaged and hostile files. Each is a clear error, and soon."""
 
 import random
 import sqlite3
@@ -13,22 +13,22 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 import pytest
 import zstandard
 
-from mcp_noema.anki.archive import Limits
-from mcp_noema.anki.package import BadPackage, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.archive import ReadLimits
+from mcp_noema.anki.package import BadPackage, Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, Schedule, State
-from tests.mcp_noema.anki.conftest import Made
+from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.package_strategies import WRITTEN
 
 MEBIBYTE = 1 << 20
 NEWEST, LEGACY = b"\x08\x03", b"\x08\x02"
 SCHEDULE = Schedule(State.REVIEW, None, 9.0, 5.0, WRITTEN + timedelta(days=9), WRITTEN)
 GOOD = Package(
-    decks=(PackedDeck("Good"),),
-    notes=(PackedNote("guid", BASIC, ("a", "b"), ("tag",), WRITTEN, WRITTEN),),
-    cards=(PackedCard(0, 0, 0, 1, SCHEDULE, 1, 0, suspended=False, buried=False, created_at=WRITTEN),),
-    reviews=(PackedReview(0, 3, WRITTEN, 1000, State.NEW, 86_400, 0),),
+    decks=(PackageDeck("Good"),),
+    notes=(PackageNote("guid", BASIC, ("a", "b"), ("tag",), WRITTEN, WRITTEN),),
+    cards=(PackageCard(0, 0, 0, 1, SCHEDULE, 1, 0, suspended=False, buried=False, created_at=WRITTEN),),
+    reviews=(PackageReview(0, 3, WRITTEN, 1000, State.NEW, 86_400, 0),),
     written_at=WRITTEN,
 )
 
@@ -36,7 +36,7 @@ GOOD = Package(
 def zipped(path: Path, entries: dict[str, bytes], kind: int = ZIP_DEFLATED) -> Path:
     with ZipFile(path, "w", kind) as archive:
         for name, content in entries.items():
-            # As it is: ZipInfo would mend some of the names.
+            # Set afterwards: ZipInfo would correct some of the names.
             info = ZipInfo("x")
             info.filename, info.compress_type = name, kind
             archive.writestr(info, content)
@@ -49,7 +49,7 @@ def good_collection(tmp_path: Path) -> bytes:
 
 
 def changed(tmp_path: Path, sql: str) -> Path:
-    """A good package after someone has been at its collection."""
+    """A good package whose collection was changed with SQL."""
     (tmp_path / "collection").write_bytes(good_collection(tmp_path))
     with closing(sqlite3.connect(tmp_path / "collection")) as connection:
         connection.executescript(sql)
@@ -64,35 +64,37 @@ def test_the_good_package_is_good(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"no zip at all", b"PK\x05\x06" + b"\xff" * 18, b"\0" * 5000])
-def test_what_is_no_zip_is_said_to_be_none(tmp_path: Path, content: bytes):
+def test_a_file_that_is_not_a_zip_is_an_error(tmp_path: Path, content: bytes):
     (tmp_path / "x.apkg").write_bytes(content)
     with pytest.raises(
-        BadPackage, match=r"^x\.apkg is no Anki package, or it is damaged: .* Export it again from Anki"
+        BadPackage, match=r"^x\.apkg is not an Anki package, or it is damaged: .* Export it again from Anki"
     ):
         read_package(tmp_path / "x.apkg")
 
 
-def test_half_a_file_is_said_to_be_damaged(made: Made, tmp_path: Path):
-    whole = made.files["anki21b.apkg"].read_bytes()
+def test_a_truncated_file_is_damaged(anki_files: AnkiFiles, tmp_path: Path):
+    whole = anki_files.files["anki21b.apkg"].read_bytes()
     (tmp_path / "half.apkg").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(BadPackage, match=r"half\.apkg is no Anki package, or it is damaged"):
+    with pytest.raises(BadPackage, match=r"half\.apkg is not an Anki package, or it is damaged"):
         read_package(tmp_path / "half.apkg")
 
 
 def test_a_package_without_a_collection(tmp_path: Path):
-    with pytest.raises(BadPackage, match=r"holds no collection \(collection\.anki2\)"):
+    with pytest.raises(BadPackage, match=r"contains no collection \(collection\.anki2\)"):
         read_package(zipped(tmp_path / "x.apkg", {"media": b"{}"}))
-    with pytest.raises(BadPackage, match=r"holds no collection \(collection\.anki21b\)"):
+    with pytest.raises(BadPackage, match=r"contains no collection \(collection\.anki21b\)"):
         read_package(zipped(tmp_path / "x.apkg", {"meta": NEWEST, "collection.anki21": good_collection(tmp_path)}))
 
 
-def test_a_version_that_is_not_known_yet(tmp_path: Path):
-    with pytest.raises(BadPackage, match=r"of version 9, and versions 1 to 3 are known.*'Support older Anki versions'"):
+def test_an_unknown_package_version(tmp_path: Path):
+    with pytest.raises(
+        BadPackage, match=r"package version 9; versions 1 to 3 are supported.*'Support older Anki versions'"
+    ):
         read_package(zipped(tmp_path / "x.apkg", {"meta": b"\x08\x09", "collection.anki99": b""}))
 
 
 @pytest.mark.parametrize("meta", [b"\x08", b"\xff" * 20, b"\x0a\xff", b"\x0b\x00", b"\x00\x00"])
-def test_a_meta_that_cannot_be_read(tmp_path: Path, meta: bytes):
+def test_a_damaged_meta_entry(tmp_path: Path, meta: bytes):
     with pytest.raises(BadPackage, match="message in the file cannot be read"):
         read_package(zipped(tmp_path / "x.apkg", {"meta": meta, "collection.anki2": b""}))
 
@@ -100,12 +102,12 @@ def test_a_meta_that_cannot_be_read(tmp_path: Path, meta: bytes):
 @pytest.mark.parametrize(
     "name", ["../evil", "a/../../evil", "/etc/passwd", "..\\evil", "C:\\evil", "\\\\host\\share\\evil", "a\\..\\b"]
 )
-def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str):
+def test_names_that_point_outside_are_refused(tmp_path: Path, name: str):
     collection = good_collection(tmp_path)
-    with pytest.raises(BadPackage, match="which is outside of it"):
+    with pytest.raises(BadPackage, match="which points outside of it"):
         read_package(zipped(tmp_path / "x.apkg", {"collection.anki21": collection, name: b"x"}))
     listed = b'{"0": "%b"}' % name.replace("\\", "\\\\").encode()
-    with pytest.raises(BadPackage, match="which is outside of it"):
+    with pytest.raises(BadPackage, match="which points outside of it"):
         read_package(zipped(tmp_path / "x.apkg", {"collection.anki21": collection, "media": listed}))
 
 
@@ -118,30 +120,30 @@ def most_memory(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_a_bomb_of_zip_does_not_go_off(tmp_path: Path):
+def test_a_zip_bomb_is_refused(tmp_path: Path):
     bomb = zipped(tmp_path / "x.apkg", {"collection.anki21": b"\0" * (64 * MEBIBYTE)})
     assert bomb.stat().st_size < MEBIBYTE
 
     def try_it() -> None:
         with pytest.raises(BadPackage, match="The collection in the file unpacks to more than 1,048,576 bytes"):
-            read_package(bomb, Limits(collection_bytes=MEBIBYTE))
+            read_package(bomb, ReadLimits(collection_bytes=MEBIBYTE))
 
     assert most_memory(try_it) < 16 * MEBIBYTE
 
 
-def test_a_bomb_of_zstd_does_not_go_off(tmp_path: Path):
+def test_a_zstd_bomb_is_refused(tmp_path: Path):
     layer = zstandard.ZstdCompressor(19).compress(b"\0" * (64 * MEBIBYTE))
     bomb = zipped(tmp_path / "x.apkg", {"meta": NEWEST, "collection.anki21b": layer}, ZIP_STORED)
     assert bomb.stat().st_size < MEBIBYTE
 
     def try_it() -> None:
         with pytest.raises(BadPackage, match="The collection in the file unpacks to more than 1,048,576 bytes"):
-            read_package(bomb, Limits(collection_bytes=MEBIBYTE))
+            read_package(bomb, ReadLimits(collection_bytes=MEBIBYTE))
 
     assert most_memory(try_it) < 16 * MEBIBYTE
 
 
-def test_a_window_of_zstd_that_takes_all_memory_is_refused(tmp_path: Path):
+def test_a_zstd_window_that_takes_all_memory_is_refused(tmp_path: Path):
     wide = zstandard.ZstdCompressionParameters(window_log=30)
     maker = zstandard.ZstdCompressor(compression_params=wide).compressobj()
     layer = maker.compress(b"x" * 1000) + maker.flush()
@@ -149,31 +151,31 @@ def test_a_window_of_zstd_that_takes_all_memory_is_refused(tmp_path: Path):
         read_package(zipped(tmp_path / "x.apkg", {"meta": NEWEST, "collection.anki21b": layer}))
 
 
-def test_sizes_that_a_file_claims_are_not_believed(tmp_path: Path):
+def test_the_sizes_that_a_file_claims_are_not_trusted(tmp_path: Path):
     bomb = zipped(tmp_path / "x.apkg", {"collection.anki21": b"\0" * (8 * MEBIBYTE)})
     # In both headers, as if it were small.
     data = bomb.read_bytes().replace(struct.pack("<L", 8 * MEBIBYTE), struct.pack("<L", 100))
     bomb.write_bytes(data)
     with pytest.raises(BadPackage):
-        read_package(bomb, Limits(collection_bytes=MEBIBYTE))
+        read_package(bomb, ReadLimits(collection_bytes=MEBIBYTE))
 
 
-def test_a_list_of_media_without_end_is_cut_off(tmp_path: Path):
+def test_an_endless_media_list_is_refused(tmp_path: Path):
     endless = b"{" + b" " * MEBIBYTE
     path = zipped(tmp_path / "x.apkg", {"collection.anki21": good_collection(tmp_path), "media": endless})
     with pytest.raises(BadPackage, match="The list of media in the file unpacks to more than 1,000 bytes"):
-        read_package(path, Limits(media_bytes=1000))
+        read_package(path, ReadLimits(media_bytes=1000))
 
 
-def test_more_entries_than_any_collection_has(tmp_path: Path):
+def test_too_many_entries_are_refused(tmp_path: Path):
     crowd = zipped(tmp_path / "x.apkg", {str(place): b"" for place in range(101)})
-    with pytest.raises(BadPackage, match="The file holds 101 entries, more than 100"):
-        read_package(crowd, Limits(entries=100))
-    with pytest.raises(BadPackage, match=r"The list of what is in the file takes [\d,]+ bytes, more than 1,000"):
-        read_package(crowd, Limits(directory_bytes=1000))
+    with pytest.raises(BadPackage, match="The file has 101 entries; at most 100 are read"):
+        read_package(crowd, ReadLimits(entries=100))
+    with pytest.raises(BadPackage, match=r"The zip directory of the file has [\d,]+ bytes; at most 1,000 are read"):
+        read_package(crowd, ReadLimits(directory_bytes=1000))
 
 
-def test_ways_of_packing_that_anki_does_not_use(tmp_path: Path):
+def test_encryption_and_unusual_compression_are_refused(tmp_path: Path):
     with pytest.raises(BadPackage, match="encrypted, or compressed in a way that Anki does not use"):
         read_package(zipped(tmp_path / "x.apkg", {"collection.anki21": b"x" * 100}, ZIP_LZMA))
     locked = zipped(tmp_path / "x.apkg", {"collection.anki21": b"x" * 100}, ZIP_STORED).read_bytes()
@@ -184,7 +186,7 @@ def test_ways_of_packing_that_anki_does_not_use(tmp_path: Path):
         read_package(tmp_path / "x.apkg")
 
 
-def test_an_entry_that_begins_before_the_file(tmp_path: Path):
+def test_an_entry_that_begins_before_the_file_is_an_error(tmp_path: Path):
     data = bytearray(zipped(tmp_path / "x.apkg", {"collection.anki21": good_collection(tmp_path)}).read_bytes())
     at = data.rindex(b"PK\x05\x06") + 16
     data[at : at + 4] = struct.pack("<L", struct.unpack("<L", data[at : at + 4])[0] + 10)
@@ -194,7 +196,7 @@ def test_an_entry_that_begins_before_the_file(tmp_path: Path):
 
 
 @pytest.mark.parametrize("media", [b"[]", b"{", b'{"0": {}}', b"\xff"])
-def test_a_list_of_media_that_cannot_be_read(tmp_path: Path, media: bytes):
+def test_a_damaged_media_list(tmp_path: Path, media: bytes):
     entries = {"collection.anki21": good_collection(tmp_path), "media": media}
     with pytest.raises(BadPackage, match="The list of media in the file cannot be read"):
         read_package(zipped(tmp_path / "x.apkg", entries))
@@ -204,14 +206,14 @@ def test_a_list_of_media_that_cannot_be_read(tmp_path: Path, media: bytes):
 
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0", b"SQLite format 3\0" + b"\xff" * 5000, b"x" * 5000])
-def test_a_collection_that_is_no_database(tmp_path: Path, content: bytes):
+def test_a_collection_that_is_not_a_database(tmp_path: Path, content: bytes):
     with pytest.raises(BadPackage, match=r"has no table 'col'|cannot be read"):
         read_package(zipped(tmp_path / "x.apkg", {"collection.anki21": content}))
 
 
 @pytest.mark.parametrize("version", [0, 1, 10, 12, 19, 99])
-def test_a_schema_that_is_not_known(tmp_path: Path, version: int):
-    with pytest.raises(BadPackage, match=rf"has schema {version}, and 11 and 15 to 18 are known"):
+def test_an_unknown_schema(tmp_path: Path, version: int):
+    with pytest.raises(BadPackage, match=rf"has schema {version}; schemas 11 and 15 to 18 are supported"):
         read_package(changed(tmp_path, f"UPDATE col SET ver = {version}"))
 
 
@@ -221,12 +223,12 @@ def test_a_newer_schema_without_its_tables(tmp_path: Path):
 
 
 @pytest.mark.parametrize("table", ["notes", "cards", "revlog", "col"])
-def test_a_table_that_is_missing(tmp_path: Path, table: str):
+def test_a_missing_table(tmp_path: Path, table: str):
     with pytest.raises(BadPackage, match=f"has no table '{table}', so Anki did not write it"):
         read_package(changed(tmp_path, f"DROP TABLE {table}"))
 
 
-def test_a_column_that_is_missing(tmp_path: Path):
+def test_a_missing_column(tmp_path: Path):
     with pytest.raises(BadPackage, match="The table 'cards' in the file lacks the columns odue, odid"):
         read_package(changed(tmp_path, "ALTER TABLE cards DROP COLUMN odue; ALTER TABLE cards DROP COLUMN odid"))
 
@@ -246,7 +248,7 @@ def test_a_virtual_table_is_not_run(tmp_path: Path):
         read_package(changed(tmp_path, sql))
 
 
-def test_a_column_that_is_worked_out_is_not_run(tmp_path: Path):
+def test_a_generated_column_is_not_run(tmp_path: Path):
     sql = "ALTER TABLE notes DROP COLUMN tags; ALTER TABLE notes ADD COLUMN tags TEXT AS (hex(zeroblob(99999999)))"
     with pytest.raises(BadPackage, match="The table 'notes' in the file lacks the columns tags"):
         read_package(changed(tmp_path, sql))
@@ -263,7 +265,7 @@ def test_a_constraint_is_not_run(tmp_path: Path):
     assert read_package(changed(tmp_path, sql)) == GOOD
 
 
-def test_pages_that_point_at_each_other_are_found(tmp_path: Path):
+def test_pages_that_point_at_each_other_are_detected(tmp_path: Path):
     (tmp_path / "collection").write_bytes(good_collection(tmp_path))
     with closing(sqlite3.connect(tmp_path / "collection")) as connection:
         more = ((number, f"g{number}") for number in range(5000))
@@ -289,93 +291,93 @@ def test_pages_that_point_at_each_other_are_found(tmp_path: Path):
         read_package(zipped(tmp_path / "x.apkg", {"collection.anki21": bytes(data)}))
 
 
-def test_more_rows_than_any_collection_has(tmp_path: Path):
+def test_too_many_rows_are_refused(tmp_path: Path):
     sql = "INSERT INTO notes SELECT 5, 'g', mid, mod, usn, tags, flds, sfld, csum, flags, data FROM notes"
-    with pytest.raises(BadPackage, match="The table 'notes' in the file has 2 rows, more than 1"):
-        read_package(changed(tmp_path, sql), Limits(rows=1))
+    with pytest.raises(BadPackage, match="The table 'notes' in the file has 2 rows; at most 1 are read"):
+        read_package(changed(tmp_path, sql), ReadLimits(rows=1))
 
 
-def test_nothing_in_a_file_can_write_elsewhere(tmp_path: Path):
+def test_a_trigger_is_not_run(tmp_path: Path):
     sql = "CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM cards; END"
     assert read_package(changed(tmp_path, sql)) == GOOD
 
 
-# --- what it says ------------------------------------------------------------------------------------------
+# --- values ------------------------------------------------------------------------------------------
 
-LIES = {
-    "DELETE FROM col": "says nothing about itself",
+BAD_VALUES = {
+    "DELETE FROM col": "The table 'col' in the file has no row",
     "UPDATE col SET conf = 'x'": "The settings in the file cannot be read",
     "UPDATE col SET models = '[]'": "The note types in the file cannot be read",
-    "UPDATE col SET models = '{}'": r"The note \d+ is of the type \d+, which is not in the file, or empty",
+    "UPDATE col SET models = '{}'": r"The note \d+ has the note type \d+, which is missing from the file or empty",
     "UPDATE col SET decks = '{\"1\": {}}'": r"The decks in the file cannot be read: 1\.name: Field required",
     "UPDATE col SET dconf = x'ff'": "The deck options in the file cannot be read",
-    "UPDATE col SET crt = -5": "which no clock shows",
-    "UPDATE col SET mod = 9e18": "where a number belongs",
-    "UPDATE col SET crt = 'yesterday'": "where a number belongs",
-    "UPDATE notes SET mid = 7": r"The note \d+ is of the type 7, which is not in the file",
+    "UPDATE col SET crt = -5": "\\(seconds since 1970\\), which is not valid",
+    "UPDATE col SET mod = 9e18": "where a number is expected",
+    "UPDATE col SET crt = 'yesterday'": "where a number is expected",
+    "UPDATE notes SET mid = 7": r"The note \d+ has the note type 7, which is missing from the file",
     "UPDATE notes SET guid = ''": "has a guid of 0 characters",
     "UPDATE notes SET guid = hex(zeroblob(200))": "has a guid of 400 characters",
-    "UPDATE notes SET mod = 'now'": r"The note \d+ has 'now' where a number belongs",
+    "UPDATE notes SET mod = 'now'": r"The note \d+ has 'now' where a number is expected",
     "UPDATE cards SET nid = 7": r"The card \d+ belongs to the note 7, which is not in the file",
-    "UPDATE cards SET type = 9": "has type 9 and template 0, as none has",
-    "UPDATE cards SET ord = -1": "has type 2 and template -1, as none has",
-    "UPDATE cards SET due = 999999999": "is due on day 999,999,999, which never comes",
-    "UPDATE cards SET due = -999999999": "is due on day -999,999,999, which never comes",
-    "UPDATE cards SET due = 9e300": "where a number belongs",
-    "UPDATE cards SET due = x'00'": "where a number belongs",
-    "UPDATE revlog SET ease = 5": "has the answer 5, and Anki has 0 to 4",
-    "UPDATE revlog SET id = -5": "which no clock shows",
+    "UPDATE cards SET type = 9": "has type 9 and template 0, which is not valid",
+    "UPDATE cards SET ord = -1": "has type 2 and template -1, which is not valid",
+    "UPDATE cards SET due = 999999999": "is due on day 999,999,999, which is not valid",
+    "UPDATE cards SET due = -999999999": "is due on day -999,999,999, which is not valid",
+    "UPDATE cards SET due = 9e300": "where a number is expected",
+    "UPDATE cards SET due = x'00'": "where a number is expected",
+    "UPDATE revlog SET ease = 5": "has the rating 5; Anki's ratings are 0 to 4",
+    "UPDATE revlog SET id = -5": "\\(seconds since 1970\\), which is not valid",
 }
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_what_cannot_be_is_said_to_be_wrong(tmp_path: Path, lie: str):
-    with pytest.raises(BadPackage, match=LIES[lie]):
-        read_package(changed(tmp_path, lie))
-
-
-def test_a_deck_with_a_name_without_end(tmp_path: Path):
-    sql = "UPDATE col SET decks = replace(decks, 'Good', hex(zeroblob(200)))"
-    with pytest.raises(BadPackage, match=r"has a name of 400 characters, and 255 are the most\. Shorten it in Anki"):
+@pytest.mark.parametrize("sql", BAD_VALUES)
+def test_a_value_that_is_not_valid_is_an_error(tmp_path: Path, sql: str):
+    with pytest.raises(BadPackage, match=BAD_VALUES[sql]):
         read_package(changed(tmp_path, sql))
 
 
-STRANGE = {
+def test_a_deck_name_that_is_too_long(tmp_path: Path):
+    sql = "UPDATE col SET decks = replace(decks, 'Good', hex(zeroblob(200)))"
+    with pytest.raises(BadPackage, match=r"has a name of 400 characters; at most 255 are allowed\. Shorten it in Anki"):
+        read_package(changed(tmp_path, sql))
+
+
+HARMLESS = {
     "NUL": (
         "UPDATE notes SET flds = 'a' || char(0) || char(31) || 'b' || char(0), tags = ' t' || char(0) || 'ag '",
         GOOD,
     ),
     "no deck": ("UPDATE cards SET did = 77", None),
-    "strange data": ("UPDATE cards SET data = '[[['", None),
-    "data with lies": ("""UPDATE cards SET data = '{"s": "x", "d": -4, "pos": 1e400}'""", None),
-    "numbers as they were": ("UPDATE cards SET reps = 1.0", GOOD),
+    "data that is not JSON": ("UPDATE cards SET data = '[[['", None),
+    "data with wrong types": ("""UPDATE cards SET data = '{"s": "x", "d": -4, "pos": 1e400}'""", None),
+    "integers as floats": ("UPDATE cards SET reps = 1.0", GOOD),
     "too few fields": ("UPDATE notes SET flds = 'a'", None),
     "too many fields": ("UPDATE notes SET flds = flds || char(31) || 'c'", None),
 }
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_what_is_strange_but_harmless_is_taken(tmp_path: Path, name: str):
-    sql, expected = STRANGE[name]
+@pytest.mark.parametrize("name", HARMLESS)
+def test_unusual_but_harmless_values_are_accepted(tmp_path: Path, name: str):
+    sql, expected = HARMLESS[name]
     package = read_package(changed(tmp_path, sql))
     assert len(package.cards) == 1
     if expected:
         assert package == expected
 
 
-def test_fields_are_as_many_as_the_type_has(tmp_path: Path):
-    assert read_package(changed(tmp_path, STRANGE["too few fields"][0])).notes[0].values == ("a", "")
-    assert read_package(changed(tmp_path, STRANGE["too many fields"][0])).notes[0].values == ("a", "b; c")
+def test_a_note_has_as_many_values_as_its_type_has_fields(tmp_path: Path):
+    assert read_package(changed(tmp_path, HARMLESS["too few fields"][0])).notes[0].values == ("a", "")
+    assert read_package(changed(tmp_path, HARMLESS["too many fields"][0])).notes[0].values == ("a", "b; c")
 
 
 def test_a_card_without_a_deck_goes_to_the_default_one(tmp_path: Path):
-    package = read_package(changed(tmp_path, STRANGE["no deck"][0]))
+    package = read_package(changed(tmp_path, HARMLESS["no deck"][0]))
     assert package.decks[package.cards[0].deck].name == "Default"
 
 
 @pytest.mark.parametrize("form", ["anki21.apkg", "anki21b.apkg"])
-def test_whatever_byte_is_wrong_nothing_else_happens(made: Made, tmp_path: Path, form: str):
-    whole, dice = made.files[form].read_bytes(), random.Random(1)
+def test_random_bytes_cause_no_other_error(anki_files: AnkiFiles, tmp_path: Path, form: str):
+    whole, dice = anki_files.files[form].read_bytes(), random.Random(1)
     refused = 0
     for _ in range(150):
         data = bytearray(whole)
@@ -389,7 +391,7 @@ def test_whatever_byte_is_wrong_nothing_else_happens(made: Made, tmp_path: Path,
     assert refused > 50
 
 
-def test_whatever_page_of_a_collection_is_wrong_nothing_else_happens(tmp_path: Path):
+def test_random_bytes_in_a_collection_cause_no_other_error(tmp_path: Path):
     whole, dice = good_collection(tmp_path), random.Random(2)
     for _ in range(300):
         data = bytearray(whole)

@@ -4,28 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from mcp_noema.anki.deck_options import DAY
-from mcp_noema.anki.package import PackedDeck
+from mcp_noema.anki.deck_options import DAY_SECONDS
+from mcp_noema.anki.package import PackageDeck
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.model import Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
-from tests.mcp_noema.anki.conftest import Made
-from tests.mcp_noema.anki.real_anki import WEIGHTS, told_by_us
+from tests.mcp_noema.anki.conftest import AnkiFiles
+from tests.mcp_noema.anki.real_anki import WEIGHTS, package_cards
 
 FORMS = ("anki2.apkg", "anki21.apkg", "anki21b.apkg", "anki21.colpkg", "anki21b.colpkg")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_generation_of_files_holds_the_cards_that_anki_has(made: Made, form: str):
-    assert told_by_us(read_package(made.files[form]), made.today) == made.cards
+def test_every_generation_of_files_holds_the_cards_that_anki_has(anki_files: AnkiFiles, form: str):
+    assert package_cards(read_package(anki_files.files[form]), anki_files.today) == anki_files.cards
 
 
-def test_every_generation_of_files_says_the_same(made: Made):
-    packages = [read_package(made.files[form]) for form in FORMS]
+def test_every_generation_of_files_says_the_same(anki_files: AnkiFiles):
+    packages = [read_package(anki_files.files[form]) for form in FORMS]
     assert [replace(package, written_at=packages[0].written_at) for package in packages] == packages[:1] * len(FORMS)
 
 
-def test_decks_have_the_options_that_hold_for_them(made: Made):
+def test_decks_have_the_options_that_hold_for_them(anki_files: AnkiFiles):
     french = Preset(
         desired_retention=0.93,
         learning_steps=(120, 900),
@@ -35,16 +35,16 @@ def test_decks_have_the_options_that_hold_for_them(made: Made):
         bury_siblings=True,
         parameters=tuple(WEIGHTS),
     )
-    assert read_package(made.files["anki21b.apkg"]).decks == (
-        PackedDeck("Languages"),
-        PackedDeck("Languages::French", "Words", french),
-        PackedDeck("Science"),
-        PackedDeck("Science::Physics"),
+    assert read_package(anki_files.files["anki21b.apkg"]).decks == (
+        PackageDeck("Languages"),
+        PackageDeck("Languages::French", "Words", french),
+        PackageDeck("Science"),
+        PackageDeck("Science::Physics"),
     )
 
 
-def test_note_types_come_with_their_fields_templates_and_looks(made: Made):
-    types = {note.type.name: note.type for note in read_package(made.files["anki21b.apkg"]).notes}
+def test_note_types_come_with_their_fields_templates_and_looks(anki_files: AnkiFiles):
+    types = {note.type.name: note.type for note in read_package(anki_files.files["anki21b.apkg"]).notes}
     assert {name: (each.fields, len(each.templates), each.is_cloze) for name, each in types.items()} == {
         "Basic": (("Front", "Back"), 1, False),
         "Basic (and reversed card)": (("Front", "Back"), 2, False),
@@ -54,22 +54,22 @@ def test_note_types_come_with_their_fields_templates_and_looks(made: Made):
     assert types["Basic"].css.startswith(".card {")
 
 
-def test_only_answers_count_as_reviews(made: Made):
-    package = read_package(made.files["anki21b.colpkg"])
+def test_only_answers_count_as_reviews(anki_files: AnkiFiles):
+    package = read_package(anki_files.files["anki21b.colpkg"])
     # Setting a due date is in Anki's log too, with the answer 0.
     assert [(review.rating, round(review.reviewed_at.timestamp() * 1000)) for review in package.reviews] == [
-        (answer, moment) for moment, answer, *_ in made.log
+        (answer, moment) for moment, answer, *_ in anki_files.log
     ]
     assert {review.state for review in package.reviews} == {State.NEW, State.REVIEW}
 
 
-def test_the_names_of_media_are_known_and_their_content_is_not_read(made: Made):
-    assert read_package(made.files["anki21b.apkg"]).media == ("un.png",)
-    assert read_package(made.files["anki21.apkg"]).media == ("un.png",)
+def test_the_names_of_media_are_known_and_their_content_is_not_read(anki_files: AnkiFiles):
+    assert read_package(anki_files.files["anki21b.apkg"]).media == ("un.png",)
+    assert read_package(anki_files.files["anki21.apkg"]).media == ("un.png",)
 
 
-def test_an_export_without_scheduling_is_all_new(made: Made):
-    package = read_package(made.unscheduled)
+def test_an_export_without_scheduling_is_all_new(anki_files: AnkiFiles):
+    package = read_package(anki_files.unscheduled)
     assert {card.schedule for card in package.cards} == {Schedule()}
     assert package.reviews == ()
     assert {deck.preset for deck in package.decks} == {None}
@@ -85,7 +85,7 @@ def test_a_card_in_a_filtered_deck_goes_home(tmp_path: Path):
         away = col.sched.add_or_update_filtered_deck(deck).id
         assert col.get_card(card).did == away
         file = real_anki.export(col, tmp_path / "away.apkg", legacy=False)
-        today = datetime.fromtimestamp(col.sched.day_cutoff - DAY, UTC)
+        today = datetime.fromtimestamp(col.sched.day_cutoff - DAY_SECONDS, UTC)
     package = read_package(file)
     assert [deck.name for deck in package.decks] == ["Home"]
     due = package.cards[0].schedule.due

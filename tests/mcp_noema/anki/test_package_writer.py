@@ -8,33 +8,33 @@ import pytest
 from hypothesis import given, settings
 
 from mcp_core import Conflict
-from mcp_noema.anki.package import Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
-from tests.mcp_noema.anki.conftest import Made
+from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.package_strategies import WRITTEN, packages
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 
 EMPTY = Package((), (), (), (), WRITTEN)
 
 
-def test_anki_opens_it_with_the_same_cards_due_dates_memory_and_log(made: Made, tmp_path: Path):
-    package = read_package(made.files["anki21b.apkg"])
+def test_anki_opens_it_with_the_same_cards_due_dates_memory_and_log(anki_files: AnkiFiles, tmp_path: Path):
+    package = read_package(anki_files.files["anki21b.apkg"])
     write_package(package, tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
         col.set_config("fsrs", True)
-        account = real_anki.bring_in(col, tmp_path / "out.apkg")
-        assert (len(account.new), account.found_notes) == (len(package.notes), len(package.notes))
-        assert real_anki.told_by_anki(col) == made.cards
-        assert real_anki.log_of(col) == made.log
+        log = real_anki.import_file(col, tmp_path / "out.apkg")
+        assert (len(log.new), log.found_notes) == (len(package.notes), len(package.notes))
+        assert real_anki.anki_cards(col) == anki_files.cards
+        assert real_anki.revlog(col) == anki_files.log
 
 
-def test_anki_takes_over_decks_and_their_options(made: Made, tmp_path: Path):
-    write_package(read_package(made.files["anki21b.apkg"]), tmp_path / "out.apkg")
+def test_anki_takes_over_decks_and_their_options(anki_files: AnkiFiles, tmp_path: Path):
+    write_package(read_package(anki_files.files["anki21b.apkg"]), tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
-        real_anki.bring_in(col, tmp_path / "out.apkg")
+        real_anki.import_file(col, tmp_path / "out.apkg")
         assert {each.name for each in col.decks.all_names_and_ids(skip_empty_default=True)} == {
             "Languages",
             "Languages::French",
@@ -49,24 +49,24 @@ def test_anki_takes_over_decks_and_their_options(made: Made, tmp_path: Path):
         assert kept == {"desiredRetention": 0.93, "fsrsParams6": WEIGHTS, "buryInterdayLearning": True}
 
 
-def test_anki_finds_nothing_to_mend_and_goes_on_learning(made: Made, tmp_path: Path):
-    write_package(read_package(made.files["anki21b.apkg"]), tmp_path / "out.apkg")
+def test_anki_finds_nothing_to_fix_and_goes_on_learning(anki_files: AnkiFiles, tmp_path: Path):
+    write_package(read_package(anki_files.files["anki21b.apkg"]), tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
         col.set_config("fsrs", True)
-        real_anki.bring_in(col, tmp_path / "out.apkg")
-        said, is_fine = col.fix_integrity()
-        assert is_fine, said
+        real_anki.import_file(col, tmp_path / "out.apkg")
+        problems, is_fine = col.fix_integrity()
+        assert is_fine, problems
         col.decks.select(col.decks.id("Languages"))
         col.sched.answerCard(col.sched.getCard(), 3)
-        assert len(real_anki.log_of(col)) == len(made.log) + 1
+        assert len(real_anki.revlog(col)) == len(anki_files.log) + 1
 
 
-def test_an_export_of_anki_after_ours_is_the_same_package(made: Made, tmp_path: Path):
-    ours = read_package(made.files["anki21b.apkg"])
+def test_an_export_of_anki_after_ours_is_the_same_package(anki_files: AnkiFiles, tmp_path: Path):
+    ours = read_package(anki_files.files["anki21b.apkg"])
     write_package(ours, tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
         col.set_config("fsrs", True)
-        real_anki.bring_in(col, tmp_path / "out.apkg")
+        real_anki.import_file(col, tmp_path / "out.apkg")
         again = read_package(real_anki.export(col, tmp_path / "again.apkg", legacy=False))
     # Pictures are not exported, and Anki has note types of these names already.
     notes = [replace(note, type=replace(note.type, name=note.type.name.removesuffix("+"))) for note in again.notes]
@@ -85,21 +85,21 @@ def test_reading_what_was_written_gives_the_same(package: Package):
 def test_full_precision_survives(tmp_path: Path):
     moment = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
     schedule = Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment)
-    note = PackedNote("guid", BASIC, ("a", "b"), (), moment, moment)
-    card = PackedCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment)
-    package = replace(EMPTY, decks=(PackedDeck("D", "", Preset()),), notes=(note,), cards=(card,))
+    note = PackageNote("guid", BASIC, ("a", "b"), (), moment, moment)
+    card = PackageCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment)
+    package = replace(EMPTY, decks=(PackageDeck("D", "", Preset()),), notes=(note,), cards=(card,))
     write_package(package, tmp_path / "out.apkg")
     assert read_package(tmp_path / "out.apkg") == package
 
 
-def test_things_made_in_the_same_moment_keep_apart(tmp_path: Path):
-    note = PackedNote("", BASIC, ("a", "b"), (), WRITTEN, WRITTEN)
+def test_notes_cards_and_reviews_of_the_same_time_get_different_ids(tmp_path: Path):
+    note = PackageNote("", BASIC, ("a", "b"), (), WRITTEN, WRITTEN)
     notes = tuple(replace(note, guid=f"guid {place}") for place in range(3))
-    card = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
+    card = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
     cards = tuple(replace(card, note=place) for place in range(3))
-    answer = PackedReview(0, 3, WRITTEN, 1000, State.NEW, 600, 0)
+    answer = PackageReview(0, 3, WRITTEN, 1000, State.NEW, 600, 0)
     package = replace(
-        EMPTY, decks=(PackedDeck("D"),), notes=notes, cards=cards, reviews=(answer, answer._replace(card=2))
+        EMPTY, decks=(PackageDeck("D"),), notes=notes, cards=cards, reviews=(answer, answer._replace(card=2))
     )
     write_package(package, tmp_path / "out.apkg")
     again = read_package(tmp_path / "out.apkg")
@@ -110,32 +110,32 @@ def test_things_made_in_the_same_moment_keep_apart(tmp_path: Path):
     ]
 
 
-def test_a_package_of_nothing_is_a_file_too(tmp_path: Path):
+def test_an_empty_package_can_be_written_and_read(tmp_path: Path):
     write_package(EMPTY, tmp_path / "empty.apkg")
     assert read_package(tmp_path / "empty.apkg") == EMPTY
     with real_anki.collection(tmp_path / "other") as col:
-        assert real_anki.bring_in(col, tmp_path / "empty.apkg").found_notes == 0
+        assert real_anki.import_file(col, tmp_path / "empty.apkg").found_notes == 0
 
 
-def test_the_same_package_gives_the_same_bytes(made: Made, tmp_path: Path):
-    package = read_package(made.files["anki21.apkg"])
+def test_the_same_package_gives_the_same_bytes(anki_files: AnkiFiles, tmp_path: Path):
+    package = read_package(anki_files.files["anki21.apkg"])
     write_package(package, tmp_path / "one.apkg")
     write_package(package, tmp_path / "two.apkg")
     assert (tmp_path / "one.apkg").read_bytes() == (tmp_path / "two.apkg").read_bytes()
 
 
-def test_a_file_that_is_there_stays_as_it_is(tmp_path: Path):
+def test_an_existing_file_is_not_overwritten(tmp_path: Path):
     (tmp_path / "mine.apkg").write_text("precious")
-    with pytest.raises(Conflict, match=r"'mine.apkg' is there already\. Give another name, or overwrite: true\."):
+    with pytest.raises(Conflict, match=r"'mine.apkg' already exists\. Choose another name, or set overwrite to true\."):
         write_package(EMPTY, tmp_path / "mine.apkg")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious"]
     write_package(EMPTY, tmp_path / "mine.apkg", overwrite=True)
     assert ZipFile(tmp_path / "mine.apkg").namelist() == ["meta", "collection.anki21", "media"]
 
 
-def test_a_failure_leaves_no_half_of_a_file(tmp_path: Path):
+def test_a_failure_leaves_no_partial_file(tmp_path: Path):
     # A card of a deck that the package lacks.
-    card = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
+    card = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=WRITTEN)
     with pytest.raises(IndexError):
         write_package(replace(EMPTY, cards=(card,)), tmp_path / "out.apkg")
     assert list(tmp_path.iterdir()) == []

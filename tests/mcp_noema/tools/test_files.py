@@ -12,14 +12,14 @@ import pytest_asyncio
 from mcp_core import App
 from mcp_core.auth import user
 from mcp_core.calling.records import Request
-from mcp_noema.anki.package import DayCount, Package, PackedCard, PackedDeck, PackedNote, PackedReview
+from mcp_noema.anki.package import CollectionCalendar, Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.app import build
 from mcp_noema.model import BASIC, CLOZE, Preset, Schedule, State, World
 from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.anki import real_anki
-from tests.mcp_noema.anki.real_anki import told_by_us
+from tests.mcp_noema.anki.real_anki import package_cards
 from tests.mcp_noema.learning import MONDAY, Clock, Learner
 
 NOTHING = {"added": 0, "updated": 0, "unchanged": 0}
@@ -38,19 +38,19 @@ async def app(db_url: str, clock: Clock, files: Path) -> AsyncIterator[App]:
         yield opened
 
 
-def packed(*cards: PackedCard, reviews: tuple[PackedReview, ...] = (), **changes: Any) -> Package:
+def packed(*cards: PackageCard, reviews: tuple[PackageReview, ...] = (), **changes: Any) -> Package:
     """One basic note with these cards, in one deck."""
-    note = PackedNote("guid-1", BASIC, ("front", "back"), ("tag",), MONDAY, MONDAY)
-    package = Package((PackedDeck("French"),), (note,), cards, reviews, MONDAY)
+    note = PackageNote("guid-1", BASIC, ("front", "back"), ("tag",), MONDAY, MONDAY)
+    package = Package((PackageDeck("French"),), (note,), cards, reviews, MONDAY)
     return replace(package, **changes)
 
 
-NEW = PackedCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=MONDAY)
+NEW = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=MONDAY)
 LAST = MONDAY - timedelta(days=3)
 REVIEWED = replace(
     NEW, schedule=Schedule(State.REVIEW, None, 4.25, 5.5, MONDAY + timedelta(days=2), LAST), reps=4, lapses=1
 )
-ANSWER = PackedReview(0, 3, LAST, 4000, State.REVIEW, 432_000, 86_400, 5.5)
+ANSWER = PackageReview(0, 3, LAST, 4000, State.REVIEW, 432_000, 86_400, 5.5)
 
 
 # --- from Anki, and back -----------------------------------------------------------------------------------
@@ -60,8 +60,8 @@ async def test_what_was_learned_with_anki_goes_on_here_and_back_there(
     ana: Learner, clock: Clock, files: Path, tmp_path: Path
 ):
     with real_anki.collection(tmp_path / "anki") as col:
-        real_anki.learn(col)
-        theirs, log = real_anki.told_by_anki(col), real_anki.log_of(col)
+        real_anki.fill(col)
+        theirs, log = real_anki.anki_cards(col), real_anki.revlog(col)
         real_anki.export(col, files / "mine.apkg", legacy=False)
         began = datetime.fromtimestamp(col.sched.day_cutoff - 86_400, UTC)
     clock.now = datetime.now(UTC)
@@ -80,18 +80,18 @@ async def test_what_was_learned_with_anki_goes_on_here_and_back_there(
         "mediaLeftOut": 1,
     }
     await ana("export-anki", path="back.apkg")
-    assert told_by_us(read_package(files / "back.apkg"), DayCount(began.date(), UTC, began.hour)) == theirs
+    assert package_cards(read_package(files / "back.apkg"), CollectionCalendar(began.date(), UTC, began.hour)) == theirs
     with real_anki.collection(tmp_path / "other") as col:
         col.set_config("fsrs", True)
-        real_anki.bring_in(col, files / "back.apkg")
-        assert real_anki.told_by_anki(col) == theirs
-        assert real_anki.log_of(col) == log
+        real_anki.import_file(col, files / "back.apkg")
+        assert real_anki.anki_cards(col) == theirs
+        assert real_anki.revlog(col) == log
 
 
 async def test_decks_keep_the_options_that_hold_for_them(ana: Learner, files: Path):
     outer = Preset(desired_retention=0.85, new_per_day=5)
     inner = replace(outer, learning_steps=(30,), parameters=tuple(real_anki.WEIGHTS), new_per_day=20)
-    decks = (PackedDeck("French", "Words", outer), PackedDeck("French::Verbs", "", inner))
+    decks = (PackageDeck("French", "Words", outer), PackageDeck("French::Verbs", "", inner))
     write_package(packed(NEW, decks=decks), files / "x.apkg")
     await ana("import-anki", path="x.apkg")
     shown = [await ana("get-deck", deckId=deck_id) for deck_id in ("deck_1", "deck_2")]
@@ -110,7 +110,7 @@ async def test_decks_keep_the_options_that_hold_for_them(ana: Learner, files: Pa
 
 async def test_a_deck_that_is_there_keeps_its_own_options(ana: Learner, files: Path):
     await ana.deck("french", newPerDay=3)
-    write_package(packed(NEW, decks=(PackedDeck("French", "Words", Preset(new_per_day=9)),)), files / "x.apkg")
+    write_package(packed(NEW, decks=(PackageDeck("French", "Words", Preset(new_per_day=9)),)), files / "x.apkg")
     data = await ana("import-anki", path="x.apkg")
     assert (data["decks"], data["decksAdded"]) == ([{"deckId": "deck_1", "name": "french"}], 0)
     deck = await ana("get-deck", deckId="deck_1")
@@ -122,7 +122,7 @@ async def test_decks_can_be_put_inside_another(ana: Learner, files: Path):
     write_package(packed(NEW), files / "x.apkg")
     data = await ana("import-anki", path="x.apkg", deckId=inside)
     assert data["decks"] == [{"deckId": "deck_2", "name": "Imported::French"}]
-    long = PackedDeck("x" * 250)
+    long = PackageDeck("x" * 250)
     write_package(packed(NEW, decks=(long,)), files / "x.apkg", overwrite=True)
     kind, words = await ana.fails("import-anki", path="x.apkg", deckId=inside)
     assert kind == "ValidationError"
@@ -280,7 +280,9 @@ async def test_a_bad_file_changes_nothing(ana: Learner, files: Path):
     (files / "bad.apkg").write_bytes(b"no zip")
     kind, words = await ana.fails("import-anki", path="bad.apkg")
     assert kind == "ValidationError"
-    assert words.startswith("bad.apkg is no Anki package, or it is damaged: File is not a zip file. Export it again")
+    assert words.startswith(
+        "bad.apkg is not an Anki package, or it is damaged: File is not a zip file. Export it again"
+    )
     assert (await ana("list-decks"))["decks"] == []
 
 
@@ -324,7 +326,7 @@ async def test_a_file_that_is_there_is_left_alone(ana: Learner, files: Path):
     (files / "mine.apkg").write_text("precious")
     assert await ana.fails("export-anki", path="mine.apkg") == (
         "ConflictError",
-        "'mine.apkg' is there already. Give another name, or overwrite: true.",
+        "'mine.apkg' already exists. Choose another name, or set overwrite to true.",
     )
     assert (files / "mine.apkg").read_text() == "precious"
     await ana("export-anki", path="mine.apkg", overwrite=True)
@@ -422,7 +424,7 @@ async def test_the_client_is_told_how_far_it_is(ana: Learner, app: App, files: P
 
 async def test_the_hints_lead_to_what_was_imported(ana: Learner, files: Path):
     note = packed(NEW).notes[0]
-    decks = (PackedDeck("French"), PackedDeck("French::Verbs"))
+    decks = (PackageDeck("French"), PackageDeck("French::Verbs"))
     cards = (NEW, replace(NEW, note=1, deck=1))
     write_package(packed(*cards, decks=decks, notes=(note, replace(note, guid="2"))), files / "x.apkg")
     await ana("import-anki", path="x.apkg")
