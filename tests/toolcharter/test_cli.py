@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -17,15 +18,22 @@ def run(capsys, *words):
 def test_without_a_command_the_commands_are_listed(capsys):
     code, out, _ = run(capsys)
     assert code == 0
-    for name, words in cli.COMMANDS.items():
+    for name, summary in cli.COMMANDS.items():
         assert name in out
-        assert words in out
+        assert summary in out
 
 
-def test_an_unknown_command_is_refused(capsys):
-    code, _, err = run(capsys, "fly")
-    assert code == 2
-    assert "fly" in err
+@pytest.mark.parametrize(
+    ("word", "hint"), [("verfy", "Did you mean 'verify'? "), ("evaluat", "Did you mean 'evaluate'? "), ("fly", "")]
+)
+def test_an_unknown_command_is_refused_with_the_nearest_one(capsys, word, hint):
+    message = f"toolcharter has no command {word!r}. {hint}`toolcharter --help` lists all commands.\n"
+    assert run(capsys, word) == (2, "", message)
+
+
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_the_version_is_that_of_the_installed_package(capsys, option):
+    assert run(capsys, option) == (0, f"toolcharter {version('toolcharter')}\n", "")
 
 
 @pytest.mark.parametrize("name", list(cli.COMMANDS))

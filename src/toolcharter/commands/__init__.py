@@ -1,1 +1,5 @@
-"""The subcommands of `toolcharter`, one a file: `add_arguments(parser)`, `run(options) -> exit code`, `CannotRun`."""
+"""The subcommands of `toolcharter`, one a file. Each has `add_arguments(parser)` and `run(options) -> exit code`."""
+
+
+class CannotRun(Exception):
+    """A command cannot do its work, such as for a server that cannot be reached. The message says why."""

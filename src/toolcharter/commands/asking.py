@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.commands.connection import CannotRun, ask_terminal
+from toolcharter.commands import CannotRun
+from toolcharter.commands.connection import ask_terminal
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.outcome import Result
 

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from toolcharter.commands import connection
-from toolcharter.commands.connection import CannotRun
+from toolcharter.commands import CannotRun, connection
 from toolcharter.commands.show import show
 
 FAILED = 1

@@ -19,15 +19,12 @@ from mcp_core.hosts import library_json
 from mcp_core.hosts.library_json import Fields
 from mcp_core.settings import Settings, add_options, from_options
 from toolcharter import targets
+from toolcharter.commands import CannotRun
 
 SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list answer, "
     "or a command that serves over stdio: -- COMMAND ..."
 )
-
-
-class CannotRun(Exception):
-    """The server cannot be reached, or does not know the tool."""
 
 
 class Connection(Protocol):

@@ -8,8 +8,7 @@ import asyncio
 import os
 
 from mcp_core.settings import add_options
-from toolcharter.commands import connection, lock
-from toolcharter.commands.connection import CannotRun
+from toolcharter.commands import CannotRun, connection, lock
 from toolcharter.contract import report
 from toolcharter.contract.lock import Lock
 

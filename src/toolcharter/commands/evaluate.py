@@ -16,8 +16,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.commands import asking, connection
-from toolcharter.commands.connection import CannotRun
+from toolcharter.commands import CannotRun, asking, connection
 from toolcharter.evaluate import as_html, as_markdown
 from toolcharter.evaluate.baseline import BadBaseline, worse_than, write_baseline
 from toolcharter.evaluate.cases import BadCases, Case, check_tools, digest, read_cases

@@ -16,7 +16,8 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.settings import Settings, add_options, from_options
 from toolcharter import examples, targets
-from toolcharter.commands.connection import CannotRun, print_json
+from toolcharter.commands import CannotRun
+from toolcharter.commands.connection import print_json
 from toolcharter.examples import Outcome
 
 DIFFERS = 1

@@ -15,8 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from toolcharter import targets
-from toolcharter.commands import connection
-from toolcharter.commands.connection import CannotRun
+from toolcharter.commands import CannotRun, connection
 from toolcharter.contract import report
 from toolcharter.contract.changes import Change
 from toolcharter.contract.diff import diff

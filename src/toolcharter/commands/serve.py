@@ -7,8 +7,7 @@ from mcp_core import mcp_log
 from mcp_core.hosts.site.server import serve_http
 from mcp_core.settings import add_options, from_options
 from toolcharter import targets
-
-CannotRun = targets.NoSuchTarget
+from toolcharter.commands import CannotRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,5 +22,9 @@ def run(options: argparse.Namespace) -> int:
     """Serve until told to stop."""
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
-    serve_http(targets.load_all(options.servers, settings), settings)
+    try:
+        apps = targets.load_all(options.servers, settings)
+    except targets.NoSuchTarget as error:
+        raise CannotRun(str(error)) from None
+    serve_http(apps, settings)
     return os.EX_OK

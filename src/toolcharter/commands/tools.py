@@ -13,8 +13,7 @@ from rich.table import Table
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.library_json import Fields
-from toolcharter.commands import connection
-from toolcharter.commands.connection import CannotRun
+from toolcharter.commands import CannotRun, connection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from toolcharter.commands import connection
-from toolcharter.commands.connection import CannotRun, Connection, app_of
+from toolcharter.commands import CannotRun, connection
+from toolcharter.commands.connection import Connection, app_of
 from toolcharter.commands.rules import explain, list_rules
 from toolcharter.verify import config
 from toolcharter.verify.engine import RuleFailed, Step, server_of
