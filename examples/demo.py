@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core import (
+from toolcharter import (
     App,
     BrandedId,
     Content,
@@ -34,9 +34,9 @@ from mcp_core import (
     instructions,
     page_of,
     prompt,
+    run,
     tool,
 )
-from mcp_core.run import run
 
 
 class NoteId(BrandedId, prefix="note"):
@@ -71,14 +71,16 @@ class Notebook:
         return self.notes[note_id]
 
 
-# A tool with everything on: permission, rate limit, cache, strict arguments, hints. Plain type hints will do.
-@tool(
-    category="query",
-    response_time="fast",
+# What the tools of this server have in common is said once. A keyword at a declaration wins.
+reads = tool.query.preset(permissions=["notes:read"], tags=["notes"], open_world=False)
+writes = tool.mutation.preset(permissions=["notes:write"], tags=["notes"], open_world=False)
+
+
+# A tool with everything on: permission, rate limit, cache, strict arguments, hints. Plain type hints are enough.
+@tool.query(
     permissions=["math:use"],
-    cacheable=True,
     cache_ttl=60,
-    idempotent=True,
+    open_world=False,
     rate_limit=RateLimit(max_calls=1_000_000, window_ms=60_000),
     tags=["math"],
     examples=[Example("Two and three make five", {"a": 2, "b": 3}, 5)],
@@ -104,14 +106,8 @@ class ListNotes(Pagination):
     words: str = Field(default="", max_length=100, description="Only notes whose title or body contains this text.")
 
 
-@tool(
-    category="query",
-    response_time="fast",
-    permissions=["notes:read"],
-    cacheable=True,
+@reads(
     cache_ttl=30,
-    idempotent=True,
-    tags=["notes"],
     examples=[Example("The first note", {"limit": 1}, [{"id": "note_1", "title": "Welcome"}])],
 )
 async def list_notes(args: ListNotes, notebook: Need[Notebook]) -> Result[list[dict[str, str]]]:
@@ -134,14 +130,8 @@ async def list_notes(args: ListNotes, notebook: Need[Notebook]) -> Result[list[d
     return Result.ok([{"id": note.id, "title": note.title} for note in page], hints=made)
 
 
-@tool(
-    category="query",
-    response_time="fast",
-    permissions=["notes:read"],
-    cacheable=True,
+@reads(
     cache_ttl=30,
-    idempotent=True,
-    tags=["notes"],
     examples=[
         Example(
             "Read the welcome note",
@@ -170,14 +160,8 @@ class CreateNote(ToolArguments):
     body: str = Field(default="", max_length=10_000, description="The text of the note.")
 
 
-@tool(
-    category="mutation",
-    response_time="fast",
-    permissions=["notes:write"],
-    cacheable=False,
-    idempotent=False,
+@writes(
     rate_limit=RateLimit(max_calls=60, window_ms=60_000),
-    tags=["notes"],
     examples=[
         Example(
             "Write down an errand",
@@ -203,16 +187,12 @@ async def create_note(args: CreateNote, notebook: Need[Notebook]) -> Result[dict
     )
 
 
-@tool(
-    category="mutation",
-    response_time="fast",
+@writes(
     permissions=["notes:delete"],
-    cacheable=False,
     idempotent=True,
     consent="DELETE_NOTE",
     confirm="if_possible",
     question="Delete note {note_id} for good?",
-    tags=["notes"],
     examples=[
         Example(
             "Throw the welcome note away",
@@ -236,13 +216,11 @@ async def delete_note(
     return Result.ok({"deleted": note.id}, hints=hints.for_deleted("note", note.id, note.title))
 
 
-@tool(
-    category="generation",
-    response_time="slow",
+@tool.generation(
     permissions=["notes:read"],
-    cacheable=False,
-    idempotent=True,
     tags=["notes"],
+    idempotent=True,
+    open_world=False,
     examples=[Example("A digest of all notes", {}, {"notes": 1, "digest": "Welcome: Try list_notes."})],
 )
 async def digest_notes(context: ToolContext, notebook: Need[Notebook]) -> Result[dict[str, Any]]:
@@ -263,13 +241,7 @@ async def digest_notes(context: ToolContext, notebook: Need[Notebook]) -> Result
     return Result.ok({"notes": len(lines), "digest": " ".join(lines)}, hints=made)
 
 
-@tool(
-    category="query",
-    response_time="fast",
-    permissions=["notes:read"],
-    cacheable=False,
-    idempotent=True,
-    tags=["notes"],
+@reads(
     deprecated=Deprecation(since="2026-09-01", replacement="list_notes", removal_date="2027-03-01"),
     examples=[Example("Find by a word", {"words": "welcome"}, ["note_1"])],
 )

@@ -1,17 +1,13 @@
 """The smallest governed server: one tool."""
 
-from mcp_core import App, Example, Settings, tool
-from mcp_core.run import run
+from toolcharter import App, Example, Settings, run, tool
 
 
-@tool(
-    category="query",
-    response_time="fast",
+@tool.query(
     permissions=["texts:read"],
-    cacheable=True,
-    cache_ttl=60,
-    idempotent=True,
     tags=["texts"],
+    cache_ttl=60,
+    open_world=False,
     examples=[Example("Two words", {"text": "hello world"}, 2)],
 )
 async def count_words(text: str) -> int:

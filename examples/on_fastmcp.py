@@ -3,8 +3,8 @@
 from fastmcp import FastMCP
 from toolcharter_examples.hello import build
 
-from mcp_core import Settings
 from mcp_core.hosts.fastmcp import add_tools, governed
+from toolcharter import Settings
 
 app = build(Settings())
 server = FastMCP("mixed", lifespan=governed(app))

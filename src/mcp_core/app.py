@@ -220,7 +220,6 @@ class App:
             return None
 
     def _listed(self, spec: ToolSpec) -> ListedTool:
-        reads = spec.category in ("query", "analysis")
         declared = spec.declaration
         meta: dict[str, Any] = {META + "version": declared.version, META + "category": spec.category}
         if spec.tags:
@@ -231,14 +230,14 @@ class App:
             meta[META + "deprecated"] = declared.deprecated.sentence()
         return ListedTool(
             name=self.registry.final_name(spec),
-            title=declared.title or spec.name.replace("_", " ").replace("-", " ").capitalize(),
+            title=spec.title,
             description=describe(spec, self.descriptions),
             input_schema=spec.input_schema,
             annotations={
-                "readOnlyHint": reads,
+                "readOnlyHint": spec.reads_only,
                 "destructiveHint": spec.destructive,
                 "idempotentHint": spec.idempotent,
-                "openWorldHint": False,
+                "openWorldHint": declared.open_world,
             },
             meta=meta,
         )

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import import_module
 
-from mcp_core import App, Settings
 from mcp_todo.model import Tasks
 from mcp_todo.tools import REHEARSED, TOOLS
+from toolcharter import App, Settings
 
 VERSION = "1.0.0"
 

@@ -1,7 +1,7 @@
 """The command `mcp-todo`."""
 
-from mcp_core.run import run
 from mcp_todo.app import build
+from toolcharter import run
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
-from mcp_core import Example, InvalidArguments, Need, NotFound, ToolContext, tool
 from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, Tasks
+from toolcharter import Example, InvalidArguments, Need, NotFound, ToolContext, tool
 
 DENIED = "Task not found or access denied"
 EMPTY_TITLE = "Task title cannot be empty"
@@ -43,17 +43,15 @@ class Listed(TypedDict):
     created_at: str
 
 
-@tool(
+reads = tool.query.preset(permissions=["tasks:read"], tags=["tasks"], open_world=False)
+writes = tool.mutation.preset(permissions=["tasks:write"], tags=["tasks"], open_world=False)
+
+
+@writes(
     description=(
         "Create a new todo task for a user. Use this when the user wants to add, create, or remember something as a "
         "task. Returns the created task's ID, status, and title."
     ),
-    category="mutation",
-    response_time="fast",
-    permissions=["tasks:write"],
-    cacheable=False,
-    idempotent=False,
-    tags=["tasks"],
     refusals={"title.string_too_short": EMPTY_TITLE, "title.missing": EMPTY_TITLE},
     examples=[
         Example(
@@ -81,17 +79,11 @@ async def add_task(
     return _changed(task, "created")
 
 
-@tool(
+@reads(
     description=(
         "Retrieve all tasks for a user, optionally filtered by completion status. Use this when the user wants to see, "
         "show, or review their tasks. Returns an array of task objects."
     ),
-    category="query",
-    response_time="fast",
-    permissions=["tasks:read"],
-    cacheable=False,
-    idempotent=True,
-    tags=["tasks"],
     refusals={"status": BAD_STATUS},
     examples=[
         Example(
@@ -123,17 +115,11 @@ async def list_tasks(
     return [_listed(task) for task in await tasks.of(_owner(user_id, context), status)]
 
 
-@tool(
+@writes(
     description=(
         "Toggle the completion status of a task. If pending, becomes completed; if completed, reverts to pending. Use "
         "this when the user says they finished, completed, or are done with a task."
     ),
-    category="mutation",
-    response_time="fast",
-    permissions=["tasks:write"],
-    cacheable=False,
-    idempotent=False,
-    tags=["tasks"],
     examples=[
         Example(
             "The milk is bought",
@@ -154,18 +140,13 @@ async def complete_task(
     return _changed(task, task.status)
 
 
-@tool(
+@writes(
     description=(
         "Permanently remove a task from the user's list. Use this when the user wants to delete, remove, or cancel a "
         "task. This action cannot be undone."
     ),
-    category="mutation",
-    response_time="fast",
-    permissions=["tasks:write"],
-    cacheable=False,
     idempotent=True,
     destructive=True,
-    tags=["tasks"],
     examples=[
         Example(
             "The milk is no longer needed",
@@ -185,17 +166,12 @@ async def delete_task(
     return _changed(_found(await tasks.remove(*_whose(user_id, task_id, context))), "deleted")
 
 
-@tool(
+@writes(
     description=(
         "Modify the title and/or description of an existing task. Use this when the user wants to change, rename, "
         "edit, or update a task's details. Only provided fields are updated."
     ),
-    category="mutation",
-    response_time="fast",
-    permissions=["tasks:write"],
-    cacheable=False,
     idempotent=True,
-    tags=["tasks"],
     refusals={"title.string_too_short": EMPTY_TITLE},
     examples=[
         Example(

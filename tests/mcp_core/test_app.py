@@ -23,7 +23,7 @@ from mcp_core import (
 from tests.mcp_core.declared import Number, mutation, query
 
 
-@query({"n": 1}, tags=["math"], permissions=["math:use"])
+@query({"n": 1}, tags=["math"], permissions=["math:use"], open_world=False)
 async def double(n: Number) -> int:
     return 2 * n
 
@@ -175,6 +175,7 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
     assert (deleting.name, deleting.title) == ("lib_delete", "Throw away")
     assert deleting.annotations["destructiveHint"] is True
     assert deleting.annotations["readOnlyHint"] is False
+    assert deleting.annotations["openWorldHint"] is True  # as the protocol assumes, where nobody says otherwise
     assert deleting.meta["dev.toolcharter/deprecated"] == gone.sentence()
     assert "REQUIRES EXPLICIT USER INSTRUCTION" in deleting.description
 

@@ -25,6 +25,7 @@ READS: Mapping[str, Any] = {
     "response_time": "fast",
     "cacheable": False,
     "idempotent": True,
+    "open_world": False,
 }
 """Looks, and changes nothing. Not cached: a file may change at any moment."""
 
@@ -37,6 +38,7 @@ ADDS: Mapping[str, Any] = {
     "response_time": "medium",
     "cacheable": False,
     "idempotent": False,
+    "open_world": False,
 }
 """Makes something; the second time is refused."""
 

@@ -27,9 +27,15 @@ def owner(context: ToolContext) -> str:
     return context.user_id or LOCAL
 
 
-READS: dict[str, Any] = {"category": "query", "response_time": "medium", "idempotent": True}
+READS: dict[str, Any] = {"category": "query", "response_time": "medium", "idempotent": True, "open_world": False}
 """A look at what is there. Each says itself whether its answer may be reused, and for how long."""
-WRITES: dict[str, Any] = {"category": "mutation", "response_time": "medium", "cacheable": False, "idempotent": False}
+WRITES: dict[str, Any] = {
+    "category": "mutation",
+    "response_time": "medium",
+    "cacheable": False,
+    "idempotent": False,
+    "open_world": False,
+}
 SETS: dict[str, Any] = WRITES | {"idempotent": True}
 """A change that is the same when it is made twice."""
 MINUTE = 60.0
