@@ -60,7 +60,7 @@ class App:
         lean: bool = False,
         structured: bool = False,
         lifespan: Lifespan | None = None,
-        rehearse: Callable[["App"], Awaitable[None]] | None = None,
+        prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
         settings: Settings | None = None,
         state: State | None = None,
         telemetry: Telemetry | None = None,
@@ -72,7 +72,7 @@ class App:
         naming = naming or Naming()
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
         self.registry.register_all(tools)
-        self.rehearse = rehearse
+        self.prepare_examples = prepare_examples
         """Puts in place what the examples speak of, in an app that is open for nothing else."""
         self.library = Library(self.registry)
         for function in prompts:

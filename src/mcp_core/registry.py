@@ -40,7 +40,7 @@ class ToolRegistry:
                 self.register(item)
 
     def _spelled(self, spec: ToolSpec) -> ToolSpec:
-        if spec.named or self.naming.spell(spec.name) == spec.name:
+        if spec.has_own_name or self.naming.spell(spec.name) == spec.name:
             return spec
         return replace(spec, name=self.naming.spell(spec.name))
 

@@ -44,7 +44,7 @@ def build(settings: Settings) -> App:
         # Its 30 tools are in every request of the agent.
         lean=True,
         lifespan=_keep_guide,
-        rehearse=_rehearse,
+        prepare_examples=_prepare_examples,
         settings=settings,
     )
 
@@ -67,7 +67,7 @@ async def _keep_guide(app: App) -> AsyncGenerator[None]:
         guide.close()
 
 
-async def _rehearse(app: App) -> None:
+async def _prepare_examples(app: App) -> None:
     # Loaded for examples only.
     put = import_module("mcp_guide.example_data").put_in_place
     await asyncio.to_thread(put, app.provided(Guide))

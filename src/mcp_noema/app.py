@@ -48,7 +48,7 @@ def build(settings: Settings, world: World = REAL_WORLD) -> App:
         # Its tools are in every request of the agent.
         lean=True,
         lifespan=partial(_keep_collection, world),
-        rehearse=_rehearse,
+        prepare_examples=_prepare_examples,
         settings=settings,
     )
 
@@ -69,6 +69,6 @@ async def _keep_collection(world: World, app: App) -> AsyncGenerator[None]:
             folder.close()
 
 
-async def _rehearse(app: App) -> None:
+async def _prepare_examples(app: App) -> None:
     # Loaded for examples only.
     await import_module("mcp_noema.example_data").put_in_place(app)

@@ -22,7 +22,7 @@ def build(settings: Settings) -> App:
         tools=TOOLS,
         format="bare",
         lifespan=_keep_tasks,
-        rehearse=_rehearse,
+        prepare_examples=_prepare_examples,
         settings=settings,
     )
 
@@ -41,5 +41,5 @@ async def _keep_tasks(app: App) -> AsyncGenerator[None]:
         yield
 
 
-async def _rehearse(app: App) -> None:
+async def _prepare_examples(app: App) -> None:
     await app.provided(Tasks).add("ana", REHEARSED)

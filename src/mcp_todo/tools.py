@@ -14,7 +14,7 @@ BAD_STATUS = "Invalid status filter. Valid values: all, pending, completed"
 NOTHING_TO_UPDATE = "Nothing to update: give a title, a description or both"
 
 REHEARSED = Task("Buy milk", "Two bottles", id=UUID("6f1de3a0-5c1b-4a55-9d0c-0e6a3f1f7c11"))
-"""The task that the examples speak of; `rehearse` in app.py puts it in place."""
+"""The task that the examples speak of; `prepare_examples` in app.py puts it in place."""
 _ID = str(REHEARSED.id)
 
 UserName = Annotated[
@@ -52,7 +52,7 @@ writes = tool.mutation.preset(permissions=["tasks:write"], tags=["tasks"], open_
         "Create a new todo task for a user. Use this when the user wants to add, create, or remember something as a "
         "task. Returns the created task's ID, status, and title."
     ),
-    refusals={"title.string_too_short": EMPTY_TITLE, "title.missing": EMPTY_TITLE},
+    error_messages={"title.string_too_short": EMPTY_TITLE, "title.missing": EMPTY_TITLE},
     examples=[
         Example(
             "Remember an errand",
@@ -84,7 +84,7 @@ async def add_task(
         "Retrieve all tasks for a user, optionally filtered by completion status. Use this when the user wants to see, "
         "show, or review their tasks. Returns an array of task objects."
     ),
-    refusals={"status": BAD_STATUS},
+    error_messages={"status": BAD_STATUS},
     examples=[
         Example(
             "What is still to do",
@@ -172,7 +172,7 @@ async def delete_task(
         "edit, or update a task's details. Only provided fields are updated."
     ),
     idempotent=True,
-    refusals={"title.string_too_short": EMPTY_TITLE},
+    error_messages={"title.string_too_short": EMPTY_TITLE},
     examples=[
         Example(
             "Another title, the same description",

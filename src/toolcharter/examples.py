@@ -74,8 +74,8 @@ async def try_example(build: Build, spec: ToolSpec, example: Example, settings: 
                 "Name a function that builds it from its settings: build(settings) -> App(..., settings=settings)."
             )
         async with app:
-            if app.rehearse is not None:
-                await app.rehearse(app)
+            if app.prepare_examples is not None:
+                await app.prepare_examples(app)
             answer = await app.run(Request(app.registry.final_name(spec), example.params, _EVERYONE, ask=_yes))
     found = _compare(example.expected_result, cast(Answer, answer), app.policy.format)
     return Outcome(spec.name, example.description, tuple(found))

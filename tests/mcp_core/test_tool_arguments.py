@@ -1,7 +1,5 @@
 import asyncio
 import importlib
-import json
-import subprocess
 import sys
 import threading
 from datetime import UTC, date, datetime
@@ -15,7 +13,6 @@ from mcp import Client
 from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-import mcp_core
 from mcp_core import (
     BrandedId,
     CommonMetadata,
@@ -32,6 +29,7 @@ from mcp_core import (
 from mcp_core.declare.describe import full
 from mcp_core.declare.schema import json_schema
 from mcp_core.declare.spec import declaration_of, spec_of
+from tests.mcp_core.type_checker import type_errors
 
 
 @pytest.fixture(autouse=True)
@@ -415,7 +413,7 @@ def test_agents_see_the_form_of_an_id():
 
 @pytest.mark.requirement("DEF-3")
 def test_the_type_checker_tells_brands_apart_and_lets_the_right_one_through(tmp_path: Path):
-    (tmp_path / "checked.py").write_text("""
+    source = """
 from mcp_core import BrandedId
 
 class CardId(BrandedId, prefix="card"): ...
@@ -426,14 +424,8 @@ def open_deck(deck: DeckId) -> None: ...
 open_deck(DeckId("deck_1"))
 open_deck(CardId("card_1"))
 open_deck("deck_1")
-""")
-    sources = Path(mcp_core.__file__).parent.parent
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"include": ["."], "extraPaths": [str(sources)]}))
-    command = [sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable, "--outputjson"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout)["generalDiagnostics"]
-    errors = [(one["range"]["start"]["line"] + 1, one["rule"]) for one in found if one["severity"] == "error"]
-    assert errors == [(10, "reportArgumentType"), (11, "reportArgumentType")], done.stdout
+"""
+    assert type_errors(tmp_path, source) == [(10, "reportArgumentType"), (11, "reportArgumentType")]
 
 
 # --- common fields ---------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
 
 async def test_examples_touch_nothing_that_a_person_keeps(tmp_path):
     async with built(tmp_path) as app:
-        await app.rehearse(app)
+        await app.prepare_examples(app)
         await value(calling(app), "set_mode", mode="PLANNING")
         assert (await value(calling(app), "get_project_config"))["name"] == "shop"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]

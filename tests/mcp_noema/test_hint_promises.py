@@ -41,8 +41,8 @@ async def rehearsed(folder: Path, file: str = "noema.db") -> AsyncIterator[App]:
     """The server with what the examples speak of."""
     world = World(Clock(), None)
     async with build(Settings(db=f"sqlite:///{folder / file}", deadline=60), world) as app:
-        assert app.rehearse is not None
-        await app.rehearse(app)
+        assert app.prepare_examples is not None
+        await app.prepare_examples(app)
         yield app
 
 

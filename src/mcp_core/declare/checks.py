@@ -122,7 +122,7 @@ _TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "question": (_is_filled, "a question to the user"),
     "deadline": (_is_number, "a number of seconds above 0"),
     "hints": (callable, "a function from arguments and value to AgentHints"),
-    "refusals": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
+    "error_messages": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
 }
 
 
@@ -246,8 +246,10 @@ def _arguments(spec: ToolSpec) -> Problems:
     if spec.consent is not None and schema.CONSENT_FIELD not in spec.input_schema.get("required", ()):
         return [("consent", f"{schema.CONSENT_FIELD} has a default, so nobody has to state it; remove the default")]
     known = set(spec.input_schema["properties"])
-    if strange := sorted({name for name in declared.refusals or () if name.partition(".")[0] not in known}):
-        return [("refusals", f"names {', '.join(strange)}, which is not an argument; begin with an argument's name")]
+    if strange := sorted({name for name in declared.error_messages or () if name.partition(".")[0] not in known}):
+        return [
+            ("error_messages", f"names {', '.join(strange)}, which is not an argument; begin with an argument's name")
+        ]
     if unknown := sorted(_placeholders(declared.question or "") - known):
         return [("question", f"names {', '.join(unknown)}, which is not an argument; use argument names in braces")]
     if declared.confirm is not None and declared.confirm not in get_args(Confirm):

@@ -83,7 +83,7 @@ class ToolOptions(TypedDict, total=False):
     question: str | None
     deadline: float | None
     hints: MakeHints | None
-    refusals: Mapping[str, str] | None
+    error_messages: Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Declaration:
     question: str | None = None
     deadline: float | None = None
     hints: MakeHints | None = None
-    refusals: Mapping[str, str] | None = None
+    error_messages: Mapping[str, str] | None = None
     """What to say of an argument instead of the usual: by `argument`, or by `argument.kind` of pydantic's error."""
 
     @property
@@ -143,7 +143,8 @@ class ToolSpec:
     consent: str | None
     secret_fields: frozenset[str]
     source: str
-    named: bool
+    has_own_name: bool
+    """Whether the name was declared; one that is not follows the style of the server."""
 
     @property
     def parameters(self) -> type[BaseModel]:
@@ -244,7 +245,7 @@ def spec_of(function: Callable[..., Any], declaration: Declaration | None = None
         consent=schema.consent_literal(signature.model),
         secret_fields=schema.secret_fields(signature.model),
         source=source_of(function),
-        named=declared.name is not None,
+        has_own_name=declared.name is not None,
     )
 
 

@@ -75,10 +75,19 @@ NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date=
         ({"examples": [Example("x", {"a": 1, "b": 2}, 1)]}, "examples: 'x' does not match the schema: b: Extra"),
         ({"examples": [Example("x", {"a": "1"}, 1)]}, "examples: 'x' does not match the schema: a: Input should be"),
         ({"examples": [Example("x", {"a": object()}, 1)]}, "examples: 'x' has params that are not JSON: "),
-        ({"refusals": {"b": "No b."}}, "refusals: names b, which is not an argument; begin with an argument's name"),
-        ({"refusals": {"b.missing": "No b."}}, "refusals: names b.missing, which is not an argument; begin with an"),
-        ({"refusals": {"a": " "}}, "refusals: {'a': ' '} is not valid; give a sentence for each 'argument' or"),
-        ({"refusals": "No."}, "refusals: 'No.' is not valid; give a sentence for each 'argument' or"),
+        (
+            {"error_messages": {"b": "No b."}},
+            "error_messages: names b, which is not an argument; begin with an argument's name",
+        ),
+        (
+            {"error_messages": {"b.missing": "No b."}},
+            "error_messages: names b.missing, which is not an argument; begin with an",
+        ),
+        (
+            {"error_messages": {"a": " "}},
+            "error_messages: {'a': ' '} is not valid; give a sentence for each 'argument' or",
+        ),
+        ({"error_messages": "No."}, "error_messages: 'No.' is not valid; give a sentence for each 'argument' or"),
         ({"tags": []}, "tags: is empty; give at least one tag"),
         ({"tags": "cards"}, "tags: 'cards' is not valid; give a list of tags, none of them empty"),
         ({"tags": [""]}, "tags: [''] is not valid; give a list of tags, none of them empty"),

@@ -34,7 +34,7 @@ def test_a_full_declaration_becomes_a_complete_tool():
     assert (spec.response_time, spec.cache_ttl, spec.idempotent, spec.destructive) == ("fast", 60, True, False)
     assert (spec.examples, spec.tags) == ((Example("Two", {"a": 2}, 2),), ("cards",))
     assert spec.declaration == Declaration(**declared)
-    assert (spec.governed, spec.named, spec.consent, spec.secret_fields) == (True, False, None, frozenset())
+    assert (spec.governed, spec.has_own_name, spec.consent, spec.secret_fields) == (True, False, None, frozenset())
     assert spec.handler is target
     assert list(spec.parameters.model_fields) == ["a"]
     assert spec.source.startswith(str(Path(declared_tools.__file__)) + ":")

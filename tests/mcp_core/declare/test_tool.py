@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from mcp_core import DeclarationError, Example, tool
 from mcp_core.declare.spec import Declaration, declaration_of, spec_of
 from tests.mcp_core.declared import FULL, function
+from tests.mcp_core.type_checker import type_errors
 
 ASKED: dict[str, Any] = {"permissions": ["cards:read"], "tags": ["cards"], "examples": [Example("Two", {"a": 2}, 2)]}
 """What no kind of tool can know beforehand."""
@@ -138,3 +140,42 @@ def test_a_second_declaration_may_add_to_the_first_but_not_contradict_it():
     )
     assert declaration_of(target) == Declaration(**FULL)
     assert spec_of(tool(deadline=5)(target)).declaration == Declaration(**FULL, deadline=5)
+
+
+# --- for editors and type checkers ---------------------------------------------------------------------
+
+
+@pytest.mark.requirement("DEF-2")
+def test_the_type_checker_rejects_a_typo_and_a_wrong_value_and_keeps_the_type_of_the_function(tmp_path: Path):
+    source = """
+from toolcharter import App, Example, prompt, tool
+
+app = App("notes", version="1.0.0")
+reads = tool.query.preset(permissions=["notes:read"], tags=["notes"])
+
+@reads(examples=[Example("Three", {"text": "a b c"}, 3)])
+def count(text: str) -> int: return len(text.split())
+
+@app.tool
+def shout(text: str) -> str: return text.upper()
+
+@app.prompt
+def ask(text: str) -> str: return text
+
+good: int = count("a b c") + len(shout("a")) + len(ask("a"))
+
+tool(permisions=["notes:read"])
+tool.query(category="reading")
+reads.preset(cache_ttl="60")
+app.tool(dedline=5)
+prompt(permission=[])
+bad: str = count("a b c")
+"""
+    assert type_errors(tmp_path, source) == [
+        (18, "reportCallIssue"),
+        (19, "reportArgumentType"),
+        (20, "reportArgumentType"),
+        (21, "reportCallIssue"),
+        (22, "reportCallIssue"),
+        (23, "reportAssignmentType"),
+    ]

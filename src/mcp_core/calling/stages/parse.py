@@ -69,7 +69,7 @@ def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
 
 def _own_words(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:
     """The sentence that the tool's contract has for this very case."""
-    own = spec.declaration.refusals or {}
+    own = spec.declaration.error_messages or {}
     places = [(str(detail["loc"][0]), detail["type"]) for detail in details if own and detail["loc"]]
     return next((words for name, kind in places if (words := own.get(f"{name}.{kind}") or own.get(name))), None)
 

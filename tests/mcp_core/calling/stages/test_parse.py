@@ -241,7 +241,7 @@ def test_a_value_that_may_be_null_is_told_what_is_wrong_with_it_and_not_that_it_
 
 @query(
     {"name": "a", "kind": "x"},
-    refusals={"name.string_too_long": "That name is too long", "name.missing": "Who?", "kind": "x or y"},
+    error_messages={"name.string_too_long": "That name is too long", "name.missing": "Who?", "kind": "x or y"},
 )
 async def named(
     name: Annotated[str, Field(max_length=3, description="A name.")],
