@@ -1,12 +1,12 @@
-"""The learning server, wired: the only place that knows where the collection is kept, the time and the dice."""
+"""The learning server, wired: the only place that knows the database, the clock and the dice."""
 
 import asyncio
 import random
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
+from typing import Any
 
 from mcp_core import App, Naming, Settings
 from mcp_noema.folder import Folder
@@ -21,8 +21,8 @@ MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, 
 
 INSTRUCTIONS = (
     "Spaced-repetition learning. To study: call review-next-card, show the user the front only, wait for their answer, "
-    "compare it with the back, then call review-card with their grade (again, hard, good or easy). Go on while hints "
-    "suggest it. To add what they want to learn: list-decks, then create-notes. "
+    "compare it with the back, then call review-card with their grade (again, hard, good or easy). Continue while "
+    "the hints suggest it. To add what they want to learn: list-decks, then create-notes. "
     "Follow agentHints.suggestedNextActions: they name the tool and its arguments."
 )
 
@@ -31,12 +31,12 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-# Dice for intervals, not for secrets.
+# The dice fuzz intervals; no secret depends on them.
 REAL_WORLD = World(_now, random.random)
 
 
 def build(settings: Settings, world: World = REAL_WORLD) -> App:
-    """The server."""
+    """Make the server. A test passes its own clock and dice."""
     return App(
         "noema",
         version=VERSION,
@@ -47,28 +47,35 @@ def build(settings: Settings, world: World = REAL_WORLD) -> App:
         format="hints",
         # Its tools are in every request of the agent.
         lean=True,
-        lifespan=partial(_keep_collection, world),
-        prepare_examples=_prepare_examples,
+        lifespan=partial(_open_collection, world),
+        prepare_examples=_create_example_data,
         settings=settings,
     )
 
 
 @asynccontextmanager
-async def _keep_collection(world: World, app: App) -> AsyncGenerator[None]:
+async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
     app.provide(World, world)
     folder = Folder(NoemaSettings.of(app.settings).files or default_files())
     app.provide(Folder, folder)
-    # Loaded beside the first answers, not before them: SQLAlchemy takes a third of a second.
-    opening = await asyncio.to_thread(import_module, "mcp_noema.store.opening")
-    async with opening.open_store(app.settings.db) as kept:
-        for of, value in kept.items():
-            app.provide(of, value)
+    # In a thread, so that the server answers while SQLAlchemy is imported.
+    store = await asyncio.to_thread(_store, app.settings.db)
+    async with store as repositories:
+        for protocol, repository in repositories.items():
+            app.provide(protocol, repository)
         try:
             yield
         finally:
             folder.close()
 
 
-async def _prepare_examples(app: App) -> None:
-    # Loaded for examples only.
-    await import_module("mcp_noema.example_data").put_in_place(app)
+def _store(url: str | None) -> AbstractAsyncContextManager[dict[type[Any], Any]]:
+    from mcp_noema.store.opening import open_store  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
+
+    return open_store(url)
+
+
+async def _create_example_data(app: App) -> None:
+    from mcp_noema.example_data import create_example_data  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
+
+    await create_example_data(app)

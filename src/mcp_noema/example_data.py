@@ -1,4 +1,4 @@
-"""What the examples of the tools speak of."""
+"""The data that the examples of the tools refer to."""
 
 from datetime import datetime, timedelta
 
@@ -15,10 +15,10 @@ from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
 
 
-async def put_in_place(app: App) -> None:
-    """A deck inside another (deck_1, deck_2), with three cards (card_1 to card_3), the last of them answered once.
+async def create_example_data(app: App) -> None:
+    """Create a deck inside another (deck_1, deck_2) with three cards (card_1 to card_3), of which card_3 is answered.
 
-    The inner deck has been exported to french.apkg.
+    The inner deck is exported to french.apkg.
     """
     now = app.provided(World).now()
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
@@ -26,27 +26,27 @@ async def put_in_place(app: App) -> None:
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
     await app.provided(Studies).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, None)
     database: Database = app.provided(Database)
-    await database.write(_log_of_last_year, now)
+    await database.write(_insert_old_reviews, now)
     folder, packages = app.provided(Folder), app.provided(Packages)
     folder.move_to_a_temporary_folder()
     file = folder.to_write("french.apkg", ".apkg")
-    await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _nobody_waits, scheduling=True, overwrite=False)
+    await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _ignore_progress, scheduling=True, overwrite=False)
 
 
-async def _nobody_waits(_done: int, _total: int, _words: str) -> None: ...
+async def _ignore_progress(_done: int, _total: int, _message: str) -> None: ...
 
 
-def _log_of_last_year(connection: Connection, now: datetime) -> None:
-    """Answers to cards that were deleted since: enough of them to fit FSRS to."""
-    begun, of_whom = now - timedelta(days=365), people.find(connection, LOCAL).id
-    kept = {"user_id": of_whom, "duration_ms": 3_000, "interval_s": 0, "last_interval_s": 0}
+def _insert_old_reviews(connection: Connection, now: datetime) -> None:
+    """A year of reviews of deleted cards: enough to fit FSRS to."""
+    start, user_id = now - timedelta(days=365), people.find(connection, LOCAL).id
+    common = {"user_id": user_id, "duration_ms": 3_000, "interval_s": 0, "last_interval_s": 0}
     rows = [
         {
             "card_id": 1_000_000 + card,
             "rating": 1 if day and (card + day) % 6 == 0 else 3,
-            "reviewed_at": begun + timedelta(days=day, minutes=card),
+            "reviewed_at": start + timedelta(days=day, minutes=card),
             "state": 2 if day else 0,
-            **kept,
+            **common,
         }
         for card in range(25)
         for day in (0, 2, 8, 30)
