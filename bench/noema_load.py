@@ -18,7 +18,7 @@ import asyncpg
 import sqlalchemy as sa
 
 from bench.noema_data import DECKS, IN_A_TREE, TYPES, Block, Collection, blocks, first, user
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.model import BUILT_IN
 from mcp_noema.store import tables
 from mcp_noema.store.opening import MIGRATIONS

@@ -23,7 +23,7 @@ from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
 from bench.http_calls import Served, wait_for
 from bench.measure import median, ratio, spread
 from bench.processes import end, environment
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_todo.model import Task
 from mcp_todo.store import MIGRATIONS, SqlTasks, tasks
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import App
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import Decks, Draft, NewReview, Notes, Packages, Studies

@@ -9,8 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import Database, UtcTime, address, open_database
-from mcp_core.db.migrations import Migrations
+from mcp_core.db import Database, Migrations, UtcTime, address, open_database
 from mcp_todo.model import Status, Task
 
 MIGRATIONS = Migrations("todo", Path(__file__).parent / "migrations")

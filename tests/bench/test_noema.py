@@ -13,7 +13,7 @@ from bench.noema import CALLS, DATABASES, STUDIED, Sample, Taken, collections
 from bench.noema_data import Collection, blocks, user
 from bench.noema_load import begin, fill
 from mcp_core import Settings, auth
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.app import build
 from mcp_noema.model import Preferences, World
 

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from mcp_core import App
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.store.opening import MIGRATIONS
 from tests.conftest import PostgresServer
 from tests.mcp_noema.learning import Clock, Learner, learning

@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.model import CardId, Preset, Schedule, State
 from mcp_noema.schedule import answer
 from mcp_noema.store.rows import schedule_values

@@ -147,7 +147,7 @@ async def test_notes_that_two_processes_add_at_once_are_there_once(db_url):
 @pytest.mark.parametrize(
     ("db", "words"),
     [
-        ("mysql://ana:secret@db/noema", "There is no driver for 'mysql' here; write sqlite:///relative/file.db"),
+        ("mysql://ana:secret@db/noema", "'mysql' is not a supported database; write sqlite:///relative/file.db"),
         ("postgresql://ana:secret@127.0.0.1:1/noema", "@127.0.0.1:1/noema cannot be opened: "),
     ],
 )

@@ -13,7 +13,7 @@ import pytest_asyncio
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from mcp_core.db.database import Database, address, open_database
+from mcp_core.db import Database, address, open_database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package

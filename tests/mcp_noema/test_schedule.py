@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.model import RATINGS, CardId, Preset, Schedule, State
 from mcp_noema.schedule import answer, outlook, replay, rescheduled, retrievability, since_learned
 from mcp_noema.store.rows import CARD, card_of, schedule_values

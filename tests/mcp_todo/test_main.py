@@ -90,7 +90,7 @@ def test_the_option_user_fixes_who_calls_on_stdio(tmp_path):
 @pytest.mark.parametrize(
     ("db", "words"),
     [
-        ("mysql://ana:secret@db/todo", "There is no driver for 'mysql' here; write sqlite:///relative/file.db"),
+        ("mysql://ana:secret@db/todo", "'mysql' is not a supported database; write sqlite:///relative/file.db"),
         ("sqlite://todo.db", "'sqlite://todo.db' names a host, not a file; a file has three slashes"),
         ("postgresql://ana:secret@127.0.0.1:1/todo", "@127.0.0.1:1/todo cannot be opened: "),
     ],

@@ -1,4 +1,4 @@
-"""A database on a PostgreSQL server. Loaded only where one is named."""
+"""A database on a PostgreSQL server."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -11,46 +11,46 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from mcp_core.db.database import PATIENCE, P, T, Work
+from mcp_core.db.database import WAIT_SECONDS, P, T, Work
 from mcp_core.errors import Unavailable
 
-CONNECTIONS = 16
-"""At most: half of them read, half write."""
+MAX_CONNECTIONS = 16
+"""Half of them for reads, half for writes."""
 _connect = cast(Any, asyncpg).connect
 _UNREACHABLE = "The database cannot be reached at the moment. Try again shortly."
 
 
 class Postgres:
-    """A server elsewhere."""
+    """A PostgreSQL server, over one pool of connections for reads and one for writes."""
 
     def __init__(self, url: URL) -> None:
-        # Options may hold a password too; the folder of a socket is the only one that says where.
+        # Options may hold a password too. Only `host`, the folder of a socket, is part of the location.
         shown = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
-        self.where = unquote(shown.render_as_string(hide_password=True))
-        self._writes = _pool(url)
-        # One statement is one round trip, without a transaction around it; the server refuses any change.
-        self._reads = _pool(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
+        self.location = unquote(shown.render_as_string(hide_password=True))
+        self._write_engine = _engine(url)
+        # Each statement is one round trip, without a transaction around it; the server refuses changes.
+        self._read_engine = _engine(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        async with _reached(), self._reads.connect() as connection:
+        async with _connection_errors(), self._read_engine.connect() as connection:
             return await connection.run_sync(work, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        async with _reached(), self._writes.begin() as connection:
+        async with _connection_errors(), self._write_engine.begin() as connection:
             return await connection.run_sync(work, *args, **kwargs)
 
     async def close(self) -> None:
-        await self._writes.dispose()
-        await self._reads.dispose()
+        await self._write_engine.dispose()
+        await self._read_engine.dispose()
 
 
-def _pool(url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:
+def _engine(url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:
     dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
 
     async def connect() -> Any:
         try:
-            # asyncpg reads the whole URL, with all that libpq knows: sslmode, sockets, a service's own settings.
-            return await _connect(dsn, timeout=PATIENCE, server_settings=server_settings)
+            # asyncpg reads the whole URL, with all that libpq knows: sslmode, sockets, service settings.
+            return await _connect(dsn, timeout=WAIT_SECONDS, server_settings=server_settings)
         except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise Unavailable(_UNREACHABLE) from error
 
@@ -58,23 +58,24 @@ def _pool(url: URL, isolation_level: Any = None, **server_settings: str) -> Asyn
         "postgresql+asyncpg://",
         async_creator=connect,
         isolation_level=isolation_level,
-        pool_size=CONNECTIONS // 2,
+        pool_size=MAX_CONNECTIONS // 2,
         max_overflow=0,
-        pool_timeout=PATIENCE,
+        pool_timeout=WAIT_SECONDS,
         pool_reset_on_return=None,
     )
-    event.listen(engine.sync_engine, "checkout", _not_a_closed_one)
+    event.listen(engine.sync_engine, "checkout", _refuse_closed_connection)
     return engine
 
 
-def _not_a_closed_one(connection: Any, *_: Any) -> None:
-    """After a restart of the database the pool is full of dead connections, which the driver knows without asking."""
+def _refuse_closed_connection(connection: Any, *_: Any) -> None:
+    """After a restart of the database the pool is full of closed connections; the driver knows without a round trip."""
     if connection.driver_connection.is_closed():
         raise DisconnectionError
 
 
 @asynccontextmanager
-async def _reached() -> AsyncGenerator[None]:
+async def _connection_errors() -> AsyncGenerator[None]:
+    """Turns the errors of a lost or refused connection into Unavailable."""
     try:
         yield
     except (OSError, TimeoutError, OperationalError, InterfaceError) as error:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core import InvalidArguments
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.errors import cards_not_found, no_match
 from mcp_noema.model import Card, CardId, NoteId, Preset, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree

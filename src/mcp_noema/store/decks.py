@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import Conflict, InvalidArguments
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, deck_name, names_above, preset_of
 from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, Person

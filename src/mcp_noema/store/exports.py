@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import UtcTime
+from mcp_core.db import UtcTime
 from mcp_noema.model import Day, Deck, Preset, State, preset_of
 from mcp_noema.store.tables import cards, reviews, undone
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core import InvalidArguments
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView

@@ -5,8 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from mcp_core.db.database import Database, address, open_database
-from mcp_core.db.migrations import Migrations
+from mcp_core.db import Database, Migrations, address, open_database
 from mcp_noema.repositories import Cards, Decks, Notes, Packages, People, Scheduling, Statistics, Studies
 from mcp_noema.store.cards import SqlCards
 from mcp_noema.store.decks import SqlDecks

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from pathlib import Path
 
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.anki.package import Package
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress

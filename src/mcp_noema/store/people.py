@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql, sqlite
 
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.model import Preferences
 from mcp_noema.repositories import Person
 from mcp_noema.store.tables import users

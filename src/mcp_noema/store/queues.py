@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core.db.database import UtcTime
+from mcp_core.db import UtcTime
 from mcp_noema.model import Day, Preset
 from mcp_noema.repositories import COUNT_LIMIT, DeckCounts, Person
 from mcp_noema.store.limits import LIMITED, Limited, Limits

@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import fit

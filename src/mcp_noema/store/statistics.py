@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
-from mcp_core.db.database import Database
+from mcp_core.db import Database
 from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, ReviewFilter, ReviewPage, StudyTotals
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
 from mcp_noema.store import decks, faces, studies

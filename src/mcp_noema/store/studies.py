@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db.database import Database, UtcTime
+from mcp_core.db import Database, UtcTime
 from mcp_noema.model import CardFace, DeckId, Dice, Grade, Preset, ReviewId
 from mcp_noema.repositories import (
     NewReview,

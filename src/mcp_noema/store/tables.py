@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from mcp_core.db.database import UtcTime
+from mcp_core.db import UtcTime
 
 users = sa.table(
     "noema_users",

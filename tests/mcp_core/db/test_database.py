@@ -18,8 +18,7 @@ from pydantic import Field
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
-from mcp_core.db import database as db
-from mcp_core.db.database import UtcTime, address, open_database
+from mcp_core.db import UtcTime, address, open_database, opening, sqlite
 from mcp_core.errors import CannotStart
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
@@ -80,20 +79,20 @@ def test_the_option_ssl_of_one_driver_is_the_sslmode_of_all_others():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("todo.db", f"'todo.db' is no database URL; write {FORMS}."),
-        ("", f"'' is no database URL; write {FORMS}."),
-        ("postgresql//ana:secret@db/todo", f"'***@db/todo' is no database URL; write {FORMS}."),
-        ("postgresql://ana:secret@db:many/todo", f"'***@db:many/todo' is no database URL; write {FORMS}."),
-        ("postgresql//db?password=secret", f"'postgresql//db' is no database URL; write {FORMS}."),
-        ("mysql://ana:secret@db/todo", f"There is no driver for 'mysql' here; write {FORMS}."),
-        ("sqlite+pysqlcipher:///t.db", f"There is no driver for 'sqlite+pysqlcipher' here; write {FORMS}."),
+        ("todo.db", f"'todo.db' is not a database URL; write {FORMS}."),
+        ("", f"'' is not a database URL; write {FORMS}."),
+        ("postgresql//ana:secret@db/todo", f"'***@db/todo' is not a database URL; write {FORMS}."),
+        ("postgresql://ana:secret@db:many/todo", f"'***@db:many/todo' is not a database URL; write {FORMS}."),
+        ("postgresql//db?password=secret", f"'postgresql//db' is not a database URL; write {FORMS}."),
+        ("mysql://ana:secret@db/todo", f"'mysql' is not a supported database; write {FORMS}."),
+        ("sqlite+pysqlcipher:///t.db", f"'sqlite+pysqlcipher' is not a supported database; write {FORMS}."),
         (
             "sqlite://todo.db",
             f"'sqlite://todo.db' names a host, not a file; a file has three slashes: {FORMS}.",
         ),
         (
             "sqlite:///todo.db?mode=ro",
-            "SQLite takes no options here; leave mode out of 'sqlite:///todo.db?mode=ro'.",
+            "SQLite URLs take no options here; remove mode from 'sqlite:///todo.db?mode=ro'.",
         ),
     ],
 )
@@ -114,7 +113,7 @@ def test_a_url_that_is_none_is_refused_with_what_to_write_and_no_password(text, 
 )
 async def test_where_a_database_is_shows_no_password(text, shown):
     async with open_database(address(text, "todo")) as database:
-        assert database.where == shown
+        assert database.location == shown
 
 
 async def test_a_database_that_nobody_answers_for_is_unavailable_and_the_answer_shows_no_address():
@@ -127,7 +126,7 @@ def test_postgresql_without_its_driver_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     monkeypatch.delitem(sys.modules, "mcp_core.db.postgres", raising=False)
     with pytest.raises(CannotStart, match=r"^PostgreSQL needs asyncpg: pip install 'toolcharter\[postgres\]'.$"):
-        db._postgres(address("postgresql://db/todo", "todo"))
+        opening._postgres(address("postgresql://db/todo", "todo"))
 
 
 # ---- SQLite as a file ----------------------------------------------------------------------------
@@ -151,7 +150,7 @@ def test_a_file_that_cannot_be_made_is_explained(tmp_path, file, reason):
     (tmp_path / "taken").write_text("")
     path = tmp_path / file
     with pytest.raises(CannotStart) as refused:
-        db._Sqlite(address(f"sqlite:///{path}", "todo"))
+        sqlite.Sqlite(address(f"sqlite:///{path}", "todo"))
     # Which of the two the system looks at first does not matter.
     assert str(refused.value).startswith(f"{path} cannot be used as a database: ")
     assert reason in str(refused.value) or "File exists" in str(refused.value)
@@ -243,8 +242,11 @@ async def test_a_write_that_has_not_begun_is_cancelled_for_good(tmp_path):
         second = asyncio.create_task(database.write(insert, 3))
         await asyncio.sleep(0)
         second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        # Not earlier: a write that begins while its cancellation is on the way may be done.
         go_on.set()
-        await asyncio.gather(first, second, return_exceptions=True)
+        await first
         assert await database.read(select) == [1, 2]
 
 
@@ -277,7 +279,7 @@ async def test_a_hundred_writers_at_once_all_write(db_url):
 WRITER = """
 import asyncio, sys
 import sqlalchemy as sa
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 
 def add_one(connection):
     connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS sums (n INTEGER)")
@@ -365,7 +367,7 @@ async def test_a_connection_that_is_cut_during_a_write_is_unavailable_and_leaves
 
 
 async def test_sqlite_that_another_process_keeps_locked_is_unavailable_and_then_used_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(db, "PATIENCE", 0)
+    monkeypatch.setattr(sqlite, "WAIT_SECONDS", 0)
     async with open_database(address(f"sqlite:///{tmp_path / 'todo.db'}", "todo")) as database:
         await database.write(make_table)
         other = sqlite3.connect(tmp_path / "todo.db", isolation_level=None)

@@ -11,9 +11,7 @@ import sqlalchemy as sa
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from mcp_core.db import migrations
-from mcp_core.db.database import address, open_database
-from mcp_core.db.migrations import Migrations
+from mcp_core.db import Migrations, address, migrations, open_database
 from mcp_core.errors import CannotStart
 from mcp_todo import store
 
@@ -50,7 +48,7 @@ async def test_an_empty_database_gets_the_tables_that_the_store_reads(db_url):
     async with open_database(address(db_url, "todo")) as database:
         await store.MIGRATIONS.apply(database)
         assert await database.read(tables) == ["todo_tasks", "todo_version"]
-        assert await database.read(version, "todo_version") == [store.MIGRATIONS.known[-1]]
+        assert await database.read(version, "todo_version") == [store.MIGRATIONS.names[-1]]
         made = await database.read(lambda c: (sa.inspect(c).get_columns("todo_tasks"), c.dialect))
     columns, dialect = made
     migrated = {column["name"]: column["type"].compile(dialect) for column in columns}
@@ -102,7 +100,7 @@ async def test_two_that_both_find_nothing_take_the_steps_one_after_the_other(db_
         assert await one.read(tables) == await other.read(tables) == []
         # Both look before either writes: neither of them waits for anything until then.
         await asyncio.gather(store.MIGRATIONS.apply(one), store.MIGRATIONS.apply(other))
-        assert await one.read(version, "todo_version") == [store.MIGRATIONS.known[-1]]
+        assert await one.read(version, "todo_version") == [store.MIGRATIONS.names[-1]]
 
 
 async def test_further_steps_are_taken_from_where_the_database_stands(db_url, tmp_path):
@@ -128,7 +126,7 @@ async def test_a_step_that_the_database_refuses_is_told_in_its_words(db_url, tmp
         with pytest.raises(CannotStart) as refused:
             await steps.apply(database)
         words = str(refused.value)
-    assert words.startswith(f"{database.where} cannot be opened: ")
+    assert words.startswith(f"{database.location} cannot be opened: ")
     assert "syntax error" in words
     assert words.endswith(". Choose another with --db.")
 
@@ -160,9 +158,9 @@ async def test_a_database_newer_than_the_program_is_refused_and_left_alone(db_ur
         with pytest.raises(CannotStart) as refused:
             await store.MIGRATIONS.apply(database)
         assert await database.read(version, "todo_version") == ["9999_later"]
-    newest = store.MIGRATIONS.known[-1]
+    newest = store.MIGRATIONS.names[-1]
     assert str(refused.value) == (
-        f"The database is at '9999_later', newer than this server, which knows {newest!r}. Update it."
+        f"The database is at '9999_later', which is newer than this server knows ({newest!r}). Update the server."
     )
 
 
@@ -183,5 +181,5 @@ def test_the_newest_step_by_its_file_is_the_newest_by_alembic():
     config.set_main_option("version_locations", str(store.MIGRATIONS.folder))
     config.set_main_option("path_separator", "newline")
     steps = ScriptDirectory.from_config(config)
-    assert steps.get_heads() == [store.MIGRATIONS.known[-1]]
-    assert [step.revision for step in steps.walk_revisions()][::-1] == store.MIGRATIONS.known
+    assert steps.get_heads() == [store.MIGRATIONS.names[-1]]
+    assert [step.revision for step in steps.walk_revisions()][::-1] == store.MIGRATIONS.names

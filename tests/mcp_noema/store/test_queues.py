@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.model import Deck
 from mcp_noema.store.limits import Done, Limits
 from mcp_noema.store.tables import cards, decks

@@ -9,7 +9,7 @@ import fsrs
 import pytest
 
 from mcp_core import Settings
-from mcp_core.db.database import address, open_database
+from mcp_core.db import address, open_database
 from mcp_noema.app import build
 from mcp_noema.fitting import fit
 from mcp_noema.model import DeckId, Preferences, Preset, State, World

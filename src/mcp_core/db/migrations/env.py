@@ -1,8 +1,8 @@
-"""Run by Alembic: takes the steps on the connection it is given, inside the transaction that is open there."""
+"""Run by Alembic: applies the migrations on the connection it is given, inside the transaction open there."""
 
 from alembic import context
 
-given = context.config.attributes
-context.configure(connection=given["connection"], version_table=given["table"])
+attributes = context.config.attributes
+context.configure(connection=attributes["connection"], version_table=attributes["table"])
 with context.begin_transaction():
     context.run_migrations()

@@ -1,0 +1,33 @@
+"""Opens the database that a URL names."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy.engine import URL
+
+from mcp_core.db.database import Database
+from mcp_core.db.sqlite import Sqlite
+from mcp_core.errors import CannotStart
+
+if TYPE_CHECKING:
+    from mcp_core.db.postgres import Postgres
+
+
+@asynccontextmanager
+async def open_database(url: URL) -> AsyncGenerator[Database]:
+    """Open a database, and close it at the end."""
+    database = Sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def _postgres(url: URL) -> "Postgres":
+    try:
+        from mcp_core.db.postgres import Postgres  # noqa: PLC0415 - 80 ms, and its driver is an extra
+    except ImportError as error:
+        missing = error.name or error
+        raise CannotStart(f"PostgreSQL needs {missing}: pip install 'toolcharter[postgres]'.") from None
+    return Postgres(url)

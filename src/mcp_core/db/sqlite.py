@@ -1,0 +1,130 @@
+"""A database in a SQLite file."""
+
+import asyncio
+import os
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from mcp_core.db.database import WAIT_SECONDS, P, T, Work
+from mcp_core.errors import CannotStart, Unavailable
+
+READER_THREADS = 4
+"""Reads run side by side in these threads; writes take turns in one of their own."""
+
+_FILE_ERRORS = frozenset({
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PERM),
+})  # fmt: skip
+"""The error codes that are about the file; all others are a fault in our code."""
+_PRIMARY_CODE = 0xFF
+"""Masks the primary part of SQLite's extended error codes."""
+
+
+class Sqlite:
+    """A file, read by a few threads and written by one.
+
+    SQLite never waits for a network, so a whole unit of work costs one change of thread.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.location = f"sqlite:///{url.database}"
+        in_memory = url.database == ":memory:"
+        if not in_memory and url.database:
+            _create_file(Path(url.database))
+        pool = StaticPool if in_memory else QueuePool
+        self._write_engine = _engine(url, pool, begin="BEGIN IMMEDIATE")
+        self._read_engine = self._write_engine if in_memory else _engine(url, pool, begin=None)
+        self._writer = ThreadPoolExecutor(1, "sqlite-writer")
+        self._readers = self._writer if in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
+
+    async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        reading = partial(_query_only, work) if self._read_engine is self._write_engine else work
+        return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
+
+    async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
+
+    async def _run(
+        self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        loop, cancellation = asyncio.get_running_loop(), _Cancellation()
+        try:
+            return await loop.run_in_executor(threads, partial(_run_unit, engine, cancellation, work, *args, **kwargs))
+        except asyncio.CancelledError:
+            # The thread cannot be stopped, and would commit what the caller believes to have failed.
+            cancellation.requested = True
+            raise
+
+    async def close(self) -> None:
+        for threads in (self._readers, self._writer):
+            await asyncio.to_thread(threads.shutdown)
+        self._read_engine.dispose()
+        self._write_engine.dispose()
+
+
+class _Cancellation:
+    """Tells a thread that the caller no longer waits for its unit of work."""
+
+    requested = False
+
+
+def _run_unit(engine: Engine, cancellation: _Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    try:
+        with engine.begin() as connection:
+            value = work(connection, *args, **kwargs)
+            if cancellation.requested:
+                connection.rollback()
+            return value
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY_CODE not in _FILE_ERRORS:
+            raise
+        raise Unavailable("The database cannot be used at the moment. Try again shortly.") from error
+
+
+def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
+    """A read on the only connection of a database in memory, which writes use too."""
+    connection.exec_driver_sql("PRAGMA query_only=ON")
+    try:
+        return work(connection, *args, **kwargs)
+    finally:
+        connection.exec_driver_sql("PRAGMA query_only=OFF")
+
+
+def _create_file(file: Path) -> None:
+    """Create the folder and the file so that only their owner can open them."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Created here and not by SQLite, so that it is private before anything is written to it.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise CannotStart(f"{file} cannot be used as a database: {error.strerror}. Choose another with --db.") from None
+
+
+def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
+    """An engine whose transactions start with `begin`; None makes its connections read-only."""
+    engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS})
+
+    def on_connect(connection: sqlite3.Connection, _: Any) -> None:
+        # The driver would begin transactions by itself, too late and without the right to write.
+        connection.isolation_level = None
+        # With NORMAL, a power cut may lose the last moment; a crash or a kill loses nothing.
+        pragmas = ["journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"]
+        for pragma in [*pragmas, *([] if begin else ["query_only=ON"])]:
+            connection.execute(f"PRAGMA {pragma}")
+
+    event.listen(engine, "connect", on_connect)
+    if begin is not None:
+
+        def on_begin(connection: Connection) -> None:
+            connection.exec_driver_sql(begin)
+
+        event.listen(engine, "begin", on_begin)
+    return engine
