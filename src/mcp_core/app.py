@@ -4,7 +4,6 @@ import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar, TypeVar, Unpack, cast, overload
 
@@ -13,10 +12,11 @@ from mcp_core.calling.bound import PerCall
 from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
-from mcp_core.calling.render import META, Format
+from mcp_core.calling.render import Format
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.meta import declared_meta
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
@@ -57,7 +57,6 @@ class App:
         title: str | None = None,
         instructions: str | None = None,
         descriptions: Detail = "compact",
-        lean: bool = False,
         structured: bool = False,
         lifespan: Lifespan | None = None,
         prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
@@ -79,8 +78,6 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
-        self.lean = lean
-        """Whether lists leave out what an agent does not choose by: for servers with many tools."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured)
         self.telemetry = telemetry or Telemetry(name)
@@ -205,8 +202,7 @@ class App:
 
     def list_tools(self) -> list[ListedTool]:
         """All tools as an agent sees them, in a stable order."""
-        listed = [self._listed(spec) for spec in self.registry.get_all()]
-        return [_in_short(tool) for tool in listed] if self.lean and self.descriptions == "compact" else listed
+        return [self._listed(spec) for spec in self.registry.get_all()]
 
     def documentation(self, final_name: str) -> str:
         """The full description of a tool, whatever the list shows."""
@@ -220,14 +216,6 @@ class App:
             return None
 
     def _listed(self, spec: ToolSpec) -> ListedTool:
-        declared = spec.declaration
-        meta: dict[str, Any] = {META + "version": declared.version, META + "category": spec.category}
-        if spec.tags:
-            meta[META + "tags"] = list(spec.tags)
-        if spec.permissions:
-            meta[META + "permissions"] = list(spec.permissions)
-        if declared.deprecated:
-            meta[META + "deprecated"] = declared.deprecated.sentence()
         return ListedTool(
             name=self.registry.final_name(spec),
             title=spec.title,
@@ -237,17 +225,10 @@ class App:
                 "readOnlyHint": spec.reads_only,
                 "destructiveHint": spec.destructive,
                 "idempotentHint": spec.idempotent,
-                "openWorldHint": declared.open_world,
+                "openWorldHint": spec.declaration.open_world,
             },
-            meta=meta,
+            meta=declared_meta(spec),
         )
-
-
-def _in_short(tool: ListedTool) -> ListedTool:
-    """Without our metadata, the hints that matter less, and the refusal of unknown arguments, which still holds."""
-    hint = "readOnlyHint" if tool.annotations["readOnlyHint"] else "destructiveHint"
-    schema = {key: value for key, value in tool.input_schema.items() if key != "additionalProperties"}
-    return replace(tool, input_schema=schema, annotations={hint: tool.annotations[hint]}, meta={})
 
 
 def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:

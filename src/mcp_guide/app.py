@@ -41,8 +41,6 @@ def build(settings: Settings) -> App:
         resources=[DOCUMENTS],
         naming=Naming("snake"),
         format="result",
-        # Its 30 tools are in every request of the agent.
-        lean=True,
         lifespan=_keep_guide,
         prepare_examples=_prepare_examples,
         settings=settings,

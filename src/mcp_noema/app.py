@@ -45,8 +45,6 @@ def build(settings: Settings, world: World = REAL_WORLD) -> App:
         tools=MODULES,
         naming=Naming("kebab"),
         format="hints",
-        # Its tools are in every request of the agent.
-        lean=True,
         lifespan=partial(_open_collection, world),
         prepare_examples=_create_example_data,
         settings=settings,

@@ -3,6 +3,7 @@
 import pytest
 from toolcharter_examples import demo
 
+from mcp_core.declare.meta import META
 from tests.behaviour.combinations import NEW, Combination, Connect, over
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -66,16 +67,30 @@ async def test_annotations_say_what_a_tool_may_do(connect: Connect):
     }
 
 
-async def test_version_category_permissions_and_deprecation_are_in_the_metadata(connect: Connect):
+@pytest.mark.requirement("DEF-1")
+async def test_the_whole_declaration_is_in_the_metadata(connect: Connect):
     async with connect() as client:
         tools = {tool.name: tool.meta for tool in (await client.list_tools()).tools}
-    assert {key: tools["add"][f"dev.toolcharter/{key}"] for key in ("version", "category", "tags", "permissions")} == {
-        "version": "1.0.0",
-        "category": "query",
-        "tags": ["math"],
-        "permissions": ["math:use"],
+    ours = {key: value for key, value in tools["add"].items() if key.startswith(META)}
+    assert ours == {
+        "dev.toolcharter/version": "1.0.0",
+        "dev.toolcharter/category": "query",
+        "dev.toolcharter/responseTime": "fast",
+        "dev.toolcharter/cacheable": True,
+        "dev.toolcharter/cacheTTL": 60,
+        "dev.toolcharter/idempotent": True,
+        "dev.toolcharter/permissions": ["math:use"],
+        "dev.toolcharter/rateLimit": {"maxCalls": 1_000_000, "windowMs": 60_000},
+        "dev.toolcharter/tags": ["math"],
+        "dev.toolcharter/examples": [
+            {"description": "Two and three make five", "params": {"a": 2, "b": 3}, "expectedResult": 5}
+        ],
     }
-    assert "use list_notes instead" in tools["find_notes"]["dev.toolcharter/deprecated"]
+    assert tools["find_notes"]["dev.toolcharter/deprecated"] == {
+        "since": "2026-09-01",
+        "replacement": "list_notes",
+        "removalDate": "2027-03-01",
+    }
 
 
 @pytest.mark.requirement("DOC-2")

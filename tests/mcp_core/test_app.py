@@ -160,12 +160,6 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
         "idempotentHint": True,
         "openWorldHint": False,
     }
-    assert reading.meta == {
-        "dev.toolcharter/version": "1.0.0",
-        "dev.toolcharter/category": "query",
-        "dev.toolcharter/tags": ["math"],
-        "dev.toolcharter/permissions": ["math:use"],
-    }
     assert reading.input_schema == {
         "type": "object",
         "properties": {"n": {"type": "integer", "description": "A whole number."}},
@@ -176,7 +170,7 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
     assert deleting.annotations["destructiveHint"] is True
     assert deleting.annotations["readOnlyHint"] is False
     assert deleting.annotations["openWorldHint"] is True  # as the protocol assumes, where nobody says otherwise
-    assert deleting.meta["dev.toolcharter/deprecated"] == gone.sentence()
+    assert deleting.meta["dev.toolcharter/category"] == "mutation"
     assert "REQUIRES EXPLICIT USER INSTRUCTION" in deleting.description
 
 
@@ -322,20 +316,3 @@ def test_a_contradiction_or_a_typo_at_a_prompt_is_refused(options: dict[str, Any
         app.prompt(**options)(told)
     assert str(refused.value).startswith(problem)
     assert app.library.prompts == []
-
-
-def test_a_lean_list_leaves_out_what_no_agent_chooses_by_and_unknown_arguments_are_refused_all_the_same():
-    async def noted(text: str) -> str:
-        """Note a text down, so that it is there when it is needed again."""
-        return text
-
-    lean = App("lean", version="1.0.0", lean=True)
-    lean.tool(description="Note a text down, so that it is there when it is needed again.")(noted)
-    (shown,) = lean.list_tools()
-    assert (shown.annotations, shown.meta, "additionalProperties" in shown.input_schema) == (
-        {"destructiveHint": False},
-        {},
-        False,
-    )
-    (full,) = App("full", version="1.0.0", lean=True, descriptions="full", tools=[noted]).list_tools()
-    assert full.input_schema["additionalProperties"] is False

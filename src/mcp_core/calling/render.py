@@ -12,12 +12,10 @@ from typing import Any, Literal
 
 from mcp_core import json_text
 from mcp_core.calling.records import Answer, Body
+from mcp_core.declare.meta import META
 from mcp_core.tool_result import ToolMetadata
 
 Format = Literal["result", "bare", "hints"]
-
-META = "dev.toolcharter/"
-"""The prefix of our keys in `_meta`."""
 
 
 def render(body: Body, format: Format, metadata: ToolMetadata | None, *, structured: bool = False) -> Answer:

@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from mcp_core import json_text
 from mcp_core.declare import schema
 from mcp_core.declare.spec import (
     DEFAULTS,
@@ -196,8 +197,11 @@ def _documentation(spec: ToolSpec) -> Problems:
         problems.append((f"argument {name}", "has no description; say what it is for and which values it takes"))
     for example in spec.examples:
         try:
+            json_text.to_text(example.expected_result)
             # As strictly as a call is read.
             spec.parameters.model_validate_json(to_json(dict(example.params)), strict=True)
+        except TypeError as error:
+            problems.append(("examples", f"{example.description!r} has an expected_result that is not JSON: {error}"))
         except PydanticSerializationError as error:
             problems.append(("examples", f"{example.description!r} has params that are not JSON: {error}"))
         except ValidationError as error:

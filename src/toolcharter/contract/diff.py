@@ -13,7 +13,6 @@ from toolcharter.contract.compare import TooLarge, compare
 from toolcharter.contract.schemas import canonical, text
 
 _VERSION, _DEPRECATED, _PERMISSIONS = (META + name for name in ("version", "deprecated", "permissions"))
-_REMOVAL = re.compile(r"Removal: (\d{4}-\d{2}-\d{2})")
 _MAJOR = re.compile(r"v?(\d+)")
 _ROOTS = {"description": "$.description", "title": "$.title"}
 
@@ -112,12 +111,12 @@ def version_of(tool: ListedTool) -> str | None:
 
 def _removal_is_due(tool: ListedTool, today: date) -> str | None:
     """Says that a tool was to be removed by now, where that was announced."""
-    announced = _REMOVAL.search(str(tool.meta.get(_DEPRECATED, "")))
+    announced = tool.meta.get(_DEPRECATED)
     try:
-        due = date.fromisoformat(announced[1]) if announced else None
-    except ValueError:
+        due = date.fromisoformat(cast(Any, announced)["removalDate"])
+    except (KeyError, TypeError, ValueError):
         return None
-    return f"its removal was announced for {due}" if due is not None and due <= today else None
+    return f"its removal was announced for {due}" if due <= today else None
 
 
 def _words(old: ListedTool, new: ListedTool) -> Iterator[Change]:
@@ -156,12 +155,12 @@ def _meta(old: ListedTool, new: ListedTool) -> Iterator[Change]:
             continue
         path = f"$._meta[{text(key)}]"
         words = f"goes from {text(before)} to {text(after)}"
-        if key == _PERMISSIONS:
+        if key == _PERMISSIONS and before is not None and after is not None:
             yield from _permissions(old.name, path, _names(before), _names(after))
         elif key == _VERSION:
             yield Change("version-changed", old.name, path, f"the version of {old.name} {words}")
         elif key == _DEPRECATED:
-            state = str(after) if after else f"{old.name} is no longer deprecated"
+            state = f"{old.name} is deprecated: {text(after)}" if after else f"{old.name} is no longer deprecated"
             yield Change("tool-deprecated", old.name, path, state)
         else:
             yield Change("meta-changed", old.name, path, f"{key} {words}")

@@ -12,5 +12,5 @@ def declares(tool: Tool) -> bool:
 
 
 def declared(tool: Tool, name: str) -> Any:
-    """What it says of its version, category, tags, permissions or deprecation; None where it says nothing."""
+    """A declared value by its name in the charter, such as `responseTime`; None where it is not declared."""
     return tool.listed.meta.get(META + name)

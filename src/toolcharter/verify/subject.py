@@ -110,14 +110,10 @@ class Tool:
         return self.nodes + nodes_of(self.listed.output_schema or {}, "outputSchema")
 
     @cached_property
-    def wire(self) -> str:
-        """The tool as it is sent to an agent, in compact JSON."""
-        return json.dumps(self.listed.to_wire(), ensure_ascii=False, separators=(",", ":"), default=str)
-
-    @property
     def tokens(self) -> int:
-        """What the tool costs an agent in every request, about."""
-        return -(-len(self.wire) // CHARACTERS_IN_A_TOKEN)
+        """What the tool costs a model in every request, about."""
+        text = json.dumps(self.listed.for_model(), ensure_ascii=False, separators=(",", ":"), default=str)
+        return -(-len(text) // CHARACTERS_IN_A_TOKEN)
 
     def hint(self, name: str) -> bool | None:
         """An annotation such as `readOnlyHint`; None where it is not given."""

@@ -74,6 +74,10 @@ NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date=
         ({"examples": [Example("x", {}, 1)]}, "examples: 'x' does not match the schema: a: Field required"),
         ({"examples": [Example("x", {"a": 1, "b": 2}, 1)]}, "examples: 'x' does not match the schema: b: Extra"),
         ({"examples": [Example("x", {"a": "1"}, 1)]}, "examples: 'x' does not match the schema: a: Input should be"),
+        (
+            {"examples": [Example("x", {"a": 1}, {1})]},
+            "examples: 'x' has an expected_result that is not JSON: value: set",
+        ),
         ({"examples": [Example("x", {"a": object()}, 1)]}, "examples: 'x' has params that are not JSON: "),
         (
             {"error_messages": {"b": "No b."}},

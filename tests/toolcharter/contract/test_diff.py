@@ -67,8 +67,16 @@ OF_A_TOOL: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
     ({}, {"annotations": {"readOnlyHint": True}}, [("hint-stated", "$.annotations.readOnlyHint")]),
     ({"annotations": {"destructiveHint": True}}, {}, [("hint-stated", "$.annotations.destructiveHint")]),
     ({}, {"meta": meta(version="1.1.0")}, [("version-changed", '$._meta["dev.toolcharter/version"]')]),
-    ({}, {"meta": meta(deprecated="Deprecated since 1.2.0.")}, [
+    ({}, {"meta": meta(deprecated={"since": "2026-01-01"})}, [
         ("tool-deprecated", '$._meta["dev.toolcharter/deprecated"]'),
+    ]),
+    ({}, {"meta": meta(permissions=["a:read"])}, [
+        ("meta-changed", '$._meta["dev.toolcharter/permissions"]'),
+    ]),
+    ({}, {"meta": meta(responseTime="fast", cacheable=False, rateLimit={"maxCalls": 5, "windowMs": 1000})}, [
+        ("meta-changed", '$._meta["dev.toolcharter/cacheable"]'),
+        ("meta-changed", '$._meta["dev.toolcharter/rateLimit"]'),
+        ("meta-changed", '$._meta["dev.toolcharter/responseTime"]'),
     ]),
     ({"meta": meta(permissions=["a:read"])}, {"meta": meta(permissions=["a:write"])}, [
         ("permission-added", '$._meta["dev.toolcharter/permissions"]'),
@@ -177,7 +185,7 @@ def test_any_other_breaking_change_needs_a_new_name_whatever_the_version():
 
 
 def test_a_tool_may_go_on_the_day_that_was_announced_and_not_before():
-    announced = meta(deprecated="Deprecated since 1.0.0; use hello instead. Removal: 2026-07-01.")
+    announced = meta(deprecated={"since": "2026-01-01", "replacement": "hello", "removalDate": "2026-07-01"})
     leaving = replace(GREET, meta=announced)
     (gone,) = diff([leaving], [], TODAY)
     assert (gone.breaks, gone.accepted) == (False, "its removal was announced for 2026-07-01")

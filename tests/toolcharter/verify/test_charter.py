@@ -11,6 +11,7 @@ from toolcharter.verify.rules import all_rules
 
 RULES = [rule for rule in all_rules() if rule.family == "charter"]
 DECLARED = {META + "version": "1.0.0", META + "category": "query", META + "tags": ["notes"]}
+NOTICE = {"since": "2026-09-01", "replacement": "list_notes", "removalDate": "2027-03-01"}
 WHEN = "Count the letters of a text. Use this when a limit matters. Returns the number."
 
 
@@ -31,6 +32,16 @@ def meta(**changes):
         ("tags", [], "its tags is '[]', not a list of at least one tag"),
         ("tags", [" "], "its tags is \"[' ']\", not a list of at least one tag"),
         ("permissions", "notes:read", "its permissions is 'notes:read', not a list of 'resource:action'"),
+        ("responseTime", "soon", "its responseTime is 'soon', not one of fast, medium, slow"),
+        ("cacheable", "yes", "its cacheable is 'yes', not true or false"),
+        ("cacheTTL", 0, "its cacheTTL is '0', not a number of seconds above 0"),
+        ("idempotent", 1, "its idempotent is '1', not true or false"),
+        (
+            "rateLimit",
+            {"maxCalls": 5},
+            "its rateLimit is \"{'maxCalls': 5}\", not an object with maxCalls and windowMs, both above 0",
+        ),
+        ("examples", [], "its examples is '[]', not a list of objects with description, params and expectedResult"),
         ("permissions", ["Notes"], "its permissions is \"['Notes']\", not a list of 'resource:action'"),
     ],
 )
@@ -43,30 +54,22 @@ def test_no_permission_is_a_permission_list_too():
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("notice", "message"),
     [
-        ("soon", "'soon' lacks since, replacement or removal date"),
-        (True, "'True' lacks since, replacement or removal date"),
-        (
-            "Deprecated since 2026-09-01; use find_notes instead. Removal: 2027-03-01.",
-            "its replacement 'find_notes' is no tool of this server",
-        ),
-        (
-            "Deprecated since 1.4.0; use list_notes instead. Removal: 2027-03-01.",
-            "'1.4.0' and '2027-03-01' are not both ISO dates",
-        ),
-        (
-            "Deprecated since 2026-09-01; use list_notes instead. Removal: 2026-11-29.",
-            "is removed 89 days after it was deprecated, on 2026-11-29",
-        ),
+        ("soon", '"soon" lacks since, replacement or removalDate'),
+        (True, "true lacks since, replacement or removalDate"),
+        ({"since": "2026-09-01"}, '{"since": "2026-09-01"} lacks since, replacement or removalDate'),
+        (NOTICE | {"replacement": "find_notes"}, "its replacement 'find_notes' is not a tool of this server"),
+        (NOTICE | {"since": "1.4.0"}, "'1.4.0' and '2027-03-01' are not both ISO dates"),
+        (NOTICE | {"removalDate": "2026-11-29"}, "is removed 89 days after it was deprecated, on 2026-11-29"),
     ],
 )
-def test_a_deprecation_tells_all(said, message):
-    assert found(meta(deprecated=said)) == [("deprecation-notice", message)]
+def test_a_deprecation_tells_all(notice, message):
+    assert found(meta(deprecated=notice)) == [("deprecation-notice", message)]
 
 
 def test_ninety_days_are_enough():
-    assert found(meta(deprecated="Deprecated since 2026-09-01; use list_notes instead. Removal: 2026-11-30.")) == []
+    assert found(meta(deprecated=NOTICE | {"removalDate": "2026-11-30"})) == []
 
 
 def test_naming_the_tool_to_use_instead_says_when_to_use_this_one():

@@ -35,7 +35,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "  DSC901 vague-words (2). How to mend DSC901.\n"
         "\n"
         "Ignored without need, take it out: SEC901:none\n"
-        "example: score 84 of 100 (B), 3 tools, about 269 tokens\n"
+        "example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
         "Definitions: purpose 13/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
         "3 findings: 1 error, 2 warnings; 1 ignored\n"
@@ -44,7 +44,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
 
 def test_text_of_a_faultless_server_is_three_lines():
     assert render(outcome(one="All is well here."), "text") == (
-        "example: score 100 of 100 (A), 1 tool, about 89 tokens\n"
+        "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
         "Definitions: purpose 17/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
         "No findings by 5 rules\n"
@@ -86,7 +86,7 @@ def test_json_has_everything():
         "name": "one",
         "score": 51,
         "grade": "F",
-        "tokens": 92,
+        "tokens": 61,
         "quality": {
             "purpose": 17.0,
             "usage": 0.0,
@@ -110,7 +110,7 @@ def test_json_has_everything():
         "server": "example",
         "score": 84,
         "grade": "B",
-        "tokens": 269,
+        "tokens": 175,
         "quality": report["quality"],
         "qualityMaximum": MOST,
         "counts": {"error": 1, "warning": 2, "note": 0},
@@ -220,7 +220,7 @@ def test_junit_survives_what_xml_cannot_hold():
 def test_markdown_has_a_table_of_rules_and_folds_the_rest():
     text = render(seen(), "markdown")
     assert text.startswith(
-        "## example: score 84 of 100 (B), 3 tools, about 269 tokens\n"
+        "## example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
         "\n"
         "3 findings: 1 error, 2 warnings; 1 ignored.\n"
         "\n"

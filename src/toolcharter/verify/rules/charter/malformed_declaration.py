@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast, get_args
 
 from mcp_core.calling.render import META
-from mcp_core.declare.spec import Category
+from mcp_core.declare.spec import Category, ResponseTime
 from toolcharter.verify.declared import declared
 from toolcharter.verify.rule import Found, Rule
 from toolcharter.verify.subject import Server, Tool
@@ -37,18 +37,55 @@ def _are_permissions(value: Any) -> bool:
     return names is not None and all(map(_PERMISSION.fullmatch, names))
 
 
+def _is_response_time(value: Any) -> bool:
+    return value in get_args(ResponseTime)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+def _is_rate_limit(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    limit = cast(dict[str, Any], value)
+    return _is_positive(limit.get("maxCalls")) and _is_positive(limit.get("windowMs"))
+
+
+def _are_examples(value: Any) -> bool:
+    examples = cast(list[Any], value) if isinstance(value, list) else []
+    return bool(examples) and all(map(_is_example, examples))
+
+
+def _is_example(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    example = cast(dict[str, Any], value)
+    return isinstance(example.get("description"), str) and isinstance(example.get("params"), dict)
+
+
 _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "version": (_is_version, "a semantic version such as '1.2.3'"),
     "category": (_is_category, f"one of {', '.join(get_args(Category))}"),
     "tags": (_are_tags, "a list of at least one tag"),
     "permissions": (_are_permissions, "a list of 'resource:action'"),
+    "responseTime": (_is_response_time, f"one of {', '.join(get_args(ResponseTime))}"),
+    "cacheable": (_is_bool, "true or false"),
+    "cacheTTL": (_is_positive, "a number of seconds above 0"),
+    "idempotent": (_is_bool, "true or false"),
+    "rateLimit": (_is_rate_limit, "an object with maxCalls and windowMs, both above 0"),
+    "examples": (_are_examples, "a list of objects with description, params and expectedResult"),
 }
 
 
 def check(tool: Tool, _: Server) -> Iterable[Found]:
-    for name, (fits, wanted) in _FORMS.items():
+    for name, (matches, wanted) in _FORMS.items():
         value = declared(tool, name)
-        if value is not None and not fits(value):
+        if value is not None and not matches(value):
             yield Found(f"its {name} is {str(value)[:60]!r}, not {wanted}", f"_meta.{META}{name}")
 
 
@@ -57,9 +94,9 @@ RULE = Rule(
     name="malformed-declaration",
     family="charter",
     severity="error",
-    what="A declared version, category, tag or permission does not have the form that the charter gives it.",
+    what="A declared value, such as a version, a permission or a rate limit, does not have the form of the charter.",
     why="Gates, caches and catalogues read these values. One that they cannot read is one that does not protect.",
-    fix="Write a semantic version, a category of the four, at least one tag, and permissions as 'resource:action'.",
+    fix="Write the value as the finding says; a tool that is declared with `tool` has all of them right.",
     bad=[{"_meta": {META + "permissions": ["read notes"]}}],
     good=[{"_meta": {META + "permissions": ["notes:read"]}}],
     check=check,

@@ -1,0 +1,55 @@
+"""The declaration of a tool as `_meta` carries it in a list of tools: for clients, catalogues and contracts.
+
+Clients hand a model the name, description and input schema of a tool; what stands here costs it nothing.
+"""
+
+from typing import Any
+
+from mcp_core import json_text
+from mcp_core.declare.spec import UNSET, Deprecation, Example, RateLimit, ToolSpec
+
+META = "dev.toolcharter/"
+"""The prefix of our keys in `_meta`."""
+
+
+def declared_meta(spec: ToolSpec) -> dict[str, Any]:
+    """All that the tool declares, by the names of the charter. What was not declared is left out."""
+    declared = spec.declaration
+    fields: dict[str, Any] = {
+        "version": declared.version,
+        "category": spec.category,
+        "responseTime": declared.response_time,
+        "cacheable": declared.cacheable,
+        "cacheTTL": spec.cache_ttl,
+        "idempotent": declared.idempotent,
+        "permissions": _list(declared.permissions),
+        "rateLimit": _rate_limit(declared.rate_limit),
+        "tags": _list(declared.tags),
+        "examples": [_example(example) for example in spec.examples] or None,
+        "deprecated": _deprecation(declared.deprecated),
+    }
+    return {META + name: value for name, value in fields.items() if value is not None and value is not UNSET}
+
+
+def _list(value: Any) -> Any:
+    return value if value is UNSET else list(value)
+
+
+def _example(example: Example) -> dict[str, Any]:
+    return {
+        "description": example.description,
+        "params": json_text.to_plain(dict(example.params)),
+        "expectedResult": json_text.to_plain(example.expected_result),
+    }
+
+
+def _rate_limit(limit: RateLimit | None) -> dict[str, Any] | None:
+    return limit and {"maxCalls": limit.max_calls, "windowMs": limit.window_ms}
+
+
+def _deprecation(deprecated: Deprecation | None) -> dict[str, Any] | None:
+    return deprecated and {
+        "since": deprecated.since,
+        "replacement": deprecated.replacement,
+        "removalDate": deprecated.removal_date,
+    }
