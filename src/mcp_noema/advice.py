@@ -1,7 +1,7 @@
-"""What to do next while studying, worked out from the cards, the log and what the user prefers. Pure.
+"""Hints for studying, computed from the cards, the review log and the user's preferences. No I/O.
 
-Nothing here is made up: confidence follows from how many answers an estimate rests on and how old the last is; benefit
-is the share of memory that FSRS says the next answer wins back; effort is the time the user usually takes.
+Every figure is computed: confidence from the number of answers behind an estimate and the age of the last; benefit from
+the recall that FSRS says the next answer restores; effort from the time that the user usually takes.
 """
 
 from datetime import datetime
@@ -9,20 +9,21 @@ from typing import Literal
 
 from mcp_core import Evidence, SuggestedAction
 from mcp_core.hints import (
+    NO_IMPACT,
     AgentHints,
     EstimatedImpact,
     HintWarning,
     PreferenceAlignment,
     RiskFactor,
 )
-from mcp_noema.hint_parts import UNKNOWN_MS, card_resource, deck_resource
+from mcp_noema.hint_parts import DEFAULT_ANSWER_MS, card_resource, deck_argument, deck_resource, study_action
 from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
 from mcp_noema.repositories import COUNT_LIMIT, Queue, RecentReviews, RecordedReview
 
 MINUTE_MS = 60_000
-SLOW = 3.0
-"""An answer that takes this many times the usual is worth a word."""
-ENOUGH_TO_COMPARE = 10
+SLOW_FACTOR = 3.0
+"""An answer is slow from this many times the usual time on."""
+MIN_REVIEWS_TO_COMPARE = 10
 DAY_S = 86_400.0
 
 Alignment = Literal["strong", "moderate", "weak", "neutral", "conflict"]
@@ -31,20 +32,21 @@ ALIGNMENTS: tuple[tuple[float, Alignment], ...] = (
     (0.4, "moderate"),
     (0.1, "weak"),
     (-0.1, "neutral"),
+    (-1.0, "conflict"),
 )
-"""From which score on a suggestion fits how well; below all of them it is in conflict."""
+"""The lowest score of each alignment."""
 
 
-def evidence_of(card: Card, recent: RecentReviews, now: datetime) -> Evidence:
-    """How well a card is known: by its answers, and by how long ago the last was, measured in its own stability.
+def card_evidence(card: Card, recent: RecentReviews, now: datetime) -> Evidence:
+    """How reliable the state of a card is: by its number of answers, and the age of the last relative to its stability.
 
-    A new card is known only by what the user does with others.
+    For a new card, the user's answers to other cards count.
     """
     schedule = card.schedule
     if schedule.last_review is None or schedule.stability is None:
         return Evidence(samples=recent.reviews, samples_for_half=20, source="medium")
     age = max(0.0, (now - schedule.last_review).total_seconds())
-    # After its stability in days a memory has fallen to 90 %; what is known about it fades more slowly than that.
+    # Recall falls to 90 % after `stability` days; the estimate itself ages more slowly.
     return Evidence(
         samples=card.reps,
         samples_for_half=3,
@@ -53,43 +55,37 @@ def evidence_of(card: Card, recent: RecentReviews, now: datetime) -> Evidence:
     )
 
 
-def usual_ms(queue: Queue) -> int:
-    """How long the user takes for an answer."""
-    return queue.recent.usual_ms or UNKNOWN_MS
+def _answer_ms(recent: RecentReviews) -> int:
+    return recent.usual_ms or DEFAULT_ANSWER_MS
 
 
-def impact_of_next(queue: Queue, recall: float | None) -> EstimatedImpact:
-    """What the next answer wins back, and what it takes: a minute is full effort. `recall` is None for a new card."""
-    if not queue.faces:
-        return EstimatedImpact(benefit=0.0, effort=0.0)
+def answer_impact(recall: float | None, recent: RecentReviews) -> EstimatedImpact:
+    """The recall that an answer restores, and its time: a minute is full effort. `recall` is None for a new card."""
     return EstimatedImpact(
         benefit=round(1.0 - (recall or 0.0), 4),
-        effort=min(1.0, round(usual_ms(queue) / MINUTE_MS, 4)),
+        effort=min(1.0, round(_answer_ms(recent) / MINUTE_MS, 4)),
         affected_metrics=("retention", "cards due"),
     )
 
 
-# --- what to call next -------------------------------------------------------------------------------------
+# --- suggested actions -------------------------------------------------------------------------------------
 
 
-def go_on(queue: Queue, deck_id: DeckId | None, confidence: float) -> SuggestedAction:
-    """The next card, in the deck that is being studied."""
+def next_card_action(queue: Queue, deck_id: DeckId | None, confidence: float) -> SuggestedAction:
+    """Show the next card of the deck being studied."""
     left = queue.remaining
-    return SuggestedAction(
-        action="review-next-card",
+    action = study_action(
+        deck_id,
+        f"{left.due} due, {left.learning} in learning and {left.new} new cards are left today.",
         priority="high" if left.learning or left.due else "medium",
-        data={"deckId": deck_id} if deck_id else {},
-        description=f"{left.due} due, {left.learning} in learning and {left.new} new cards are left today.",
-        estimated_time=left.total * usual_ms(queue),
-        category="learning",
-        expected_outcome="The next card is shown; nothing changes until it is answered.",
-        reversible=True,
-        confidence=confidence,
+        time_ms=left.total * _answer_ms(queue.recent),
     )
+    outcome = "The next card is shown; nothing changes until it is answered."
+    return action.model_copy(update={"expected_outcome": outcome, "confidence": confidence})
 
 
-def undo(recorded: RecordedReview) -> SuggestedAction:
-    """For a grade that was given by mistake."""
+def undo_action(recorded: RecordedReview) -> SuggestedAction:
+    """Undo a grade that was given by mistake."""
     return SuggestedAction(
         action="undo-review",
         priority="low",
@@ -101,8 +97,8 @@ def undo(recorded: RecordedReview) -> SuggestedAction:
     )
 
 
-def look_back(queue: Queue) -> SuggestedAction:
-    """When nothing is left for today."""
+def progress_action(queue: Queue) -> SuggestedAction:
+    """Show the progress when nothing is left for today."""
     return SuggestedAction(
         action="get-progress",
         priority="medium",
@@ -111,13 +107,12 @@ def look_back(queue: Queue) -> SuggestedAction:
     )
 
 
-def answer_it(card_id: CardId, deck_id: DeckId | None) -> SuggestedAction:
-    """With the card on the screen: the user answers, then it is graded."""
-    data = {"cardId": card_id} | ({"deckId": deck_id} if deck_id else {})
+def grade_action(card_id: CardId, deck_id: DeckId | None) -> SuggestedAction:
+    """Grade the card that is shown, once the user has answered."""
     return SuggestedAction(
         action="review-card",
         priority="high",
-        data=data,
+        data={"cardId": card_id} | deck_argument(deck_id),
         description="Show the front, wait for the user's answer, then add grade: again, hard, good or easy.",
         category="learning",
         reversible=True,
@@ -127,187 +122,185 @@ def answer_it(card_id: CardId, deck_id: DeckId | None) -> SuggestedAction:
 # --- preferences -------------------------------------------------------------------------------------------
 
 
-def alignment(score: float) -> Alignment:
-    """A score in a word."""
-    fits: list[Alignment] = [word for least, word in ALIGNMENTS if score >= least]
-    return fits[0] if fits else "conflict"
+def alignment_of(score: float) -> Alignment:
+    """The alignment for a score."""
+    return next(alignment for lowest, alignment in ALIGNMENTS if score >= lowest)
 
 
-def fits_preferences(queue: Queue, next_state: State | None) -> tuple[PreferenceAlignment, ...]:
-    """How going on fits what the user has said."""
+def preference_alignments(
+    queue: Queue, next_state: State | None, action: str = "review-next-card"
+) -> tuple[PreferenceAlignment, ...]:
+    """How well it matches the user's preferences to continue with the next card."""
     if next_state is None:
         return ()
-    wanted, spent = queue.preferences.session_minutes, queue.recent.session_minutes
-    time_left = max(-1.0, min(1.0, 1.0 - spent / wanted))
+    preferred, spent = queue.preferences.session_minutes, queue.recent.session_minutes
+    time_left = max(-1.0, min(1.0, 1.0 - spent / preferred))
     is_new = next_state is State.NEW
-    focus = {"balanced": 0.5, "retention": -0.5 if is_new else 1.0, "new-material": 1.0 if is_new else 0.0}
-    fit = focus[queue.preferences.focus]
-    kind = "a new card" if is_new else "a card that is due"
+    focus = queue.preferences.focus
+    scores = {"balanced": 0.5, "retention": -0.5 if is_new else 1.0, "new-material": 1.0 if is_new else 0.0}
     return (
         PreferenceAlignment(
-            action="review-next-card",
+            action=action,
             preference="sessionMinutes",
-            alignment=alignment(time_left),
+            alignment=alignment_of(time_left),
             score=round(time_left, 4),
-            explanation=f"{spent:.0f} of {wanted} minutes of this session have passed.",
+            explanation=f"{spent:.0f} of {preferred} minutes of this session have passed.",
         ),
         PreferenceAlignment(
-            action="review-next-card",
+            action=action,
             preference="focus",
-            alignment=alignment(fit),
-            score=fit,
-            explanation=f"The focus is {queue.preferences.focus}, and next comes {kind}.",
+            alignment=alignment_of(scores[focus]),
+            score=scores[focus],
+            explanation=f"The focus is {focus}, and the next card is {'new' if is_new else 'due'}.",
         ),
     )
 
 
-# --- what to watch out for ---------------------------------------------------------------------------------
+# --- warnings and risks ------------------------------------------------------------------------------------
 
 
-def pile_warning(queue: Queue) -> HintWarning | None:
-    """More is due than a day takes."""
+def backlog_warning(queue: Queue) -> HintWarning | None:
+    """More cards are due than the daily limit allows."""
     if not queue.backlog:
         return None
-    more = "at least " if queue.backlog >= COUNT_LIMIT else ""
+    at_least = "at least " if queue.backlog >= COUNT_LIMIT else ""
     return HintWarning(
         type="performance",
         severity="high" if queue.backlog > queue.remaining.due else "medium",
-        message=f"{more}{queue.backlog} more cards are due than today's limit lets through.".capitalize(),
+        message=f"{at_least}{queue.backlog} more cards are due than today's limit allows.".capitalize(),
         suggested_fix="plan-workload shows how long it takes to catch up; update-deck changes reviewsPerDay.",
         auto_fixable=False,
     )
 
 
+_TAGGED = " Its note is now tagged leech."
+
+
 def leech_warning(card: Card, preset: Preset, *, fresh: bool) -> HintWarning | None:
-    """A card that is forgotten again and again."""
+    """The card was forgotten as often as a leech."""
     if card.lapses < preset.leech_threshold:
         return None
     return HintWarning(
         type="performance",
         severity="high" if fresh else "medium",
-        message=f"A leech: forgotten {card.lapses} times.{' Its note is tagged leech now.' if fresh else ''}",
+        message=f"The card is a leech: forgotten {card.lapses} times.{_TAGGED if fresh else ''}",
         related_ids=(CardId.of(card.id), NoteId.of(card.note_id)),
         suggested_fix="Reword it with update-note, make a hint with the user, or pause it with suspend-cards.",
         auto_fixable=False,
     )
 
 
-def slow_warning(duration_ms: int, queue: Queue) -> HintWarning | None:
-    """An answer that took much longer than usual."""
-    recent = queue.recent
-    if recent.reviews < ENOUGH_TO_COMPARE or not recent.usual_ms or duration_ms < SLOW * recent.usual_ms:
+def slow_answer_warning(duration_ms: int, recent: RecentReviews) -> HintWarning | None:
+    """The answer took much longer than usual."""
+    if recent.reviews < MIN_REVIEWS_TO_COMPARE or not recent.usual_ms or duration_ms < SLOW_FACTOR * recent.usual_ms:
         return None
     return HintWarning(
         type="performance",
         severity="low",
-        message=f"It took {duration_ms / 1000:.0f} s; {recent.usual_ms / 1000:.0f} s are usual.",
-        suggested_fix="Ask whether the card is too long: a card that asks one thing is answered faster.",
+        message=f"The answer took {duration_ms / 1000:.0f} s; {recent.usual_ms / 1000:.0f} s is usual.",
+        suggested_fix="Ask whether the card is too long: a card about one thing is answered faster.",
         auto_fixable=False,
     )
 
 
-def fatigue(queue: Queue) -> RiskFactor | None:
-    """A session that lasts longer than the user likes."""
-    wanted, spent = queue.preferences.session_minutes, queue.recent.session_minutes
-    if spent <= wanted:
+def fatigue_risk(queue: Queue) -> RiskFactor | None:
+    """The session is longer than the user prefers."""
+    preferred, spent = queue.preferences.session_minutes, queue.recent.session_minutes
+    if spent <= preferred:
         return None
-    over = min(1.0, (spent - wanted) / wanted)
+    over = min(1.0, (spent - preferred) / preferred)
     return RiskFactor(
         type="user-experience",
-        severity="medium" if over >= 0.5 else "low",  # noqa: PLR2004 - half as long again as they like
-        description=f"The session has lasted {spent:.0f} minutes, and {wanted} are preferred.",
+        severity="medium" if over >= 0.5 else "low",  # noqa: PLR2004 - half as long again
+        description=f"The session has lasted {spent:.0f} minutes; the user prefers {preferred}.",
         probability=round(over, 4),
         impact=round(over / 2, 4),
-        mitigation="Offer a pause.",
+        mitigation="Offer a break.",
     )
 
 
 def assumptions(preset: Preset) -> tuple[str, ...]:
-    """What a schedule takes for granted."""
-    fitted = "The user's own FSRS parameters fit." if preset.parameters else "FSRS's default parameters fit the user."
-    return ("The user answered before seeing the back.", fitted)
+    """What a schedule assumes."""
+    parameters = "fitted FSRS parameters" if preset.parameters else "default FSRS parameters"
+    return ("The user answered before seeing the back.", f"The {parameters} match the user's memory.")
 
 
 # --- whole hints -------------------------------------------------------------------------------------------
 
 
 def after_review(recorded: RecordedReview, queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    """After an answer: go on, or look back, with what this answer showed."""
-    evidence = evidence_of(recorded.card, queue.recent, now)
+    """Hints after an answer: continue, or show the progress."""
+    evidence = card_evidence(recorded.card, queue.recent, now)
     first = queue.faces[0] if queue.faces else None
-    step = go_on(queue, deck_id, evidence.confidence) if first else look_back(queue)
+    step = next_card_action(queue, deck_id, evidence.confidence) if first else progress_action(queue)
     warnings = (
         leech_warning(recorded.card, recorded.preset, fresh=recorded.became_leech),
-        slow_warning(recorded.review.duration_ms, queue),
-        pile_warning(queue),
-        _repeated(recorded),
+        slow_answer_warning(recorded.review.duration_ms, queue.recent),
+        backlog_warning(queue),
+        _repeated_warning(recorded),
     )
     resources = [deck_resource(recorded.deck)]
     if first:
         resources.append(card_resource(first, relevance=0.5))
     return AgentHints(
         evidence=evidence,
-        suggested_next_actions=(step,) if recorded.repeated else (step, undo(recorded)),
+        suggested_next_actions=(step,) if recorded.repeated else (step, undo_action(recorded)),
         related_resources=tuple(resources),
         validity_period="short",
         context_needed=() if recorded.review.duration_ms else ("the time taken for the answer (timeTakenMs)",),
         assumptions=assumptions(recorded.preset),
-        risk_factors=tuple(filter(None, (fatigue(queue),))),
-        estimated_impact=impact_of_next(queue, queue.next_recall),
-        preference_alignment=fits_preferences(queue, first.card.schedule.state if first else None),
+        risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
+        estimated_impact=answer_impact(queue.next_recall, queue.recent) if first else NO_IMPACT,
+        preference_alignment=preference_alignments(queue, first.card.schedule.state if first else None),
         why=_why(recorded, queue, now),
         warnings=tuple(filter(None, warnings)) or None,
     )
 
 
-def _repeated(recorded: RecordedReview) -> HintWarning | None:
+def _repeated_warning(recorded: RecordedReview) -> HintWarning | None:
     if not recorded.repeated:
         return None
     return HintWarning(
         type="duplicate",
         severity="low",
-        message="This review came before under the same key. It is recorded once.",
+        message="A review with this idempotencyKey was recorded before. It was not recorded again.",
         auto_fixable=False,
     )
 
 
 def _why(recorded: RecordedReview, queue: Queue, now: datetime) -> str:
     due = recorded.card.schedule.due
-    when = f"due again in {in_words((due - now).total_seconds())}" if due else "not scheduled"
+    when = f"due again in {interval_text((due - now).total_seconds())}" if due else "not scheduled"
     return f"The card is {when}. {queue.remaining.total} cards are left today."
 
 
 def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    """With a card to show, or with none left."""
-    warnings = tuple(filter(None, (pile_warning(queue),)))
+    """Hints with a card to show, or with none left."""
+    warnings = tuple(filter(None, (backlog_warning(queue),)))
     if not queue.faces:
-        later = (
-            f" The next learning card is due in {in_words((queue.next_learning - now).total_seconds())}."
-            if (queue.next_learning)
-            else ""
-        )
+        why = "Nothing is left for today."
+        if queue.next_learning:
+            wait = interval_text((queue.next_learning - now).total_seconds())
+            why = f"{why} The next learning card is due in {wait}."
         return AgentHints(
             evidence=Evidence(),
-            suggested_next_actions=(look_back(queue),),
+            suggested_next_actions=(progress_action(queue),),
             validity_period="short",
-            why=f"Nothing is left for today.{later}",
+            why=why,
             warnings=warnings or None,
         )
     face = queue.faces[0]
     preset = queue.presets[face.card.deck_id]
     leech = leech_warning(face.card, preset, fresh=False)
     return AgentHints(
-        evidence=evidence_of(face.card, queue.recent, now),
-        suggested_next_actions=(answer_it(CardId.of(face.card.id), deck_id),),
+        evidence=card_evidence(face.card, queue.recent, now),
+        suggested_next_actions=(grade_action(CardId.of(face.card.id), deck_id),),
         related_resources=(card_resource(face),),
         validity_period="short",
         assumptions=assumptions(preset),
-        risk_factors=tuple(filter(None, (fatigue(queue),))),
-        estimated_impact=impact_of_next(queue, queue.next_recall),
-        preference_alignment=tuple(
-            fit.model_copy(update={"action": "review-card"})
-            for fit in fits_preferences(queue, face.card.schedule.state)
-        ),
+        risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
+        estimated_impact=answer_impact(queue.next_recall, queue.recent),
+        preference_alignment=preference_alignments(queue, face.card.schedule.state, "review-card"),
         why=f"{queue.remaining.total} cards are left today; learning cards come first.",
         warnings=(*warnings, *((leech,) if leech else ())) or None,
     )
@@ -316,8 +309,8 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
 _UNITS = ((365 * DAY_S, "y"), (30 * DAY_S, "mo"), (DAY_S, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s"))
 
 
-def in_words(seconds: float) -> str:
-    """A span as Anki's buttons show it: 10m, 3d, 1.2mo."""
+def interval_text(seconds: float) -> str:
+    """An interval as Anki's buttons show it: 10m, 3d, 1.2mo."""
     for size, unit in _UNITS:
         if seconds >= size:
             number = seconds / size

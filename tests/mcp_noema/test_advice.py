@@ -77,7 +77,7 @@ async def test_a_card_that_is_forgotten_again_and_again_is_a_leech(ana: Learner)
     assert data["lapses"] == 2
     [warning] = ana.hints["warnings"]
     assert (warning["severity"], warning["relatedIds"]) == ("high", [card, "note_1"])
-    assert warning["message"] == "A leech: forgotten 2 times. Its note is tagged leech now."
+    assert warning["message"] == "The card is a leech: forgotten 2 times. Its note is now tagged leech."
     assert (await ana("get-card", cardId=card))["tags"] == ["leech"]
     await ana("undo-review")
     assert (await ana("get-card", cardId=card))["tags"] == []
@@ -91,7 +91,7 @@ async def test_an_answer_that_takes_three_times_as_long_is_worth_a_word(ana: Lea
     assert "warnings" not in ana.hints
     await ana("review-card", cardId=cards[11], grade="easy", timeTakenMs=12_000)
     [warning] = ana.hints["warnings"]
-    assert (warning["type"], warning["message"]) == ("performance", "It took 12 s; 4 s are usual.")
+    assert (warning["type"], warning["message"]) == ("performance", "The answer took 12 s; 4 s is usual.")
 
 
 async def test_going_on_is_measured_by_what_the_user_prefers(ana: Learner):
@@ -120,7 +120,7 @@ async def test_going_on_is_measured_by_what_the_user_prefers(ana: Learner):
     [(1.0, "strong"), (0.75, "strong"), (0.74, "moderate"), (0.1, "weak"), (0.0, "neutral"), (-0.2, "conflict")],
 )
 def test_a_score_in_a_word(score: float, word: str):
-    assert advice.alignment(score) == word
+    assert advice.alignment_of(score) == word
 
 
 @pytest.mark.parametrize(
@@ -136,4 +136,4 @@ def test_a_score_in_a_word(score: float, word: str):
     ],
 )
 def test_a_span_reads_as_on_ankis_buttons(span: timedelta, words: str):
-    assert advice.in_words(span.total_seconds()) == words
+    assert advice.interval_text(span.total_seconds()) == words

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_core.hints import Evidence
 from mcp_noema.analysis import Basis, StudyTotals
-from mcp_noema.hint_parts import effort_of, evidence_from, time_for
+from mcp_noema.hint_parts import basis_evidence, study_effort, study_time_ms
 from mcp_noema.workload import neighbours
 from tests.mcp_noema.learning import MONDAY
 
@@ -16,18 +16,18 @@ from tests.mcp_noema.learning import MONDAY
 )
 def test_a_figure_is_worth_more_the_more_and_the_newer_the_answers_are(reviews, days_ago, confidence):
     basis = Basis(reviews, MONDAY - timedelta(days=days_ago))
-    assert evidence_from(basis, MONDAY).confidence == confidence
+    assert basis_evidence(basis, MONDAY).confidence == confidence
 
 
 def test_a_figure_that_rests_on_nothing_is_worth_nothing_and_has_no_age():
-    assert evidence_from(Basis(), MONDAY) == Evidence(samples=0, samples_for_half=20, half_life_seconds=30 * 86_400.0)
+    assert basis_evidence(Basis(), MONDAY) == Evidence(samples=0, samples_for_half=20, half_life_seconds=30 * 86_400.0)
 
 
 def test_effort_is_the_share_of_a_session_and_never_more_than_all_of_it():
     basis = Basis(usual_ms=6_000, session_minutes=10)
-    assert (time_for(20, basis), effort_of(20, basis), effort_of(1000, basis)) == (120_000, 0.2, 1.0)
+    assert (study_time_ms(20, basis), study_effort(20, basis), study_effort(1000, basis)) == (120_000, 0.2, 1.0)
     # Until a time is known, a quarter of a minute is taken for one.
-    assert time_for(4, Basis()) == 60_000
+    assert study_time_ms(4, Basis()) == 60_000
 
 
 def test_days_add_up_and_true_retention_is_of_learned_cards_alone():

@@ -1,4 +1,4 @@
-"""Changing many cards at once: set aside, put off, given a day, or begun anew."""
+"""Changes to many cards at once: suspend, bury, set the due date, reset."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -8,34 +8,35 @@ from pydantic import Field
 
 from mcp_core import Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext, tool
 from mcp_core.hints import AgentHints, HintWarning, RiskFactor
+from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MOST_CARDS
-from mcp_noema.tools.vocabulary import SETS, Answer, Arguments, iso, owner
+from mcp_noema.tools.vocabulary import SETS, Arguments, JsonResult, iso, owner
 
-MOST_IN_HINTS = 50
-"""How many ids a suggestion repeats; the answer has them all."""
-FURTHEST = 36_500
+MAX_IDS_IN_HINTS = 50
+"""How many ids a suggestion repeats; the result has them all."""
+MAX_DAYS = 36_500
 
 
-class Choice(Arguments):
-    """Which cards: by their ids or by a query."""
+class CardSelectionArguments(Arguments):
+    """Which cards: by id or by query."""
 
     card_ids: Annotated[list[CardId] | None, Field(max_length=MOST_CARDS, description="Or give a query.")] = None
     query: Annotated[str | None, Field(max_length=LONGEST, description="As in search-cards.")] = None
 
-    def chosen(self) -> CardSelection:
-        """What the store takes."""
+    def selection(self) -> CardSelection:
+        """The selection for the repository."""
         if bool(self.card_ids) == (self.query is not None):
-            raise InvalidArguments("Give cardIds or query, one of the two.", fields=("cardIds", "query"))
+            raise InvalidArguments("Give either cardIds or query.", fields=("cardIds", "query"))
         if self.card_ids:
             return list(dict.fromkeys(self.card_ids))
         query = parse(self.query or "")
         if isinstance(query, Everything):
             raise InvalidArguments(
-                "query: it is empty, which means all cards. Say which, such as deck:Math; all are deck:*.",
+                "query: an empty query would match all cards. Give one such as deck:Math, or deck:* for all.",
                 fields=("query",),
             )
         return query
@@ -46,36 +47,32 @@ def _ids(changed: ChangedCards) -> list[CardId]:
 
 
 def _undo(action: str, ids: Sequence[CardId], **data: bool) -> SuggestedAction:
-    """The opposite of a change, with the ids of the cards where they are few."""
-    few = len(ids) <= MOST_IN_HINTS
+    """The opposite change, with the ids of the cards if they are few."""
+    few = len(ids) <= MAX_IDS_IN_HINTS
     return SuggestedAction(
         action=action,
         priority="low",
         data={**data, "cardIds": list(ids)} if few else dict(data),
-        description="Take it back." if few else "Take it back, with the cardIds of this answer.",
+        description="Undo this change." if few else "Undo this change, with the cardIds of this result.",
         category="correction",
         reversible=True,
     )
 
 
-def _for_change(changed: ChangedCards, what: str, then: Sequence[SuggestedAction]) -> AgentHints:
-    total = len(changed.ids) + changed.unchanged
+def _change_hints(changed: ChangedCards, change: str, then: Sequence[SuggestedAction]) -> AgentHints:
+    rest = f" {changed.unchanged} did not need to change." if changed.unchanged else ""
     return AgentHints(
-        evidence=Evidence(),
-        suggested_next_actions=tuple(then),
-        why=f"{len(changed.ids)} of {total} cards {what}; the others were so before."
-        if changed.unchanged
-        else f"{total} cards {what}.",
+        evidence=Evidence(), suggested_next_actions=tuple(then), why=f"{len(changed.ids)} cards {change}.{rest}"
     )
 
 
-_STUDY = SuggestedAction(action="review-next-card", description="Study what waits now.", category="learning")
+_STUDY = study_action(None, "Study the cards that wait now.")
 
 
-class SuspendCards(Choice):
-    """Which cards, and whether they are to be asked."""
+class SuspendCards(CardSelectionArguments):
+    """Which cards, and whether to suspend or unsuspend them."""
 
-    suspend: Annotated[bool, Field(description="false: ask them again.")] = True
+    suspend: Annotated[bool, Field(description="false: unsuspend them.")] = True
 
 
 @tool(
@@ -95,26 +92,27 @@ class SuspendCards(Choice):
         ),
     ],
 )
-async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
+async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Pause cards, or unsuspend them.
 
-    Use it to stop asking cards until the user says so; for today, bury-cards. Returns the ids of those that changed.
+    Use it to stop showing cards until the user wants them again; for today only, use bury-cards. Returns the ids of the
+    cards that changed.
 
     They keep their schedule. At most 1,000 at once: all of them change, or none.
     """
-    changed = await cards.suspend(owner(context), args.chosen(), world.now(), suspend=args.suspend)
+    changed = await cards.suspend(owner(context), args.selection(), world.now(), suspend=args.suspend)
     ids = _ids(changed)
     value = {"cardIds": ids, "unchanged": changed.unchanged, "suspended": args.suspend}
     undo = _undo("suspend-cards", ids, suspend=not args.suspend)
     then = [] if not ids else [undo] if args.suspend else [_STUDY, undo]
-    what = "are not asked any more" if args.suspend else "are asked again"
-    return Answer.ok(value, hints=_for_change(changed, what, then))
+    change = "are suspended now" if args.suspend else "are no longer suspended"
+    return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
 
-class BuryCards(Choice):
-    """Which cards, and whether they are to wait."""
+class BuryCards(CardSelectionArguments):
+    """Which cards, and whether to bury or unbury them."""
 
-    bury: Annotated[bool, Field(description="false: ask them today after all.")] = True
+    bury: Annotated[bool, Field(description="false: unbury them.")] = True
 
 
 @tool(
@@ -129,33 +127,34 @@ class BuryCards(Choice):
         )
     ],
 )
-async def bury_cards(args: BuryCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
+async def bury_cards(args: BuryCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Hide cards until tomorrow, or unbury them.
 
     Use it when the user wants to skip a card, for today only. Returns the ids of the cards that changed.
 
     They keep their schedule. At most 1,000 at once: all of them change, or none.
     """
-    changed = await cards.bury(owner(context), args.chosen(), world.now(), bury=args.bury)
+    changed = await cards.bury(owner(context), args.selection(), world.now(), bury=args.bury)
     ids = _ids(changed)
     value = {"cardIds": ids, "unchanged": changed.unchanged, "buriedUntil": iso(changed.until)}
     undo = _undo("bury-cards", ids, bury=not args.bury)
     then = [_STUDY, undo] if ids else []
-    return Answer.ok(value, hints=_for_change(changed, "wait until tomorrow" if args.bury else "are back", then))
+    change = "are hidden until tomorrow" if args.bury else "are no longer hidden"
+    return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
 
-class SetDueDate(Choice):
-    """Which cards, and when."""
+class SetDueDate(CardSelectionArguments):
+    """Which cards, and when they are due."""
 
     day: Annotated[date | None, Field(alias="date", description="Or give days.")] = None
-    days: Annotated[int | None, Field(ge=0, le=FURTHEST, description="From today; 0 is today.")] = None
+    days: Annotated[int | None, Field(ge=0, le=MAX_DAYS, description="From today; 0 is today.")] = None
 
 
 @tool(
     **SETS,
     permissions=["cards:write"],
     consent="SET_DUE_DATE",
-    question="Give the chosen cards a new due date?",
+    question="Set a new due date for the selected cards?",
     tags=["cards", "decks", "statistics"],
     examples=[
         Example(
@@ -165,50 +164,52 @@ class SetDueDate(Choice):
         )
     ],
 )
-async def set_due_date(args: SetDueDate, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
-    """Choose the day on which cards are due.
+async def set_due_date(args: SetDueDate, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
+    """Set the day on which cards are due.
 
-    Use it to see cards again on a certain date, or put them off. Returns the new due date and the recall to expect.
+    Use it to see cards again on a certain date, or put them off. Returns the new due date and the expected recall.
 
     They keep their memory state; new and learning cards become review cards. At most 1,000 at once.
     """
-    when = args.days if args.days is not None else args.day
-    if when is None or (args.days is not None and args.day is not None):
-        raise InvalidArguments("Give date or days, one of the two.", fields=("date", "days"))
-    changed = await cards.set_due(owner(context), args.chosen(), when, world.now())
+    day = args.days if args.days is not None else args.day
+    if day is None or (args.days is not None and args.day is not None):
+        raise InvalidArguments("Give either date or days.", fields=("date", "days"))
+    changed = await cards.set_due(owner(context), args.selection(), day, world.now())
     value = {"cardIds": _ids(changed), "due": iso(changed.until), "expectedRecall": changed.recall}
-    return Answer.ok(value, hints=_for_new_date(changed, world.now()))
+    return JsonResult.ok(value, hints=_due_date_hints(changed, world.now()))
 
 
-def _for_new_date(changed: ChangedCards, now: datetime) -> AgentHints:
-    made = _for_change(changed, "have a new due date", [_STUDY] if changed.until and changed.until <= now else [])
-    if changed.suspended:
-        made = made.warned(_still_suspended(changed))
+def _due_date_hints(changed: ChangedCards, now: datetime) -> AgentHints:
+    is_due = changed.until is not None and changed.until <= now
+    agent_hints = _with_suspended(_change_hints(changed, "have a new due date", [_STUDY] if is_due else []), changed)
     if changed.recall is None or changed.desired is None or changed.recall >= changed.desired:
-        return made
-    missing = changed.desired - changed.recall
+        return agent_hints
     risk = RiskFactor(
         type="accuracy",
         severity="high" if changed.recall < changed.desired / 2 else "medium",
-        description=f"By then {changed.recall:.0%} are remembered, and {changed.desired:.0%} are wanted.",
+        description=f"By then {changed.recall:.0%} are remembered; {changed.desired:.0%} is desired.",
         probability=round(1.0 - changed.recall, 4),
-        impact=round(missing, 4),
+        impact=round(changed.desired - changed.recall, 4),
         mitigation="Choose an earlier day.",
     )
-    return made.model_copy(update={"risk_factors": (risk,)})
+    return agent_hints.model_copy(update={"risk_factors": (risk,)})
 
 
-def _still_suspended(changed: ChangedCards) -> HintWarning:
-    return HintWarning(
+def _with_suspended(agent_hints: AgentHints, changed: ChangedCards) -> AgentHints:
+    """The hints, with a warning if some of the cards are suspended."""
+    if not changed.suspended:
+        return agent_hints
+    warning = HintWarning(
         type="conflict",
         severity="medium",
-        message=f"{changed.suspended} of the cards are suspended, so they are not asked all the same.",
+        message=f"{changed.suspended} of the cards are still suspended, so they are not shown.",
         suggested_fix="Call suspend-cards with suspend false.",
         auto_fixable=True,
     )
+    return agent_hints.warned(warning)
 
 
-class ResetCards(Choice):
+class ResetCards(CardSelectionArguments):
     """Which cards."""
 
 
@@ -216,7 +217,7 @@ class ResetCards(Choice):
     **SETS,
     permissions=["cards:write"],
     consent="RESET_CARDS",
-    question="Make the chosen cards new, and forget how well they are known?",
+    question="Make the selected cards new, and forget how well they are known?",
     tags=["cards", "decks", "statistics"],
     examples=[
         Example(
@@ -226,15 +227,15 @@ class ResetCards(Choice):
         )
     ],
 )
-async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
+async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Make cards new again.
 
     Use it when the user wants to start over with cards from scratch. Returns the ids of the cards that changed.
 
-    Their memory state and counts are gone, and they come after all new cards. The log of reviews stays. At most 1,000
+    Their memory state and counts are lost, and they come after all other new cards. The review log stays. At most 1,000
     at once.
     """
-    changed = await cards.reset(owner(context), args.chosen(), world.now())
-    made = _for_change(changed, "are new again", [_STUDY] if changed.ids else [])
+    changed = await cards.reset(owner(context), args.selection(), world.now())
+    agent_hints = _change_hints(changed, "are new again", [_STUDY] if changed.ids else [])
     value = {"cardIds": _ids(changed), "unchanged": changed.unchanged}
-    return Answer.ok(value, hints=made.warned(_still_suspended(changed)) if changed.suspended else made)
+    return JsonResult.ok(value, hints=_with_suspended(agent_hints, changed))

@@ -1,4 +1,4 @@
-"""Cards: looked at, and found by a query."""
+"""Cards: read one, or search by a query."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -6,26 +6,26 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mcp_core import Example, Need, SuggestedAction, ToolContext, hints, tool
-from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
+from mcp_core.hints import NO_IMPACT, AgentHints, HintWarning
 from mcp_noema import advice
-from mcp_noema.hint_parts import card_resource, deck_resource, shortened
+from mcp_noema.hint_parts import card_resource, deck_resource, shorten
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
-from mcp_noema.tools.vocabulary import READS, ACard, Answer, Arguments, iso, owner
+from mcp_noema.tools.vocabulary import READS, Arguments, CardIdArg, JsonResult, iso, owner
 
 MOST_CARDS = 1000
 """How many cards one call may change."""
 
 
-# --- looking at one ----------------------------------------------------------------------------------------
+# --- reading one -------------------------------------------------------------------------------------------
 
 
 class GetCard(Arguments):
     """Which card."""
 
-    card_id: ACard
+    card_id: CardIdArg
 
 
 @tool(
@@ -64,21 +64,21 @@ class GetCard(Arguments):
         )
     ],
 )
-async def get_card(args: GetCard, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
+async def get_card(args: GetCard, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Show one card with its note and its schedule.
 
     Use it to see when a card is due and how well it is known. Returns both sides, the raw fields and the memory state.
 
-    `recall` is how likely the card is remembered now. `fields` are as update-note takes them.
+    `recall` is the probability that the card is remembered now. `fields` are in the form that update-note takes.
     """
     now = world.now()
     view = await cards.get(owner(context), args.card_id, now)
-    return Answer.ok(_in_full(view, now), hints=_for_card(view, now))
+    return JsonResult.ok(_full_json(view, now), hints=_card_hints(view, now))
 
 
-def _in_full(view: CardView, now: datetime) -> dict[str, Any]:
+def _full_json(view: CardView, now: datetime) -> dict[str, Any]:
     face, card, note = view.face, view.face.card, view.note.note
-    shown = {
+    value = {
         "cardId": CardId.of(card.id),
         "noteId": NoteId.of(note.id),
         "deckId": DeckId.of(card.deck_id),
@@ -101,67 +101,62 @@ def _in_full(view: CardView, now: datetime) -> dict[str, Any]:
         "lapses": card.lapses,
         "createdAt": iso(card.created_at),
     }
-    return shown | ({"media": list(face.media)} if face.media else {})
+    return value | ({"media": list(face.media)} if face.media else {})
 
 
 def _is_buried(card: Card, now: datetime) -> bool:
     return card.buried_until is not None and card.buried_until > now
 
 
-def _for_card(view: CardView, now: datetime) -> AgentHints:
+def _card_hints(view: CardView, now: datetime) -> AgentHints:
     card = view.face.card
     leech = advice.leech_warning(card, view.preset, fresh=False)
-    gain = EstimatedImpact(
-        benefit=round(1.0 - (view.recall or 0.0), 4) if view.is_due else 0.0,
-        effort=min(1.0, round((view.recent.usual_ms or advice.UNKNOWN_MS) / advice.MINUTE_MS, 4)) if view.is_due else 0,
-        affected_metrics=("retention", "cards due") if view.is_due else None,
-    )
     return AgentHints(
-        evidence=advice.evidence_of(card, view.recent, now),
-        suggested_next_actions=tuple(_steps(view, leech)),
+        evidence=advice.card_evidence(card, view.recent, now),
+        suggested_next_actions=tuple(_next_steps(view, leech)),
         related_resources=(card_resource(view.face), deck_resource(view.deck, relevance=0.5)),
-        estimated_impact=gain,
+        estimated_impact=advice.answer_impact(view.recall, view.recent) if view.is_due else NO_IMPACT,
         assumptions=advice.assumptions(view.preset),
         why=_why(view, now),
         warnings=(leech,) if leech else None,
     )
 
 
-def _steps(view: CardView, leech: HintWarning | None) -> list[SuggestedAction]:
+def _next_steps(view: CardView, leech: HintWarning | None) -> list[SuggestedAction]:
     card_id, steps = CardId.of(view.face.card.id), list[SuggestedAction]()
     if view.face.card.suspended:
-        again: dict[str, Any] = {"cardIds": [card_id], "suspend": False}
-        steps.append(SuggestedAction(action="suspend-cards", data=again, description="Ask it again.", reversible=True))
+        data: dict[str, Any] = {"cardIds": [card_id], "suspend": False}
+        steps.append(SuggestedAction(action="suspend-cards", data=data, description="Unsuspend it.", reversible=True))
     if view.is_due:
-        steps.append(advice.answer_it(card_id, None))
+        steps.append(advice.grade_action(card_id, None))
     if leech:
         data = {"noteId": NoteId.of(view.face.card.note_id)}
-        reword = "Reword it with the user: it is forgotten again and again."
+        reword = "Reword it with the user, because it is forgotten so often."
         steps.append(SuggestedAction(action="update-note", data=data, description=reword, category="correction"))
     return steps
 
 
 def _why(view: CardView, now: datetime) -> str:
     if view.face.card.suspended:
-        return "The card is suspended, so it is not asked."
+        return "The card is suspended, so it is not shown."
     if view.is_due:
         return "The card is due now."
     due = view.face.card.schedule.due
-    return f"The card is due in {advice.in_words((due - now).total_seconds())}." if due else "The card is new."
+    return f"The card is due in {advice.interval_text((due - now).total_seconds())}." if due else "The card is new."
 
 
 # --- searching ---------------------------------------------------------------------------------------------
 
 
 class SearchCards(Arguments):
-    """What to look for, and how much of it to show."""
+    """The query, and which page of its matches."""
 
     query: Annotated[
         str,
         Field(max_length=LONGEST, description='As in Anki: deck:Math tag:hard is:due -is:suspended "exact words".'),
     ]
-    sort_by: Annotated[CardOrder, Field(description="What comes first.")] = "created"
-    sort_order: Annotated[Literal["asc", "desc"], Field(description="Rising or falling.")] = "asc"
+    sort_by: Annotated[CardOrder, Field(description="Sort key.")] = "created"
+    sort_order: Annotated[Literal["asc", "desc"], Field(description="Sort direction.")] = "asc"
     limit: Annotated[int, Field(ge=1, le=100, description="Cards to show.")] = 20
     offset: Annotated[int, Field(ge=0, le=1_000_000, description="Cards to skip.")] = 0
 
@@ -197,17 +192,17 @@ class SearchCards(Arguments):
         ),
     ],
 )
-async def search_cards(args: SearchCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> Answer:
+async def search_cards(args: SearchCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Find cards by words, deck, tag, state, dates or numbers.
 
-    Use it to search for cards about something, or to see what a query means before changing those cards. Returns ids
-    and fronts.
+    Use it to search for cards about something, or to see what a query matches before changing those cards. Returns
+    ids and fronts.
 
-    Terms side by side all hold; OR, - and ( ) work too. Keys: deck: tag: is: note: card: prop: added: edited: rated:
-    introduced: nid: cid: did:, or the name of a field. An empty query finds all.
+    All terms must match; OR, - (not) and ( ) work too. Keys: deck: tag: is: note: card: prop: added: edited: rated:
+    introduced: nid: cid: did:, or the name of a field. An empty query matches all.
     """
     query = parse(args.query)
-    found = await cards.search(
+    page = await cards.search(
         owner(context),
         query,
         world.now(),
@@ -216,68 +211,67 @@ async def search_cards(args: SearchCards, cards: Need[Cards], world: Need[World]
         limit=args.limit,
         offset=args.offset,
     )
-    value = {"cards": [_in_short(face, world.now()) for face in found.faces], "total": found.total}
-    return Answer.ok(value, hints=_for_search(args, query, found))
+    value = {"cards": [_summary_json(face, world.now()) for face in page.faces], "total": page.total}
+    return JsonResult.ok(value, hints=_search_hints(args, query, page))
 
 
-def _in_short(face: CardFace, now: datetime) -> dict[str, Any]:
+def _summary_json(face: CardFace, now: datetime) -> dict[str, Any]:
     card = face.card
-    shown: dict[str, Any] = {
+    value: dict[str, Any] = {
         "cardId": CardId.of(card.id),
         "noteId": NoteId.of(card.note_id),
-        "front": shortened(face.front),
+        "front": shorten(face.front),
         "deck": face.deck,
         "state": card.schedule.state.word,
         "due": iso(card.schedule.due),
     }
     if card.suspended:
-        shown["suspended"] = True
+        value["suspended"] = True
     if _is_buried(card, now):
-        shown["buried"] = True
-    return shown
+        value["buried"] = True
+    return value
 
 
-def _for_search(args: SearchCards, query: Tree, found: CardPage) -> AgentHints:
-    if not found.total:
-        return hints.for_empty(then=[_broader(query)])
-    seen = args.offset + len(found.faces)
-    following = args.model_dump(by_alias=True, exclude_defaults=True) | {"offset": seen}
+def _search_hints(args: SearchCards, query: Tree, page: CardPage) -> AgentHints:
+    if not page.total:
+        return hints.for_empty(then=[_broader_search(query)])
+    seen = args.offset + len(page.faces)
     more = SuggestedAction(
         action="search-cards",
-        data=following,
-        description=f"Show more: {found.total - seen} are left.",
+        data=args.model_dump(by_alias=True, exclude_defaults=True) | {"offset": seen},
+        description=f"Show more: {page.total - seen} are left.",
         category="exploration",
     )
-    resources = [card_resource(face, relevance=0.5) for face in found.faces[:5]]
-    return hints.for_list(seen, found.total, then=_with_found(query, found), more=more, resources=resources)
+    resources = [card_resource(face, relevance=0.5) for face in page.faces[:5]]
+    return hints.for_list(seen, page.total, then=_match_actions(query, page), more=more, resources=resources)
 
 
-def _broader(query: Tree) -> SuggestedAction:
+def _broader_search(query: Tree) -> SuggestedAction:
     if isinstance(query, All):
         data = {"query": str(All(query.parts[:-1]))}
-        return SuggestedAction(action="search-cards", data=data, description="Search with one term less.")
-    return SuggestedAction(action="list-decks", description="See what there is.", category="exploration")
+        return SuggestedAction(action="search-cards", data=data, description="Search without the last term.")
+    return SuggestedAction(action="list-decks", description="Shows all decks.", category="exploration")
 
 
-def _with_found(query: Tree, found: CardPage) -> list[SuggestedAction]:
-    """What can be done with what was found."""
-    if not found.faces:
+def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
+    """What can be done with the matches."""
+    if not page.faces:
         return []
     first = SuggestedAction(
         action="get-card",
-        data={"cardId": CardId.of(found.faces[0].card.id)},
-        description="See the first of them whole.",
+        data={"cardId": CardId.of(page.faces[0].card.id)},
+        description="Shows the first of them in full.",
         category="exploration",
     )
-    if isinstance(query, Everything) or found.total > MOST_CARDS:
+    if isinstance(query, Everything) or page.total > MOST_CARDS:
         return [first]
-    pause = not all(face.card.suspended for face in found.faces)
+    suspend = not all(face.card.suspended for face in page.faces)
     change = SuggestedAction(
         action="suspend-cards",
         priority="low",
-        data={"query": str(query), "suspend": pause},
-        description=f"{'Ask none of them any more' if pause else 'Ask them again'}, if the user wants that.",
-        expected_outcome=f"{found.total} cards are {'suspended' if pause else 'asked again'}.",
+        data={"query": str(query), "suspend": suspend},
+        description=f"{'Suspend' if suspend else 'Unsuspend'} all of them, if the user wants that.",
+        expected_outcome=f"{page.total} cards are {'suspended' if suspend else 'no longer suspended'}.",
         reversible=True,
     )
     return [first, change]

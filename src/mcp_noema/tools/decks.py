@@ -1,4 +1,4 @@
-"""Decks: where cards are, and how they are scheduled."""
+"""Decks: they hold cards and say how these are scheduled."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -6,16 +6,16 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from mcp_core import Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints, tool
-from mcp_noema.hint_parts import deck_resource
+from mcp_noema.hint_parts import deck_resource, study_action
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
 from mcp_noema.repositories import Decks, DeckView
 from mcp_noema.tools.vocabulary import (
     READS,
     SETS,
     WRITES,
-    ADeck,
-    Answer,
     Arguments,
+    DeckIdArg,
+    JsonResult,
     iso,
     owner,
     preset_json,
@@ -23,7 +23,7 @@ from mcp_noema.tools.vocabulary import (
 )
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
-_ABOUT = Field(max_length=10_000, description="What it is for.")
+_DESCRIPTION = Field(max_length=10_000, description="What it is for.")
 _FRENCH = {
     "deckId": "deck_2",
     "name": "Languages::French",
@@ -34,11 +34,11 @@ _FRENCH = {
     "due": 0,
     "suspended": 0,
 }
-"""The deck that the examples speak of."""
+"""The deck of the examples."""
 
 
 def deck_json(view: DeckView) -> dict[str, Any]:
-    """A deck as an agent reads it."""
+    """A deck with its counts."""
     deck, counts = view.deck, view.counts
     return {
         "deckId": DeckId.of(deck.id),
@@ -52,24 +52,20 @@ def deck_json(view: DeckView) -> dict[str, Any]:
     }
 
 
-def _in_full(view: DeckView) -> dict[str, Any]:
+def _full_json(view: DeckView) -> dict[str, Any]:
     return deck_json(view) | {"preset": preset_json(view.preset), "createdAt": iso(view.deck.created_at)}
 
 
 def _study(view: DeckView) -> SuggestedAction:
     counts = view.counts
-    waiting = counts.due + counts.learning
-    return SuggestedAction(
-        action="review-next-card",
-        priority="high" if waiting else "medium",
-        data={"deckId": DeckId.of(view.deck.id)},
-        description=f"{counts.due} due, {counts.learning} in learning and {counts.new} new cards wait in it.",
-        category="learning",
-        reversible=True,
+    return study_action(
+        DeckId.of(view.deck.id),
+        f"{counts.due} due, {counts.learning} in learning and {counts.new} new cards wait in it.",
+        priority="high" if counts.due + counts.learning else "medium",
     )
 
 
-def _fill(deck: Deck) -> SuggestedAction:
+def _add_notes(deck: Deck) -> SuggestedAction:
     return SuggestedAction(
         action="create-notes",
         priority="high",
@@ -79,10 +75,10 @@ def _fill(deck: Deck) -> SuggestedAction:
     )
 
 
-def _next(view: DeckView) -> list[SuggestedAction]:
-    if not view.counts.cards:
-        return [_fill(view.deck)]
+def _next_steps(view: DeckView) -> list[SuggestedAction]:
     counts = view.counts
+    if not counts.cards:
+        return [_add_notes(view.deck)]
     return [_study(view)] if counts.due + counts.learning + counts.new else []
 
 
@@ -90,7 +86,7 @@ class CreateDeck(Arguments):
     """A new deck."""
 
     name: Annotated[_Name, Field(description="Languages::French is inside Languages.")]
-    description: Annotated[str, _ABOUT] = ""
+    description: Annotated[str, _DESCRIPTION] = ""
 
 
 @tool(
@@ -116,22 +112,22 @@ class CreateDeck(Arguments):
         )
     ],
 )
-async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
+async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Create a deck for a new subject.
 
     Use it when the user starts to learn something and wants a place for its cards. Returns the deck with its id.
 
-    The decks it is in are made too, where they are missing. Scheduling is set with update-deck.
+    Parent decks that do not exist are created too. Scheduling is set with update-deck.
     """
     view = await decks.add(owner(context), args.name, args.description, world.now())
-    made = hints.for_created("deck", DeckId.of(view.deck.id), view.deck.name, then=[_fill(view.deck)])
-    return Answer.ok(_in_full(view), message=f"The deck {view.deck.name!r} is there.", hints=made)
+    agent_hints = hints.for_created("deck", DeckId.of(view.deck.id), view.deck.name, then=[_add_notes(view.deck)])
+    return JsonResult.ok(_full_json(view), message=f"Deck {view.deck.name!r} was created.", hints=agent_hints)
 
 
 class GetDeck(Arguments):
     """Which deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
 
 
 @tool(
@@ -144,16 +140,18 @@ class GetDeck(Arguments):
         Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
     ],
 )
-async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
+async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Show the settings of a deck.
 
     Use it to see how it is set up: daily limits, learning steps, target retention. Returns counts and preset.
 
-    The preset is what holds for the deck: what it does not set itself comes from the decks above it.
+    The preset includes the settings that the deck inherits from its parents.
     """
     view = await decks.get(owner(context), args.deck_id, world.now())
-    made = hints.for_value(then=_next(view), why=f"{view.counts.due} cards of the deck are due today.")
-    return Answer.ok(_in_full(view), hints=made.model_copy(update={"related_resources": (deck_resource(view.deck),)}))
+    agent_hints = hints.for_value(then=_next_steps(view), why=f"{view.counts.due} cards of the deck are due today.")
+    return JsonResult.ok(
+        _full_json(view), hints=agent_hints.model_copy(update={"related_resources": (deck_resource(view.deck),)})
+    )
 
 
 class ListDecks(Arguments):
@@ -171,42 +169,42 @@ class ListDecks(Arguments):
     tags=["decks", "cards", "reviews"],
     examples=[Example("All decks but the first", {"offset": 1}, {"decks": [_FRENCH], "total": 2})],
 )
-async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
-    """List all decks with what waits in them today.
+async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
+    """List all decks, with what is waiting in them today.
 
-    Use it to learn ids, or when the user asks what they are learning. Returns name, id and counts of each.
+    Use it to get ids, or when the user asks what they are learning. Returns name, id and counts of each.
 
-    Counts include the decks inside, and are not cut at the limits of the day.
+    Counts include subdecks and ignore the daily limits.
     """
     views = await decks.all(owner(context), world.now())
     if not views:
-        begin = SuggestedAction(action="create-deck", priority="high", description="There is no deck yet.")
-        return Answer.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=[begin]))
-    return _page(views, args.limit, args.offset, SuggestedAction(action="list-decks", data=_further(args)))
+        create = SuggestedAction(action="create-deck", priority="high", description="No deck exists yet: create one.")
+        return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=[create]))
+    return _page(views, args.limit, args.offset, SuggestedAction(action="list-decks", data=_next_page(args)))
 
 
-def _further(args: "ListDecks | SearchDecks") -> dict[str, Any]:
-    """The arguments for the page after this one."""
+def _next_page(args: "ListDecks | SearchDecks") -> dict[str, Any]:
+    """The arguments for the next page."""
     return args.model_dump(by_alias=True) | {"offset": args.offset + args.limit}
 
 
-def _page(views: Sequence[DeckView], limit: int, offset: int, more: SuggestedAction) -> Answer:
+def _page(views: Sequence[DeckView], limit: int, offset: int, more: SuggestedAction) -> JsonResult:
     shown = views[offset : offset + limit]
     fullest = max(views, key=lambda view: (view.counts.due + view.counts.learning, view.counts.new))
-    made = hints.for_list(
+    agent_hints = hints.for_list(
         len(shown),
         len(views) - offset if shown else 0,
-        then=_next(fullest),
+        then=_next_steps(fullest),
         more=more,
         resources=[deck_resource(view.deck) for view in shown[:5]],
     )
-    return Answer.ok({"decks": [deck_json(view) for view in shown], "total": len(views)}, hints=made)
+    return JsonResult.ok({"decks": [deck_json(view) for view in shown], "total": len(views)}, hints=agent_hints)
 
 
 class SearchDecks(Arguments):
     """Which decks."""
 
-    words: Annotated[_Name, Field(description="All of them are in the name or description.")]
+    words: Annotated[_Name, Field(description="All must be in the name or description.")]
     limit: Annotated[int, Field(ge=1, le=500, description="Decks to show.")] = 20
     offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
 
@@ -219,10 +217,11 @@ class SearchDecks(Arguments):
     tags=["decks", "cards", "reviews"],
     examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
-async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
+async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Find a deck by words in its name or description.
 
-    Use it to look up a deck that the user names, or whether there is one about something. Returns what list-decks does.
+    Use it to look up a deck that the user names, or to see whether there is one about something. Returns the same as
+    list-decks.
     """
     words = args.words.casefold().split()
     views = [
@@ -231,30 +230,30 @@ async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World]
         if all(word in f"{view.deck.name}\n{view.deck.description}".casefold() for word in words)
     ]
     if views:
-        return _page(views, args.limit, args.offset, SuggestedAction(action="search-decks", data=_further(args)))
+        return _page(views, args.limit, args.offset, SuggestedAction(action="search-decks", data=_next_page(args)))
     steps = [
-        SuggestedAction(action="list-decks", priority="high", description="See all decks."),
-        SuggestedAction(action="create-deck", data={"name": args.words}, description="Make a deck of that name."),
+        SuggestedAction(action="list-decks", priority="high", description="Shows all decks."),
+        SuggestedAction(action="create-deck", data={"name": args.words}, description="Creates a deck with that name."),
     ]
-    return Answer.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=steps))
+    return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=steps))
 
 
-def _rising(steps: list[str]) -> list[str]:
+def _check_order(steps: list[str]) -> list[str]:
     if sorted(steps, key=step_seconds) != steps:
-        raise ValueError(f"steps must not get shorter, as in {', '.join(steps)}")
+        raise ValueError(f"steps must not get shorter: {', '.join(steps)}")
     return steps
 
 
 _Step = Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,4}[smhd]$")]
-_Steps = Annotated[list[_Step], Field(max_length=10), AfterValidator(_rising)]
+_Steps = Annotated[list[_Step], Field(max_length=10), AfterValidator(_check_order)]
 
 
 class PresetChange(Arguments):
-    """What to set for a deck; what is left out stays."""
+    """The settings to change; the others stay."""
 
-    desired_retention: Annotated[float | None, Field(ge=0.7, le=0.99, description="Share to be remembered.")] = None
+    desired_retention: Annotated[float | None, Field(ge=0.7, le=0.99, description="Share of cards to remember.")] = None
     learning_steps: Annotated[_Steps | None, Field(description="Such as 1m, 10m.")] = None
-    relearning_steps: Annotated[_Steps | None, Field(description="After forgetting.")] = None
+    relearning_steps: Annotated[_Steps | None, Field(description="After a card is forgotten.")] = None
     maximum_interval: Annotated[int | None, Field(ge=1, le=36_500, description="Days.")] = None
     new_per_day: Annotated[int | None, Field(ge=0, le=9999, description="Limit.")] = None
     reviews_per_day: Annotated[int | None, Field(ge=0, le=9999, description="Limit.")] = None
@@ -262,20 +261,20 @@ class PresetChange(Arguments):
     bury_siblings: Annotated[bool | None, Field(description="One card of a note a day.")] = None
 
     def changes(self) -> dict[str, Any]:
-        """What was given, as a deck keeps it."""
-        given = self.model_dump(exclude_none=True)
+        """The given settings, with steps in seconds."""
+        settings = self.model_dump(exclude_none=True)
         for name in ("learning_steps", "relearning_steps"):
-            if name in given:
-                given[name] = [step_seconds(step) for step in given[name]]
-        return given
+            if name in settings:
+                settings[name] = [step_seconds(step) for step in settings[name]]
+        return settings
 
 
 class UpdateDeck(Arguments):
-    """A deck, and what shall be different."""
+    """A deck, and what to change."""
 
-    deck_id: ADeck
-    name: Annotated[_Name | None, Field(description="Its new whole name.")] = None
-    description: Annotated[str | None, _ABOUT] = None
+    deck_id: DeckIdArg
+    name: Annotated[_Name | None, Field(description="New full name.")] = None
+    description: Annotated[str | None, _DESCRIPTION] = None
     preset: Annotated[PresetChange | None, Field(description="Scheduling; the rest stays.")] = None
 
 
@@ -291,12 +290,12 @@ class UpdateDeck(Arguments):
         )
     ],
 )
-async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
+async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Rename or move a deck, or change its settings.
 
     Use it to set new cards and reviews a day, learning steps or target retention. Returns the deck.
 
-    What is left out stays. Decks inside follow a new name, and take on what they do not set themselves.
+    What is left out stays. Subdecks follow a new name, and inherit settings that they do not have themselves.
     """
     changes = args.preset.changes() if args.preset else {}
     if args.name is None and args.description is None and not changes:
@@ -311,19 +310,19 @@ async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], 
         preset=changes,
         now=world.now(),
     )
-    then = _next(view)
+    then = _next_steps(view)
     if {"desired_retention", "maximum_interval"} & set(changes):
-        then = [_reschedule(view.deck), *then]
-    made = hints.for_updated("deck", DeckId.of(view.deck.id), view.deck.name, then=then)
-    return Answer.ok(_in_full(view), hints=made)
+        then = [_preview_reschedule(view.deck), *then]
+    agent_hints = hints.for_updated("deck", DeckId.of(view.deck.id), view.deck.name, then=then)
+    return JsonResult.ok(_full_json(view), hints=agent_hints)
 
 
-def _reschedule(deck: Deck) -> SuggestedAction:
+def _preview_reschedule(deck: Deck) -> SuggestedAction:
     return SuggestedAction(
         action="preview-reschedule",
         priority="low",
         data={"deckId": DeckId.of(deck.id)},
-        description="Cards keep their due dates until they are answered; this shows what rescheduling would change.",
+        description="Cards keep their due dates until they are reviewed; this shows what rescheduling would change.",
         category="optimization",
     )
 
@@ -331,7 +330,7 @@ def _reschedule(deck: Deck) -> SuggestedAction:
 class DeleteDeck(Arguments):
     """Which deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
 
 
 @tool(
@@ -349,21 +348,23 @@ class DeleteDeck(Arguments):
         )
     ],
 )
-async def delete_deck(args: DeleteDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> Answer:
+async def delete_deck(args: DeleteDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Delete a whole deck with everything in it.
 
     Use it when the user asks to throw that very deck away. Returns what was deleted.
 
-    The decks inside go too. The log of reviews stays, so that progress does not change. It cannot be undone:
-    export-anki keeps a copy.
+    Subdecks are deleted too. The review log stays, so progress does not change. It cannot be undone: make a copy with
+    export-anki first.
     """
-    gone = await decks.remove(owner(context), args.deck_id, world.now())
+    deleted = await decks.remove(owner(context), args.deck_id, world.now())
     value = {
         "deleted": str(args.deck_id),
-        "name": gone.name,
-        "decks": gone.decks,
-        "notes": gone.notes,
-        "cards": gone.cards,
+        "name": deleted.name,
+        "decks": deleted.decks,
+        "notes": deleted.notes,
+        "cards": deleted.cards,
     }
-    made = hints.for_deleted("deck", args.deck_id, gone.name)
-    return Answer.ok(value, message=f"{gone.name!r} is deleted, with {gone.cards} cards.", hints=made)
+    agent_hints = hints.for_deleted("deck", args.deck_id, deleted.name)
+    return JsonResult.ok(
+        value, message=f"Deck {deleted.name!r} was deleted with {deleted.cards} cards.", hints=agent_hints
+    )

@@ -1,4 +1,4 @@
-"""Anki's files, in and out, in the one folder that the person chose."""
+"""Import and export of Anki files, in the folder set by the user."""
 
 from typing import Annotated, Any
 
@@ -10,20 +10,20 @@ from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_resource
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import ImportSummary, Packages, Tally
-from mcp_noema.tools.vocabulary import SETS, WRITES, Answer, AnyDeck, Arguments, owner
+from mcp_noema.tools.vocabulary import SETS, WRITES, Arguments, JsonResult, OptionalDeckId, owner
 
 LONGEST_PATH = 1000
-PATIENCE = 300
-"""Seconds: the largest collections take longer than anything else here."""
-WORTH_FITTING = 400
-"""Reviews. With fewer, the default parameters are hard to beat."""
-_MOST_NAMED = 20
+DEADLINE_S = 300
+"""The largest collections take longer than any other call."""
+MIN_REVIEWS_TO_FIT = 400
+"""With fewer reviews, fitted parameters are hardly better than the defaults."""
+_MAX_DECKS = 20
 
-_SLOW: dict[str, Any] = {"response_time": "slow", "deadline": PATIENCE}
+_SLOW: dict[str, Any] = {"response_time": "slow", "deadline": DEADLINE_S}
 
 
 class ImportAnki(Arguments):
-    """Which file, and where its decks go."""
+    """Which file, and the deck to put its decks into."""
 
     path: Annotated[
         str, Field(min_length=1, max_length=LONGEST_PATH, description="An .apkg or .colpkg in the files folder.")
@@ -36,9 +36,9 @@ def _tally_json(tally: Tally) -> dict[str, int]:
 
 
 def _imported_json(imported: ImportSummary) -> dict[str, Any]:
-    named = [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in imported.decks[:_MOST_NAMED]]
+    decks = [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in imported.decks[:_MAX_DECKS]]
     return {
-        "decks": named,
+        "decks": decks,
         "decksAdded": imported.decks_added,
         "notes": _tally_json(imported.notes),
         "cards": _tally_json(imported.cards),
@@ -70,7 +70,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
 )
 async def import_anki(
     args: ImportAnki, packages: Need[Packages], folder: Need[Folder], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
 
     Use it to bring in what the user learned with Anki, or a shared deck. Returns what was added, updated and skipped.
@@ -82,64 +82,65 @@ async def import_anki(
     imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
     notes, cards = imported.notes, imported.cards
     message = f"{notes.added:,} notes and {cards.added:,} cards added, {notes.updated + cards.updated:,} updated."
-    return Answer.ok(_imported_json(imported), message=message, hints=_for_import(imported))
+    return JsonResult.ok(_imported_json(imported), message=message, hints=_import_hints(imported))
 
 
 def _outermost(decks: tuple[Deck, ...]) -> Deck | None:
-    """The deck that all are in, if one of them is."""
+    """The deck that contains all of them, if there is one."""
     first = min(decks, key=lambda deck: deck.name.count(SEPARATOR), default=None)
     return first if first and all(deck.is_in(first.name) for deck in decks) else None
 
 
-def _for_import(imported: ImportSummary) -> AgentHints:
+def _import_hints(imported: ImportSummary) -> AgentHints:
     outer = _outermost(imported.decks)
     study = SuggestedAction(
         action="get-due-cards",
         priority="high",
         data={"deckId": DeckId.of(outer.id)} if outer else {},
-        description="See what of it is due today.",
+        description="Shows which of its cards are due today.",
         category="learning",
     )
-    look = SuggestedAction(action="list-decks", description="See all decks with what waits in them.")
+    list_decks = SuggestedAction(action="list-decks", description="Shows all decks with the cards that wait in them.")
     fit = SuggestedAction(
         action="optimize-parameters",
         priority="low",
         data=study.data,
-        description=f"See what FSRS gains when it is fitted to the {imported.reviews.added:,} reviews that came along.",
+        description=f"Shows how much better FSRS predicts when fitted to the {imported.reviews.added:,} new reviews.",
         category="optimization",
     )
-    steps = (study, look, fit) if imported.reviews.added >= WORTH_FITTING else (study, look)
+    steps = (study, list_decks, fit) if imported.reviews.added >= MIN_REVIEWS_TO_FIT else (study, list_decks)
     taken = sum(tally.added + tally.updated + tally.unchanged for tally in (imported.notes, imported.cards))
-    left_out = sum(imported.skipped.values())
-    made = AgentHints(
-        evidence=Evidence(completeness=taken / max(taken + left_out, 1)),
-        suggested_next_actions=steps if imported.decks else (look,),
-        related_resources=tuple(deck_resource(deck) for deck in imported.decks[:_MOST_NAMED]),
+    skipped = sum(imported.skipped.values())
+    agent_hints = AgentHints(
+        evidence=Evidence(completeness=taken / max(taken + skipped, 1)),
+        suggested_next_actions=steps if imported.decks else (list_decks,),
+        related_resources=tuple(deck_resource(deck) for deck in imported.decks[:_MAX_DECKS]),
         estimated_impact=EstimatedImpact(benefit=imported.cards.added / max(taken, 1), effort=0.1),
-        why=f"{taken} notes and cards of the file are in the collection now, {left_out} things were left out.",
+        why=f"{taken} notes and cards of the file are in the collection; {skipped} items were skipped.",
     )
-    return _warned(made, imported)
+    return _with_warnings(agent_hints, imported)
 
 
-def _warned(made: AgentHints, imported: ImportSummary) -> AgentHints:
+def _with_warnings(agent_hints: AgentHints, imported: ImportSummary) -> AgentHints:
     if imported.skipped:
-        what = "; ".join(f"{count} {reason}" for reason, count in imported.skipped.items())
-        made = made.warned(HintWarning(type="validation", severity="medium", message=f"Left out: {what}."))
+        reasons = "; ".join(f"{count} {reason}" for reason, count in imported.skipped.items())
+        warning = HintWarning(type="validation", severity="medium", message=f"Skipped: {reasons}.")
+        agent_hints = agent_hints.warned(warning)
     if imported.media:
-        words = f"{imported.media} images and sounds are shown by their names only."
-        made = made.warned(HintWarning(type="validation", severity="low", message=words))
-    return made
+        message = f"{imported.media} images and sounds are shown by their names only."
+        agent_hints = agent_hints.warned(HintWarning(type="validation", severity="low", message=message))
+    return agent_hints
 
 
 class ExportAnki(Arguments):
-    """What to write, and where."""
+    """What to export, and the file to write."""
 
     path: Annotated[
         str, Field(min_length=1, max_length=LONGEST_PATH, description="Such as french.apkg, in the files folder.")
     ]
-    deck_id: AnyDeck = None
-    scheduling: Annotated[bool, Field(description="With schedules and reviews; false to share.")] = True
-    overwrite: Annotated[bool, Field(description="Replace a file of that name.")] = False
+    deck_id: OptionalDeckId = None
+    scheduling: Annotated[bool, Field(description="Include schedules and reviews; false to share.")] = True
+    overwrite: Annotated[bool, Field(description="Replace an existing file.")] = False
 
 
 @tool(
@@ -156,12 +157,12 @@ class ExportAnki(Arguments):
 )
 async def export_anki(
     args: ExportAnki, packages: Need[Packages], folder: Need[Folder], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 
-    Use it for a back-up, to go on in Anki, or to share a deck. Returns its name and what is in it.
+    Use it for a back-up, to continue in Anki, or to share a deck. Returns the name of the file and what is in it.
 
-    A file that exists is left alone, unless overwrite is true: then it is replaced.
+    An existing file is replaced only if overwrite is true.
     """
     path = folder.to_write(args.path, ".apkg")
     exported = await packages.export_file(
@@ -181,5 +182,7 @@ async def export_anki(
         "cards": exported.cards,
         "reviews": exported.reviews,
     }
-    why = f"All {exported.cards} cards that were asked for are in the file."
-    return Answer.ok(value, message=f"{exported.cards:,} cards are in {path.name}.", hints=hints.for_value(why=why))
+    why = f"All {exported.cards} requested cards are in the file."
+    return JsonResult.ok(
+        value, message=f"{exported.cards:,} cards were written to {path.name}.", hints=hints.for_value(why=why)
+    )

@@ -1,4 +1,4 @@
-"""Notes: what a person wants to know. Each makes one or more cards."""
+"""Notes: what a person wants to remember. Each makes one or more cards."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -19,26 +19,26 @@ from mcp_core import (
 )
 from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.hint_parts import deck_resource, shortened
+from mcp_noema.hint_parts import deck_resource, shorten, study_action
 from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
-from mcp_noema.tools.vocabulary import SETS, WRITES, ADeck, ANote, Answer, Arguments, Tags, owner
+from mcp_noema.tools.vocabulary import SETS, WRITES, Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner
 
 MOST_NOTES = 500
-"""How many notes one call may make."""
+"""How many notes one call may create."""
 
 _Front = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_FIELD)]
 _Back = Annotated[str, StringConstraints(max_length=LONGEST_FIELD)]
-_FRONT = Field(description="The question; of a cloze note the text with gaps: {{c1::Paris}}.")
+_FRONT = Field(description="The question; for cloze the text with gaps: {{c1::Paris}}.")
 _BACK = Field(description="The answer.")
 
 
-def _each_once(tags: Sequence[str]) -> tuple[str, ...]:
+def _unique_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
 
 
 class NewNote(Arguments):
-    """One note."""
+    """A note to create."""
 
     front: Annotated[_Front, _FRONT]
     back: Annotated[_Back, _BACK] = ""
@@ -46,19 +46,19 @@ class NewNote(Arguments):
     tags: Tags = Field(default_factory=list[str])
 
     def draft(self) -> Draft:
-        """What the store takes."""
-        return Draft(self.kind, (self.front, self.back), _each_once(self.tags))
+        """The note for the repository."""
+        return Draft(self.kind, (self.front, self.back), _unique_tags(self.tags))
 
 
 class CreateNote(NewNote):
-    """A note, and where its cards go."""
+    """A note, and the deck for its cards."""
 
-    deck_id: ADeck
-    allow_duplicate: Annotated[bool, Field(description="Also if the front is there already.")] = False
+    deck_id: DeckIdArg
+    allow_duplicate: Annotated[bool, Field(description="Even if a note has this front.")] = False
 
 
 def note_json(view: NoteView) -> dict[str, Any]:
-    """A note as an agent reads it."""
+    """A note with its cards."""
     return {
         "noteId": NoteId.of(view.note.id),
         "deckId": DeckId.of(view.deck.id),
@@ -69,14 +69,8 @@ def note_json(view: NoteView) -> dict[str, Any]:
     }
 
 
-def _study(deck_id: DeckId, priority: Any = "medium") -> SuggestedAction:
-    return SuggestedAction(
-        action="review-next-card",
-        priority=priority,
-        data={"deckId": deck_id},
-        description="Begin to learn what was added.",
-        category="learning",
-    )
+def _study(deck_id: DeckId) -> SuggestedAction:
+    return study_action(deck_id, "Start to learn the new cards.")
 
 
 _FRENCH = {
@@ -102,44 +96,43 @@ _FRENCH = {
         )
     ],
 )
-async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
-    """Add a flashcard: a note that makes its cards.
+async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
+    """Add a flashcard: make a note and its cards.
 
     Use it to remember one fact, word or question; for several, create-notes. Returns the note with its card ids.
 
-    A basic note asks front to back, a reversed one both ways, a cloze note one card for each gap.
+    A basic note makes one card, a reversed one a card each way, a cloze note one for each gap.
     """
     return await _create_one(args, notes, world, context)
 
 
-async def _create_one(args: CreateNote, notes: Notes, world: World, context: ToolContext) -> Answer:
+async def _create_one(args: CreateNote, notes: Notes, world: World, context: ToolContext) -> JsonResult:
     [outcome] = await notes.add(
         owner(context), args.deck_id, [args.draft()], world.now(), duplicates=args.allow_duplicate
     )
     if outcome.error is not None:
-        raise InvalidArguments(f"No note was made: {outcome.error}.", fields=("front",))
+        raise InvalidArguments(f"No note was created: {outcome.error}.", fields=("front",))
     if outcome.view is None:
-        there = NoteId.of(outcome.duplicate_of or 0)
+        existing = NoteId.of(outcome.duplicate_of or 0)
         raise conflict(
-            f"There is a note with this front already: {there}. "
-            "Change it with update-note, or set allowDuplicate to true.",
-            alternative("update-note", "Changes the note that is there.", noteId=there),
+            f"{existing} already has this front. Change it with update-note, or set allowDuplicate to true.",
+            alternative("update-note", "Changes the existing note.", noteId=existing),
         )
     view = outcome.view
-    made = hints.for_created(
-        "note", NoteId.of(view.note.id), shortened(view.note.values[0]), then=[_study(DeckId.of(view.deck.id))]
+    agent_hints = hints.for_created(
+        "note", NoteId.of(view.note.id), shorten(view.note.values[0]), then=[_study(DeckId.of(view.deck.id))]
     )
-    return Answer.ok(note_json(view), message=_made(len(view.cards), "card"), hints=made)
+    return JsonResult.ok(note_json(view), message=_added(len(view.cards)), hints=agent_hints)
 
 
-def _made(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'} added."
+def _added(cards: int) -> str:
+    return f"{cards} card{'' if cards == 1 else 's'} added."
 
 
 class CreateCard(Arguments):
-    """A question, its answer, and where they go."""
+    """A question, its answer, and the deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
     front: Annotated[_Front, Field(description="The question.")]
     back: Annotated[_Back, _BACK] = ""
 
@@ -157,21 +150,21 @@ class CreateCard(Arguments):
         )
     ],
 )
-async def create_card(args: CreateCard, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+async def create_card(args: CreateCard, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Add one card, as create-note does. Returns the note.
 
     create-note takes the same arguments, and more.
     """
-    given = CreateNote(deck_id=args.deck_id, front=args.front, back=args.back)
-    return await _create_one(given, notes, world, context)
+    note = CreateNote(deck_id=args.deck_id, front=args.front, back=args.back)
+    return await _create_one(note, notes, world, context)
 
 
 class CreateNotes(Arguments):
     """Notes for one deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
     notes: Annotated[list[NewNote], Field(min_length=1, max_length=MOST_NOTES, description="Up to 500.")]
-    allow_duplicates: Annotated[bool, Field(description="Also fronts that are there already.")] = False
+    allow_duplicates: Annotated[bool, Field(description="Even if a note has that front.")] = False
 
 
 def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
@@ -206,13 +199,13 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
         )
     ],
 )
-async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Add many flashcards at once.
 
-    Use it for a list of words, questions and answers, or a text to learn. Returns what became of each: created,
+    Use it for a list of words, questions and answers, or a text to learn. Returns the outcome of each: created,
     duplicate or invalid.
 
-    What can be made is made; a bad one does not hold up the others.
+    Valid notes are created even if others are not.
     """
     drafts = [note.draft() for note in args.notes]
     outcomes = await notes.add(owner(context), args.deck_id, drafts, world.now(), duplicates=args.allow_duplicates)
@@ -223,17 +216,17 @@ async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World]
         "cards": cards,
         "outcomes": [_outcome_json(index, outcome) for index, outcome in enumerate(outcomes)],
     }
-    return Answer.ok(value, message=_made(cards, "card"), hints=_for_notes(args.deck_id, outcomes, views))
+    return JsonResult.ok(value, message=_added(cards), hints=_outcome_hints(args.deck_id, outcomes, views))
 
 
-def _for_notes(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Sequence[NoteView]) -> AgentHints:
+def _outcome_hints(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Sequence[NoteView]) -> AgentHints:
     warnings: list[HintWarning] = []
     if duplicates := [o.duplicate_of for o in outcomes if o.duplicate_of is not None]:
         warnings.append(
             HintWarning(
                 type="duplicate",
                 severity="low",
-                message=f"{len(duplicates)} were there already, and were left as they are.",
+                message=f"{len(duplicates)} already exist, and were not changed.",
                 related_ids=tuple(NoteId.of(number) for number in duplicates),
                 suggested_fix="Change those with update-note, or set allowDuplicates to true.",
             )
@@ -243,8 +236,8 @@ def _for_notes(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Sequenc
             HintWarning(
                 type="validation",
                 severity="medium",
-                message=f"{len(invalid)} make no card: {'; '.join(dict.fromkeys(invalid))}.",
-                suggested_fix="Mend them and send those alone again.",
+                message=f"{len(invalid)} are not valid: {'; '.join(dict.fromkeys(invalid))}.",
+                suggested_fix="Fix them, and send only them again.",
                 auto_fixable=True,
             )
         )
@@ -254,21 +247,21 @@ def _for_notes(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Sequenc
         suggested_next_actions=(_study(deck_id),) if views else (),
         related_resources=(deck_resource(views[0].deck),) if views else (),
         estimated_impact=EstimatedImpact(benefit=share, effort=0.1),
-        why=f"{len(views)} of {len(outcomes)} notes were made.",
+        why=f"{len(views)} of {len(outcomes)} notes were created.",
         warnings=tuple(warnings) or None,
     )
 
 
 class UpdateNote(Arguments):
-    """A note, and what shall be different."""
+    """A note, and what to change."""
 
-    note_id: ANote
-    front: Annotated[_Front | None, Field(description="Its first field.")] = None
-    back: Annotated[_Back | None, Field(description="Its second.")] = None
+    note_id: NoteIdArg
+    front: Annotated[_Front | None, Field(description="New first field.")] = None
+    back: Annotated[_Back | None, Field(description="New second field.")] = None
     fields: Annotated[
         dict[str, _Back] | None, Field(max_length=100, description="By name, for notes with more fields.")
     ] = None
-    tags: Annotated[Tags | None, Field(description="Replace those it has.")] = None
+    tags: Annotated[Tags | None, Field(description="Replace all its tags.")] = None
     deck_id: Annotated[DeckId | None, Field(description="Move its cards there.")] = None
 
 
@@ -294,16 +287,16 @@ class UpdateNote(Arguments):
         )
     ],
 )
-async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Change the text, tags or deck of a note.
 
-    Use it to fix a mistake, reword, tag or move a flashcard. Returns the note and what became of its cards.
+    Use it to fix a mistake, reword, tag or move a flashcard. Returns the note and the changes to its cards.
 
-    Cards keep their schedule. New gaps make new cards; a card that is no longer asked is removed, or suspended if it
-    was answered before.
+    Cards keep their schedule. New gaps make new cards; a card that the note no longer makes is removed, or suspended
+    if it was answered before.
     """
     change = NoteChange(
-        args.front, args.back, args.fields, None if args.tags is None else _each_once(args.tags), args.deck_id
+        args.front, args.back, args.fields, None if args.tags is None else _unique_tags(args.tags), args.deck_id
     )
     if change == NoteChange():
         raise InvalidArguments("Nothing to update: give front, back, fields, tags or deckId.", fields=("front",))
@@ -313,22 +306,22 @@ async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], 
         "cardsRemoved": [CardId.of(number) for number in changed.removed],
         "cardsSuspended": [CardId.of(number) for number in changed.suspended],
     }
-    return Answer.ok(value, hints=_for_change(changed))
+    return JsonResult.ok(value, hints=_update_hints(changed))
 
 
-def _for_change(changed: ChangedNote) -> AgentHints:
+def _update_hints(changed: ChangedNote) -> AgentHints:
     note = changed.view.note
-    made = hints.for_updated("note", NoteId.of(note.id), shortened(note.values[0]))
+    agent_hints = hints.for_updated("note", NoteId.of(note.id), shorten(note.values[0]))
     if not changed.suspended:
-        return made
+        return agent_hints
     ids = tuple(CardId.of(number) for number in changed.suspended)
-    return made.warned(
+    return agent_hints.warned(
         HintWarning(
             type="conflict",
             severity="medium",
-            message="The text no longer asks these cards. They were answered before, so they are suspended, not lost.",
+            message="The note no longer makes these cards. They were answered before, so they are suspended.",
             related_ids=ids,
-            suggested_fix="Put the gap back, then call suspend-cards with suspend false.",
+            suggested_fix="Restore the gap, then call suspend-cards with suspend false.",
         )
     )
 
@@ -336,7 +329,7 @@ def _for_change(changed: ChangedNote) -> AgentHints:
 class DeleteNote(Arguments):
     """Which note."""
 
-    note_id: ANote
+    note_id: NoteIdArg
 
 
 @tool(
@@ -354,13 +347,14 @@ class DeleteNote(Arguments):
         )
     ],
 )
-async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> Answer:
+async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Delete a note with its cards for good.
 
-    Use it when the user asks to remove that very flashcard; to pause it, suspend-cards. Returns how many cards went.
+    Use it when the user asks to remove that very flashcard; to pause it, use suspend-cards. Returns how many
+    cards were deleted.
 
-    The log of reviews stays. It cannot be undone.
+    The review log stays. It cannot be undone.
     """
-    gone = await notes.remove(owner(context), args.note_id, world.now())
-    made = hints.for_deleted("note", args.note_id, shortened(gone.note.values[0]))
-    return Answer.ok({"deleted": str(args.note_id), "cards": len(gone.cards)}, hints=made)
+    deleted = await notes.remove(owner(context), args.note_id, world.now())
+    agent_hints = hints.for_deleted("note", args.note_id, shorten(deleted.note.values[0]))
+    return JsonResult.ok({"deleted": str(args.note_id), "cards": len(deleted.cards)}, hints=agent_hints)

@@ -1,4 +1,4 @@
-"""Preferences: how a person likes to learn. Suggestions are measured by them."""
+"""Preferences: how a person likes to learn. Hints take them into account."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
@@ -10,21 +10,21 @@ from pydantic.alias_generators import to_camel, to_snake
 from mcp_core import Example, InvalidArguments, Need, ToolContext, hints, tool
 from mcp_noema.model import UserId, World
 from mcp_noema.repositories import People, Person
-from mcp_noema.tools.vocabulary import READS, SETS, Answer, Arguments, owner
+from mcp_noema.tools.vocabulary import READS, SETS, Arguments, JsonResult, owner
 
-_SHORTEST, _LONGEST = 1, 600
+_MIN_MINUTES, _MAX_MINUTES = 1, 600
 
 _FOCUS = ("retention", "new-material", "balanced")
 _NEW_CARDS = ("after-reviews", "before-reviews", "mixed")
 
 
 def _json(person: Person) -> dict[str, Any]:
-    shown = {to_camel(name): value for name, value in asdict(person.preferences).items()}
-    return {"userId": UserId.of(person.id) if person.id else None, "preferences": shown}
+    preferences = {to_camel(name): value for name, value in asdict(person.preferences).items()}
+    return {"userId": UserId.of(person.id) if person.id else None, "preferences": preferences}
 
 
 class GetPreferences(Arguments):
-    """Nothing is asked for."""
+    """No arguments."""
 
 
 @tool(
@@ -35,7 +35,7 @@ class GetPreferences(Arguments):
     tags=["preferences"],
     examples=[
         Example(
-            "What holds where nothing was set",
+            "The defaults",
             {},
             {
                 "userId": "user_1",
@@ -50,14 +50,14 @@ class GetPreferences(Arguments):
         )
     ],
 )
-async def get_preferences(args: GetPreferences, people: Need[People], context: ToolContext) -> Answer:  # noqa: ARG001 - a tool takes its arguments, also when there are none
+async def get_preferences(args: GetPreferences, people: Need[People], context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
     """Show how the user likes to learn.
 
     Use it when they ask for their preferences, or before planning a session. Returns time zone, start of the day,
     session length, focus and order.
     """
     person = await people.get(owner(context))
-    return Answer.ok(_json(person), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
+    return JsonResult.ok(_json(person), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
 
 
 class SetPreference(Arguments):
@@ -78,29 +78,34 @@ class SetPreference(Arguments):
         Example("Short sessions", {"name": "sessionMinutes", "value": 10}, {"userId": "user_1", "preferences": "<any>"})
     ],
 )
-async def set_preference(args: SetPreference, people: Need[People], world: Need[World], context: ToolContext) -> Answer:
+async def set_preference(
+    args: SetPreference, people: Need[People], world: Need[World], context: ToolContext
+) -> JsonResult:
     """Change how the user likes to learn.
 
     Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.
     Returns all preferences.
     """
-    person = await people.set_preference(owner(context), to_snake(args.name), _checked(args), world.now())
-    return Answer.ok(_json(person), hints=hints.for_updated("preference", args.name, args.name))
+    person = await people.set_preference(owner(context), to_snake(args.name), _valid_value(args), world.now())
+    return JsonResult.ok(_json(person), hints=hints.for_updated("preference", args.name, args.name))
 
 
-def _checked(args: SetPreference) -> str | int:
+def _valid_value(args: SetPreference) -> str | int:
     value = args.value
     match args.name:
         case "timezone":
-            fits, wanted = value in available_timezones(), "the name of a time zone, such as Europe/Paris"
+            is_valid, expected = value in available_timezones(), "the name of a time zone, such as Europe/Paris"
         case "dayStartHour":
-            fits, wanted = isinstance(value, int) and 0 <= value < 24, "an hour from 0 to 23"  # noqa: PLR2004 - hours of a day
+            is_valid, expected = isinstance(value, int) and 0 <= value < 24, "an hour from 0 to 23"  # noqa: PLR2004 - hours of a day
         case "sessionMinutes":
-            fits, wanted = isinstance(value, int) and _SHORTEST <= value <= _LONGEST, "minutes from 1 to 600"
+            is_valid, expected = (
+                isinstance(value, int) and _MIN_MINUTES <= value <= _MAX_MINUTES,
+                "minutes from 1 to 600",
+            )
         case "focus":
-            fits, wanted = value in _FOCUS, f"one of {', '.join(_FOCUS)}"
+            is_valid, expected = value in _FOCUS, f"one of {', '.join(_FOCUS)}"
         case "newCards":
-            fits, wanted = value in _NEW_CARDS, f"one of {', '.join(_NEW_CARDS)}"
-    if not fits:
-        raise InvalidArguments(f"{args.name}: {value!r} will not do; give {wanted}.", fields=("value",))
+            is_valid, expected = value in _NEW_CARDS, f"one of {', '.join(_NEW_CARDS)}"
+    if not is_valid:
+        raise InvalidArguments(f"{args.name}: {value!r} is not valid. Give {expected}.", fields=("value",))
     return value

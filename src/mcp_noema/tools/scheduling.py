@@ -1,4 +1,4 @@
-"""Scheduling: what the coming days bring, and how to have FSRS fit the user."""
+"""Scheduling: simulate the coming days, fit FSRS to the user, recompute due dates."""
 
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any
@@ -8,24 +8,24 @@ from pydantic import Field
 from mcp_core import AgentHints, Example, Need, SuggestedAction, ToolContext, tool
 from mcp_core.hints import EstimatedImpact, HintWarning, RiskFactor
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
-from mcp_noema.hint_parts import deck_resource, evidence_from
+from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import Scheduling
-from mcp_noema.tools.vocabulary import READS, SETS, ADeck, Answer, AnyDeck, Arguments, iso, owner
+from mcp_noema.tools.vocabulary import READS, SETS, Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner
 
 ANALYSES = READS | {"category": "analysis", "response_time": "slow"}
 _DAY, _WEEK, _MONTH = 1, 7, 30
 _FORTNIGHT, _QUARTER = 14, 98
-"""Up to how many days a calendar goes day by day, and week by week."""
+"""A calendar shows days up to a fortnight, weeks up to a quarter, then months."""
 
 
-# --- the days to come --------------------------------------------------------------------------------------
+# --- workload ----------------------------------------------------------------------------------------------
 
 
 class PlanWorkload(Arguments):
-    """How far to look ahead."""
+    """Which deck, and how far to look ahead."""
 
-    deck_id: AnyDeck = None
+    deck_id: OptionalDeckId = None
     days: Annotated[int, Field(ge=1, le=365, description="Days to look ahead.")] = 30
     desired_retention: Annotated[
         float | None, Field(ge=0.7, le=0.99, description="Another retention to compare with.")
@@ -52,7 +52,7 @@ def _plan_json(plan: Workload, today: date, *, is_present: bool) -> dict[str, An
 
 
 def _calendar_json(plan: Workload, today: date) -> list[dict[str, Any]]:
-    """Days, weeks or months, so that it stays readable."""
+    """The plan in days, weeks or months."""
     days = len(plan.reviews)
     size = _DAY if days <= _FORTNIGHT else _WEEK if days <= _QUARTER else _MONTH
     return [
@@ -104,42 +104,43 @@ _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", 
 )
 async def plan_workload(
     args: PlanWorkload, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Simulate the daily work of the coming weeks.
 
-    Use it to plan how many reviews and minutes a day it takes, or how long a backlog. Returns a plan for the present
-    retention, and for others.
+    Use it to plan how many reviews and minutes a day it takes, or how long a backlog takes. Returns a plan for the
+    present retention, and for others.
 
-    `remembered` is how many of the `learned` cards are known on the last day. `overdue` ones found no room within
-    the limits. The calendar shows the present plan. It is a simulation: the user studies every day, as before.
+    `remembered` is how many of the `learned` cards are known on the last day. `overdue` cards did not fit within the
+    daily limits. The calendar shows the present plan. The simulation assumes that the user studies every day, as
+    before.
     """
-    found = await scheduling.plan(owner(context), args.deck_id, args.days, args.desired_retention, world.now())
+    plans = await scheduling.plan(owner(context), args.deck_id, args.days, args.desired_retention, world.now())
     value = {
-        "plans": [_plan_json(plan, found.today, is_present=index == 0) for index, plan in enumerate(found.plans)],
-        "calendar": _calendar_json(found.plans[0], found.today),
+        "plans": [_plan_json(plan, plans.today, is_present=index == 0) for index, plan in enumerate(plans.plans)],
+        "calendar": _calendar_json(plans.plans[0], plans.today),
     }
-    return Answer.ok(value, hints=_for_plans(found, args, world.now()))
+    return JsonResult.ok(value, hints=_plan_hints(plans, args, world.now()))
 
 
-def _for_plans(found: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
-    present, *others = found.plans
+def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
+    present, *others = plans.plans
     higher = max(others, key=lambda plan: plan.desired_retention)
     return AgentHints(
-        evidence=evidence_from(found.basis, now, samples_for_half=100),
-        suggested_next_actions=_change(args),
+        evidence=basis_evidence(plans.basis, now, samples_for_half=100),
+        suggested_next_actions=_update_deck_actions(args),
         validity_period="long",
         assumptions=(
             "The user studies every day and answers as in the last half year.",
-            "The memory follows FSRS with the parameters of the deck.",
-            "Decks inside a deck are planned with its preset.",
+            "Memory follows FSRS with the parameters of the deck.",
+            "Subdecks are planned with the preset of the deck.",
         ),
-        # What the highest of the retentions shown brings and costs, beside the present one.
+        # The gain and cost of the highest retention shown, compared with the present one.
         estimated_impact=EstimatedImpact(
             benefit=_growth(present.remembered, higher.remembered),
             effort=_growth(sum(present.minutes), sum(higher.minutes)),
             affected_metrics=("retention", "minutes a day"),
         ),
-        risk_factors=_too_much(present, found),
+        risk_factors=_overload_risks(present, plans),
         why=f"At {higher.desired_retention:.0%} instead of {present.desired_retention:.0%}, "
         f"{higher.remembered - present.remembered:+.0f} cards are remembered for "
         f"{sum(higher.minutes) - sum(present.minutes):+.0f} minutes in {len(present.reviews)} days.",
@@ -150,7 +151,7 @@ def _growth(before: float, after: float) -> float:
     return round(min(1.0, max(0.0, (after - before) / before)), 4) if before else 0.0
 
 
-def _change(args: PlanWorkload) -> tuple[SuggestedAction, ...]:
+def _update_deck_actions(args: PlanWorkload) -> tuple[SuggestedAction, ...]:
     if args.deck_id is None or args.desired_retention is None:
         return ()
     preset = {"desiredRetention": args.desired_retention}
@@ -166,17 +167,17 @@ def _change(args: PlanWorkload) -> tuple[SuggestedAction, ...]:
     )
 
 
-def _too_much(present: Workload, found: Plans) -> tuple[RiskFactor, ...]:
-    """The average day takes longer than the user likes a session to be."""
-    a_day, wanted = sum(present.minutes) / len(present.minutes), found.basis.session_minutes
-    if a_day <= wanted:
+def _overload_risks(present: Workload, plans: Plans) -> tuple[RiskFactor, ...]:
+    """The average day takes longer than the session length that the user prefers."""
+    minutes, preferred = sum(present.minutes) / len(present.minutes), plans.basis.session_minutes
+    if minutes <= preferred:
         return ()
-    over = min(1.0, (a_day - wanted) / wanted)
+    over = min(1.0, (minutes - preferred) / preferred)
     return (
         RiskFactor(
             type="user-experience",
             severity="medium",
-            description=f"The plan takes {a_day:.0f} minutes a day, and sessions of {wanted} are preferred.",
+            description=f"The plan takes {minutes:.0f} minutes a day; the user prefers sessions of {preferred}.",
             probability=round(over, 4),
             impact=round(over, 4),
             mitigation="Fewer new cards a day, or a lower desired retention: update-deck.",
@@ -188,10 +189,10 @@ def _too_much(present: Workload, found: Plans) -> tuple[RiskFactor, ...]:
 
 
 class OptimizeParameters(Arguments):
-    """Whose reviews to fit."""
+    """Which reviews to fit, and whether to apply the result."""
 
-    deck_id: AnyDeck = None
-    apply: Annotated[bool, Field(description="Also give them to the deck.")] = False
+    deck_id: OptionalDeckId = None
+    apply: Annotated[bool, Field(description="Use the new parameters.")] = False
 
 
 def _quality_json(quality: Quality) -> dict[str, float]:
@@ -204,7 +205,7 @@ def _quality_json(quality: Quality) -> dict[str, float]:
     tags=["scheduling", "decks", "statistics", "cards"],
     examples=[
         Example(
-            "What fitting would gain",
+            "How much better a fit predicts",
             {},
             {
                 "decks": [{"deckId": "deck_1", "name": "Languages"}],
@@ -222,61 +223,64 @@ def _quality_json(quality: Quality) -> dict[str, float]:
 )
 async def optimize_parameters(
     args: OptimizeParameters, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Fit the algorithm, FSRS, to how the user remembers.
 
-    Use it to tune the scheduler, once a month, to their own reviews. Returns how well old and new parameters predict
-    them.
+    Use it to tune the scheduler to their own reviews, about once a month. Returns how well the old and the new
+    parameters predict them.
 
     Nothing changes unless `apply` is true and the new ones are better. Lower is better: `rmse` is how far predicted
-    retention is off, 0.05 being five percentage points.
+    retention is off; 0.05 is five percentage points.
     """
-    found = await scheduling.optimize(owner(context), args.deck_id, world.now(), apply=args.apply)
+    optimization = await scheduling.optimize(owner(context), args.deck_id, world.now(), apply=args.apply)
     value = {
-        "decks": [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in found.decks],
-        "reviews": found.fit.reviews,
-        "cards": found.fit.cards,
-        "before": _quality_json(found.fit.before),
-        "after": _quality_json(found.fit.after),
-        "better": found.fit.is_better,
-        "applied": found.applied,
-        "parameters": list(found.fit.parameters),
-        "presentParameters": list(found.present) if found.present else None,
+        "decks": [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in optimization.decks],
+        "reviews": optimization.fit.reviews,
+        "cards": optimization.fit.cards,
+        "before": _quality_json(optimization.fit.before),
+        "after": _quality_json(optimization.fit.after),
+        "better": optimization.fit.is_better,
+        "applied": optimization.applied,
+        "parameters": list(optimization.fit.parameters),
+        "presentParameters": list(optimization.present) if optimization.present else None,
     }
-    return Answer.ok(value, message=_fit_in_words(found), hints=_for_fit(found, args, world.now()))
+    return JsonResult.ok(value, message=_fit_message(optimization), hints=_fit_hints(optimization, args, world.now()))
 
 
-def _fit_in_words(found: Optimization) -> str:
-    if found.applied:
-        return "The decks have the new parameters. Cards keep their due dates until they are answered."
-    return "The new parameters are better." if found.fit.is_better else "The present parameters fit better: keep them."
-
-
-def _for_fit(found: Optimization, args: OptimizeParameters, now: datetime) -> AgentHints:
-    fit = found.fit
-    gain = max(0.0, 1.0 - fit.after.rmse / fit.before.rmse) if fit.before.rmse and fit.is_better else 0.0
-    return AgentHints(
-        evidence=evidence_from(found.basis, now, samples_for_half=400),
-        suggested_next_actions=_after_fit(found, args),
-        related_resources=tuple(deck_resource(deck) for deck in found.decks[:5]),
-        validity_period="long",
-        assumptions=("The reviews were graded honestly: hard means remembered.",),
-        # The share of the error in predicted retention that goes away.
-        estimated_impact=EstimatedImpact(benefit=round(gain, 4), effort=0.05, affected_metrics=("retention",)),
-        why=f"Predicted retention was {fit.before.rmse:.1%} off, and would be {fit.after.rmse:.1%}.",
+def _fit_message(optimization: Optimization) -> str:
+    if optimization.applied:
+        return "The decks have the new parameters. Cards keep their due dates until they are reviewed."
+    return (
+        "The new parameters are better."
+        if optimization.fit.is_better
+        else "The present parameters fit better: keep them."
     )
 
 
-def _after_fit(found: Optimization, args: OptimizeParameters) -> tuple[SuggestedAction, ...]:
-    if not found.fit.is_better:
+def _fit_hints(optimization: Optimization, args: OptimizeParameters, now: datetime) -> AgentHints:
+    fit = optimization.fit
+    gain = max(0.0, 1.0 - fit.after.rmse / fit.before.rmse) if fit.before.rmse and fit.is_better else 0.0
+    return AgentHints(
+        evidence=basis_evidence(optimization.basis, now, samples_for_half=400),
+        suggested_next_actions=_fit_actions(optimization, args),
+        related_resources=tuple(deck_resource(deck) for deck in optimization.decks[:5]),
+        validity_period="long",
+        assumptions=("The reviews were graded honestly: hard means remembered.",),
+        # The share of the error in predicted retention that the fit removes.
+        estimated_impact=EstimatedImpact(benefit=round(gain, 4), effort=0.05, affected_metrics=("retention",)),
+        why=f"Predicted retention is {fit.before.rmse:.1%} off; with the new parameters, {fit.after.rmse:.1%}.",
+    )
+
+
+def _fit_actions(optimization: Optimization, args: OptimizeParameters) -> tuple[SuggestedAction, ...]:
+    if not optimization.fit.is_better:
         return ()
-    if not found.applied:
-        data = {"apply": True} | ({"deckId": args.deck_id} if args.deck_id else {})
+    if not optimization.applied:
         return (
             SuggestedAction(
                 action="optimize-parameters",
                 priority="high",
-                data=data,
+                data={"apply": True} | deck_argument(args.deck_id),
                 description="Use the new parameters from now on, if the user agrees.",
                 category="optimization",
                 reversible=False,
@@ -287,10 +291,10 @@ def _after_fit(found: Optimization, args: OptimizeParameters) -> tuple[Suggested
             action="preview-reschedule",
             priority="medium",
             data={"deckId": DeckId.of(deck.id)},
-            description="See which cards would be due at another time with the new parameters.",
+            description="Shows which cards would be due at another time with the new parameters.",
             category="optimization",
         )
-        for deck in found.decks[:1]
+        for deck in optimization.decks[:1]
     )
 
 
@@ -300,7 +304,7 @@ def _after_fit(found: Optimization, args: OptimizeParameters) -> tuple[Suggested
 class RescheduleCards(Arguments):
     """Which deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
 
 
 _RESCHEDULED: dict[str, Any] = {
@@ -314,17 +318,17 @@ _RESCHEDULED: dict[str, Any] = {
 }
 
 
-def _rescheduling_json(found: Rescheduling) -> dict[str, Any]:
+def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
     return {
-        "deckId": DeckId.of(found.deck.id),
-        "name": found.deck.name,
-        "cards": found.cards,
-        "changed": found.changed,
-        "unknown": found.unknown,
-        "dueToday": {"before": found.due_before, "after": found.due_after},
+        "deckId": DeckId.of(rescheduling.deck.id),
+        "name": rescheduling.deck.name,
+        "cards": rescheduling.cards,
+        "changed": rescheduling.changed,
+        "unknown": rescheduling.unknown,
+        "dueToday": {"before": rescheduling.due_before, "after": rescheduling.due_after},
         "mostMoved": [
             {"cardId": CardId.of(moved.card_id), "before": iso(moved.before), "after": iso(moved.after)}
-            for moved in found.most_moved
+            for moved in rescheduling.most_moved
         ],
     }
 
@@ -338,14 +342,16 @@ def _rescheduling_json(found: Rescheduling) -> dict[str, Any]:
 )
 async def preview_reschedule(
     args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Show what reschedule-cards would change.
 
     Use it before rescheduling: nothing is changed yet. Returns how many cards would move, and how many would be due
     today.
     """
-    found = await _reschedule(scheduling, args, world, context, apply=False)
-    return Answer.ok(_rescheduling_json(found), hints=_for_rescheduling(found, world.now(), done=False))
+    rescheduling = await _reschedule(scheduling, args, world, context, apply=False)
+    return JsonResult.ok(
+        _rescheduling_json(rescheduling), hints=_rescheduling_hints(rescheduling, world.now(), done=False)
+    )
 
 
 @tool(
@@ -353,7 +359,7 @@ async def preview_reschedule(
     permissions=["cards:write"],
     consent="RESCHEDULE_CARDS",
     confirm="if_possible",
-    question="Give the cards of {deckId} new due dates?",
+    question="Recompute the due dates of all cards in {deckId}?",
     tags=["scheduling", "cards", "decks", "reviews", "statistics"],
     examples=[
         Example(
@@ -363,18 +369,22 @@ async def preview_reschedule(
 )
 async def reschedule_cards(
     args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
-) -> Answer:
-    """Move all due dates of a deck to where its settings put them.
+) -> JsonResult:
+    """Move all due dates of a deck to match its settings.
 
-    Use it when the user wants to reschedule, or a new retention or new parameters to hold at once. Returns how many
+    Use it when the user wants to reschedule, or to apply a new retention or new parameters at once. Returns how many
     cards moved.
 
-    It is as if the deck had always had its preset; dates set by hand go. Cards whose log does not say how they were
-    learned (`unknown`) stay. preview-reschedule shows it first.
+    The result is as if the deck had always had its preset; dates set by hand are lost. Cards whose log does not show
+    how they were learned (`unknown`) stay. Call preview-reschedule first.
     """
-    found = await _reschedule(scheduling, args, world, context, apply=True)
-    words = f"{found.changed} of {found.cards} cards have a new due date."
-    return Answer.ok(_rescheduling_json(found), message=words, hints=_for_rescheduling(found, world.now(), done=True))
+    rescheduling = await _reschedule(scheduling, args, world, context, apply=True)
+    message = f"{rescheduling.changed} of {rescheduling.cards} cards have a new due date."
+    return JsonResult.ok(
+        _rescheduling_json(rescheduling),
+        message=message,
+        hints=_rescheduling_hints(rescheduling, world.now(), done=True),
+    )
 
 
 async def _reschedule(
@@ -384,45 +394,39 @@ async def _reschedule(
     return await scheduling.reschedule(owner(context), args.deck_id, world.now(), fuzz=fuzz, apply=apply)
 
 
-def _for_rescheduling(found: Rescheduling, now: datetime, *, done: bool) -> AgentHints:
-    more = found.due_after - found.due_before
-    data = {"deckId": DeckId.of(found.deck.id)}
-    study = SuggestedAction(
-        action="review-next-card",
-        priority="medium",
-        data=data,
-        description=f"{found.due_after} cards are due today.",
-        category="learning",
-    )
-    ask = SuggestedAction(
+def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool) -> AgentHints:
+    more = rescheduling.due_after - rescheduling.due_before
+    deck_id = DeckId.of(rescheduling.deck.id)
+    study = study_action(deck_id, f"{rescheduling.due_after} cards are due today.")
+    reschedule = SuggestedAction(
         action="reschedule-cards",
         priority="low",
-        data=data,
+        data=deck_argument(deck_id),
         description="Ask the user first: it needs their consent.",
         category="optimization",
         reversible=False,
     )
     return AgentHints(
-        evidence=evidence_from(found.basis, now),
-        suggested_next_actions=(study,) if done else (ask,) if found.changed else (),
-        related_resources=(deck_resource(found.deck),),
+        evidence=basis_evidence(rescheduling.basis, now),
+        suggested_next_actions=(study,) if done else (reschedule,) if rescheduling.changed else (),
+        related_resources=(deck_resource(rescheduling.deck),),
         validity_period="medium",
         estimated_impact=EstimatedImpact(
-            benefit=round(found.changed / found.cards, 4) if found.cards else 0.0,
-            # Cards that come early are work; as a share of what is due today anyway.
-            effort=round(min(1.0, max(0, more) / max(1, found.due_before)), 4),
+            benefit=round(rescheduling.changed / rescheduling.cards, 4) if rescheduling.cards else 0.0,
+            # Cards that become due today are work: as a share of those that are due anyway.
+            effort=round(min(1.0, max(0, more) / max(1, rescheduling.due_before)), 4),
             affected_metrics=("due dates",),
         ),
-        why=f"{found.changed} of {found.cards} cards follow the preset only after this: {more:+d} are due today.",
-        warnings=(_pile(found, more),) if more > 0 else None,
+        why=f"{rescheduling.changed} of {rescheduling.cards} cards get a new due date: {more:+d} are due today.",
+        warnings=(_more_due_warning(rescheduling, more),) if more > 0 else None,
     )
 
 
-def _pile(found: Rescheduling, more: int) -> HintWarning:
+def _more_due_warning(rescheduling: Rescheduling, more: int) -> HintWarning:
     return HintWarning(
         type="performance",
-        severity="medium" if more > found.due_before else "low",
-        message=f"{more} more cards of {found.deck.name!r} are due today than before.",
+        severity="medium" if more > rescheduling.due_before else "low",
+        message=f"{more} more cards of {rescheduling.deck.name!r} are due today than before.",
         suggested_fix="plan-workload shows how long it takes to catch up.",
         auto_fixable=False,
     )

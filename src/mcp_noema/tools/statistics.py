@@ -17,53 +17,53 @@ from mcp_noema.analysis import (
     ReviewPage,
     StudyTotals,
 )
-from mcp_noema.hint_parts import card_resource, deck_resource, effort_of, evidence_from, shortened, time_for
+from mcp_noema.hint_parts import (
+    basis_evidence,
+    card_resource,
+    deck_argument,
+    deck_resource,
+    shorten,
+    study_action,
+    study_effort,
+    study_time_ms,
+)
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
 from mcp_noema.repositories import Statistics
-from mcp_noema.tools.vocabulary import READS, ADeck, Answer, AnyDeck, Arguments, iso, owner
+from mcp_noema.tools.vocabulary import READS, Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner
 
 ANALYSES = READS | {"category": "analysis"}
 _TAGS = ["statistics", "cards", "reviews", "decks"]
-_ACard = Annotated[CardId | None, Field(description="One card, such as card_1.")]
+_OptionalCardId = Annotated[CardId | None, Field(description="One card, such as card_1.")]
 
-TELLING = 100
-"""From how many answers on a true retention can be held against the desired one."""
-FAR = 0.05
-"""A difference in retention that is worth a word."""
+MIN_ANSWERS = 100
+"""True retention is compared with the desired one from this many answers on."""
+MIN_DIFFERENCE = 0.05
+"""The difference in retention from which on fitting FSRS is suggested."""
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """As many digits as an average deserves."""
+    """Round an average, if there is one."""
     return None if value is None else round(value, digits)
 
 
-def _study(deck_id: DeckId | None, cards: int, basis: Basis, *, due: str) -> SuggestedAction:
-    return SuggestedAction(
-        action="review-next-card",
-        priority="high",
-        data={"deckId": deck_id} if deck_id else {},
-        description=f"{cards} {due}.",
-        estimated_time=time_for(cards, basis),
-        category="learning",
-        reversible=True,
-    )
+def _study(deck_id: DeckId | None, cards: int, basis: Basis, description: str) -> SuggestedAction:
+    return study_action(deck_id, description, priority="high", time_ms=study_time_ms(cards, basis))
 
 
-def _one_or_all(card_id: CardId | None, deck_id: DeckId | None) -> ReviewFilter:
+def _check_card_or_deck(card_id: CardId | None, deck_id: DeckId | None) -> None:
     if card_id is not None and deck_id is not None:
         raise InvalidArguments("Give cardId or deckId, not both.", fields=("cardId", "deckId"))
-    return ReviewFilter(card_id, deck_id)
 
 
 # --- retention ---------------------------------------------------------------------------------------------
 
 
 class PredictRetention(Arguments):
-    """Of what, and when."""
+    """Of which cards, and when."""
 
-    card_id: _ACard = None
-    deck_id: AnyDeck = None
-    on: Annotated[date | None, Field(description="A day, YYYY-MM-DD; left out, now.")] = None
+    card_id: _OptionalCardId = None
+    deck_id: OptionalDeckId = None
+    on: Annotated[date | None, Field(description="A day, YYYY-MM-DD; omit for now.")] = None
     limit: Annotated[int, Field(ge=0, le=50, description="Weakest cards to show.")] = 5
 
 
@@ -90,55 +90,64 @@ class PredictRetention(Arguments):
 )
 async def predict_retention(
     args: PredictRetention, statistics: Need[Statistics], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Predict how much will be remembered on a day.
 
     Use it when the user asks what they will still know, or have forgotten, at an exam. Returns the average recall and
     the weakest cards.
 
-    `below` counts cards that are less likely to be remembered than their deck desires. New and suspended cards are
-    left out.
+    `below` counts cards whose recall is below the desired retention of their deck. New and suspended cards are left
+    out.
     """
-    search = _one_or_all(args.card_id, args.deck_id)
-    found = await statistics.predict(owner(context), search, args.on, args.limit, world.now())
+    _check_card_or_deck(args.card_id, args.deck_id)
+    of = ReviewFilter(args.card_id, args.deck_id)
+    prediction = await statistics.predict(owner(context), of, args.on, args.limit, world.now())
     value = {
-        "at": iso(found.at),
-        "cards": found.cards,
-        "average": rounded(found.average),
-        "desired": rounded(found.desired),
-        "below": found.below,
+        "at": iso(prediction.at),
+        "cards": prediction.cards,
+        "average": rounded(prediction.average),
+        "desired": rounded(prediction.desired),
+        "below": prediction.below,
         "weakest": [
             {
                 "cardId": CardId.of(face.card.id),
-                "front": shortened(face.front),
-                "recall": each.recall,
+                "front": shorten(face.front),
+                "recall": recall.recall,
                 "due": iso(face.card.schedule.due),
             }
-            for face, each in found.weakest
+            for face, recall in prediction.weakest
         ],
     }
-    part = f"Estimated from {found.sampled} of {found.cards} cards." if found.sampled < found.cards else None
-    return Answer.ok(value, message=part, hints=_for_prediction(found, args.deck_id, world.now()))
+    sample = (
+        f"Estimated from {prediction.sampled} of {prediction.cards} cards."
+        if prediction.sampled < prediction.cards
+        else None
+    )
+    return JsonResult.ok(value, message=sample, hints=_prediction_hints(prediction, args.deck_id, world.now()))
 
 
-def _for_prediction(found: Prediction, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    if found.average is None:
-        begin = _study(deck_id, 0, found.basis, due="of these cards have been answered: nothing is known yet")
-        return hints.for_value(evidence=evidence_from(found.basis, now), then=[begin])
-    then = [_study(deck_id, found.below, found.basis, due="cards are below the desired retention")] * (found.below > 0)
+def _prediction_hints(prediction: Prediction, deck_id: DeckId | None, now: datetime) -> AgentHints:
+    if prediction.average is None:
+        study = _study(deck_id, 0, prediction.basis, "None of these cards has been answered yet.")
+        return hints.for_value(evidence=basis_evidence(prediction.basis, now), then=[study])
+    below = f"{prediction.below} cards are below the desired retention."
+    then = [_study(deck_id, prediction.below, prediction.basis, below)] if prediction.below else []
     return AgentHints(
-        evidence=evidence_from(found.basis, now),
+        evidence=basis_evidence(prediction.basis, now),
         suggested_next_actions=tuple(then),
-        related_resources=tuple(card_resource(face, relevance=1.0 - each.recall) for face, each in found.weakest[:3]),
+        related_resources=tuple(
+            card_resource(face, relevance=1.0 - recall.recall) for face, recall in prediction.weakest[:3]
+        ),
         validity_period="long",
-        assumptions=("No card is answered until then.", "The memory follows FSRS with the parameters of the deck."),
-        # What was just answered is remembered: so much the average would rise.
+        assumptions=("No card is answered until then.", "Memory follows FSRS with the parameters of the deck."),
+        # A card that was just answered is remembered; this is how much the average would rise.
         estimated_impact=EstimatedImpact(
-            benefit=round(found.gain, 4),
-            effort=effort_of(found.below, found.basis),
+            benefit=round(prediction.gain, 4),
+            effort=study_effort(prediction.below, prediction.basis),
             affected_metrics=("retention",),
         ),
-        why=f"{found.average:.0%} of {found.cards} cards are remembered, and {found.desired:.0%} are desired.",
+        why=f"{prediction.average:.0%} of {prediction.cards} cards are remembered; "
+        f"{prediction.desired:.0%} is desired.",
     )
 
 
@@ -146,18 +155,18 @@ def _for_prediction(found: Prediction, deck_id: DeckId | None, now: datetime) ->
 
 
 class GetProgress(Arguments):
-    """How far back."""
+    """Of which deck, and for how many days."""
 
-    deck_id: AnyDeck = None
-    days: Annotated[int, Field(ge=1, le=90, description="Days to look back, with today.")] = 7
+    deck_id: OptionalDeckId = None
+    days: Annotated[int, Field(ge=1, le=90, description="Days to look back, including today.")] = 7
 
 
-def _studied_json(done: StudyTotals) -> dict[str, Any]:
+def _totals_json(totals: StudyTotals) -> dict[str, Any]:
     return {
-        "reviews": done.reviews,
-        "new": done.new,
-        "minutes": round(done.minutes, 1),
-        "retention": rounded(done.retention),
+        "reviews": totals.reviews,
+        "new": totals.new,
+        "minutes": round(totals.minutes, 1),
+        "retention": rounded(totals.retention),
     }
 
 
@@ -193,7 +202,7 @@ def _studied_json(done: StudyTotals) -> dict[str, Any]:
 )
 async def get_progress(
     args: GetProgress, statistics: Need[Statistics], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Show how the user is doing.
 
     Use it after a session, or when they ask about progress or their streak. Returns what was learned today and on the
@@ -201,67 +210,71 @@ async def get_progress(
 
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
     """
-    found = await statistics.progress(owner(context), args.deck_id, args.days, world.now())
-    whole = sum(found.days.values(), StudyTotals())
-    *_, today = found.days
+    progress = await statistics.progress(owner(context), args.deck_id, args.days, world.now())
+    period = sum(progress.days.values(), StudyTotals())
+    *_, today = progress.days
     value = {
-        "today": _studied_json(found.days[today]),
+        "today": _totals_json(progress.days[today]),
         "period": {
-            "from": min(found.days).isoformat(),
+            "from": min(progress.days).isoformat(),
             "to": today.isoformat(),
-            "daysStudied": sum(done.reviews > 0 for done in found.days.values()),
-            **_studied_json(whole),
-            "grades": {grade: whole.grades.get(grade, 0) for grade in RATINGS},
+            "daysStudied": sum(totals.reviews > 0 for totals in progress.days.values()),
+            **_totals_json(period),
+            "grades": {grade: period.grades.get(grade, 0) for grade in RATINGS},
         },
-        "daily": [{"date": day.isoformat(), **_studied_json(done)} for day, done in found.days.items() if done.reviews],
-        "streak": found.streak,
-        "forecast": [{"date": day.isoformat(), "due": due} for day, due in found.forecast.items()],
-        "newWaiting": found.new_waiting,
+        "daily": [
+            {"date": day.isoformat(), **_totals_json(totals)} for day, totals in progress.days.items() if totals.reviews
+        ],
+        "streak": progress.streak,
+        "forecast": [{"date": day.isoformat(), "due": due} for day, due in progress.forecast.items()],
+        "newWaiting": progress.new_waiting,
     }
-    return Answer.ok(value, hints=_for_progress(found, whole, args.deck_id, world.now()))
+    return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, world.now()))
 
 
-def _for_progress(found: Progress, whole: StudyTotals, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    due = next(iter(found.forecast.values()))
-    then = [_study(deck_id, due, found.basis, due="cards are due today")] * (due > 0)
-    if (off := _off_target(whole, found.desired, deck_id)) is not None:
-        then.append(off)
+def _progress_hints(progress: Progress, period: StudyTotals, deck_id: DeckId | None, now: datetime) -> AgentHints:
+    due = next(iter(progress.forecast.values()))
+    then = [_study(deck_id, due, progress.basis, f"{due} cards are due today.")] if due else []
+    if (fit := _fit_action(period, progress.desired, deck_id)) is not None:
+        then.append(fit)
     return AgentHints(
-        evidence=evidence_from(found.basis, now),
+        evidence=basis_evidence(progress.basis, now),
         suggested_next_actions=tuple(then),
         validity_period="medium",
-        assumptions=("The days of the user begin when their preferences say.",),
-        # A card that is due has fallen to the desired retention; an answer wins back the rest.
+        assumptions=("Days begin at the hour and in the time zone of the user's preferences.",),
+        # A due card has fallen to the desired retention; an answer restores the rest.
         estimated_impact=EstimatedImpact(
-            benefit=round(1.0 - (found.desired or 0.9), 4) if due else 0.0,
-            effort=effort_of(due, found.basis),
+            benefit=round(1.0 - (progress.desired or 0.9), 4) if due else 0.0,
+            effort=study_effort(due, progress.basis),
             affected_metrics=("retention", "streak"),
         ),
-        why=f"{whole.reviews} reviews in {len(found.days)} days, {found.streak} days in a row.",
+        why=f"{period.reviews} reviews in {len(progress.days)} days, a streak of {progress.streak} days.",
     )
 
 
-def _off_target(whole: StudyTotals, desired: float | None, deck_id: DeckId | None) -> SuggestedAction | None:
-    """FSRS predicts something else than what happens: its parameters do not fit."""
-    if whole.retention is None or desired is None or whole.learned < TELLING or abs(whole.retention - desired) < FAR:
+def _fit_action(totals: StudyTotals, desired: float | None, deck_id: DeckId | None) -> SuggestedAction | None:
+    """Suggest to fit FSRS if the true retention is far from the desired one."""
+    if totals.retention is None or desired is None or totals.learned < MIN_ANSWERS:
+        return None
+    if abs(totals.retention - desired) < MIN_DIFFERENCE:
         return None
     return SuggestedAction(
         action="optimize-parameters",
         priority="medium",
-        data={"deckId": deck_id} if deck_id else {},
-        description=f"{whole.retention:.0%} were remembered where {desired:.0%} are desired; this fits FSRS anew.",
+        data=deck_argument(deck_id),
+        description=f"{totals.retention:.0%} were remembered, but {desired:.0%} is desired: fit FSRS to the reviews.",
         category="optimization",
         reversible=True,
     )
 
 
-# --- a deck in figures -------------------------------------------------------------------------------------
+# --- statistics of a deck ----------------------------------------------------------------------------------
 
 
 class GetDeckStats(Arguments):
     """Which deck."""
 
-    deck_id: ADeck
+    deck_id: DeckIdArg
 
 
 @tool(
@@ -272,7 +285,7 @@ class GetDeckStats(Arguments):
     tags=_TAGS,
     examples=[
         Example(
-            "A deck in figures",
+            "Statistics of a deck",
             {"deckId": "deck_2"},
             {
                 "deckId": "deck_2",
@@ -291,64 +304,64 @@ class GetDeckStats(Arguments):
 )
 async def get_deck_stats(
     args: GetDeckStats, statistics: Need[Statistics], world: Need[World], context: ToolContext
-) -> Answer:
-    """Show statistics of a deck with those in it.
+) -> JsonResult:
+    """Show statistics of a deck and its subdecks.
 
     Use it to judge how well a subject is known: mature cards, right answers, difficulty. Returns counts, averages, true
     retention and leeches.
 
-    A card is mature with a stability of 21 days. Stability is the days until recall falls to 90 %.
+    A card is mature from a stability of 21 days on. Stability is the number of days until recall falls to 90 %.
     """
-    found = await statistics.deck_stats(owner(context), args.deck_id, world.now())
+    stats = await statistics.deck_stats(owner(context), args.deck_id, world.now())
     value = {
-        "deckId": DeckId.of(found.deck.id),
-        "name": found.deck.name,
+        "deckId": DeckId.of(stats.deck.id),
+        "name": stats.deck.name,
         "cards": {
-            "new": found.new,
-            "learning": found.learning,
-            "relearning": found.relearning,
-            "young": found.young,
-            "mature": found.mature,
-            "suspended": found.suspended,
+            "new": stats.new,
+            "learning": stats.learning,
+            "relearning": stats.relearning,
+            "young": stats.young,
+            "mature": stats.mature,
+            "suspended": stats.suspended,
         },
-        "due": found.due,
-        "leeches": found.leeches,
-        "averageStability": rounded(found.average_stability),
-        "averageDifficulty": rounded(found.average_difficulty),
-        "averageRecall": rounded(found.average_recall),
-        "desiredRetention": found.preset.desired_retention,
-        "last30Days": _studied_json(found.last_30_days),
+        "due": stats.due,
+        "leeches": stats.leeches,
+        "averageStability": rounded(stats.average_stability),
+        "averageDifficulty": rounded(stats.average_difficulty),
+        "averageRecall": rounded(stats.average_recall),
+        "desiredRetention": stats.preset.desired_retention,
+        "last30Days": _totals_json(stats.last_30_days),
     }
-    return Answer.ok(value, hints=_for_stats(found, args.deck_id, world.now()))
+    return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, world.now()))
 
 
-def _for_stats(found: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
-    then = [_study(deck_id, found.due, found.basis, due="cards are due today")] * (found.due > 0)
-    if (off := _off_target(found.last_30_days, found.preset.desired_retention, deck_id)) is not None:
-        then.append(off)
-    if found.leeches:
-        then.append(_leeches(found))
+def _stats_hints(stats: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
+    then = [_study(deck_id, stats.due, stats.basis, f"{stats.due} cards are due today.")] if stats.due else []
+    if (fit := _fit_action(stats.last_30_days, stats.preset.desired_retention, deck_id)) is not None:
+        then.append(fit)
+    if stats.leeches:
+        then.append(_leeches_action(stats))
     return AgentHints(
-        evidence=evidence_from(found.basis, now),
+        evidence=basis_evidence(stats.basis, now),
         suggested_next_actions=tuple(then),
-        related_resources=(deck_resource(found.deck),),
+        related_resources=(deck_resource(stats.deck),),
         validity_period="medium",
         estimated_impact=EstimatedImpact(
-            benefit=round(1.0 - found.preset.desired_retention, 4) if found.due else 0.0,
-            effort=effort_of(found.due, found.basis),
+            benefit=round(1.0 - stats.preset.desired_retention, 4) if stats.due else 0.0,
+            effort=study_effort(stats.due, stats.basis),
             affected_metrics=("retention",),
         ),
-        why=f"{found.young + found.mature} cards of the deck are learned, {found.mature} of them for long.",
+        why=f"{stats.young + stats.mature} cards of the deck are learned; {stats.mature} of them are mature.",
     )
 
 
-def _leeches(found: DeckStats) -> SuggestedAction:
-    often = found.preset.leech_threshold
+def _leeches_action(stats: DeckStats) -> SuggestedAction:
+    threshold = stats.preset.leech_threshold
     return SuggestedAction(
         action="search-cards",
         priority="low",
-        data={"query": f'"deck:{found.deck.name}" prop:lapses>={often}', "sortBy": "lapses", "sortOrder": "desc"},
-        description=f"{found.leeches} cards were forgotten {often} times or more: reword or suspend them.",
+        data={"query": f'"deck:{stats.deck.name}" prop:lapses>={threshold}', "sortBy": "lapses", "sortOrder": "desc"},
+        description=f"{stats.leeches} cards were forgotten {threshold} times or more: reword or suspend them.",
         category="correction",
     )
 
@@ -359,8 +372,8 @@ def _leeches(found: DeckStats) -> SuggestedAction:
 class GetReviewHistory(Arguments, DateRange):
     """Which reviews."""
 
-    card_id: _ACard = None
-    deck_id: AnyDeck = None
+    card_id: _OptionalCardId = None
+    deck_id: OptionalDeckId = None
     limit: Annotated[int, Field(ge=1, le=100, description="Reviews to show.")] = 20
     cursor: Annotated[ReviewId | None, Field(description="nextCursor of the page before.")] = None
 
@@ -370,7 +383,7 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
     return {
         "reviewId": ReviewId.of(review.id),
         "cardId": CardId.of(review.card_id),
-        "front": None if front is None else shortened(front),
+        "front": None if front is None else shorten(front),
         "grade": GRADES[review.rating],
         "reviewedAt": iso(review.reviewed_at),
         "seconds": round(review.duration_ms / 1000, 1),
@@ -412,24 +425,26 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
         )
     ],
 )
-async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics], context: ToolContext) -> Answer:
-    """List past reviews, the newest first.
+async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics], context: ToolContext) -> JsonResult:
+    """List past reviews, newest first.
 
     Use it to see what the user answered or got wrong, and when. Returns grade, time and interval of each.
 
-    Answers that were taken back are left out; those to deleted cards stay, without a front.
+    Undone reviews are left out; reviews of deleted cards have no front.
     """
-    kind = _one_or_all(args.card_id, args.deck_id)
-    search = ReviewFilter(kind.card_id, kind.deck_id, first=args.from_, last=args.to)
-    page = await statistics.history(owner(context), search, args.limit, args.cursor)
-    following = ReviewId.of(page.reviews[-1].id) if page.more else None
+    _check_card_or_deck(args.card_id, args.deck_id)
+    review_filter = ReviewFilter(args.card_id, args.deck_id, first=args.from_, last=args.to)
+    page = await statistics.history(owner(context), review_filter, args.limit, args.cursor)
+    cursor = ReviewId.of(page.reviews[-1].id) if page.more else None
     value = {
         "reviews": [_review_json(review, page) for review in page.reviews],
         "total": page.total,
-        "nextCursor": following,
+        "nextCursor": cursor,
     }
-    many = f"At least {REVIEW_COUNT_LIMIT} reviews; counting stops there." if page.total >= REVIEW_COUNT_LIMIT else None
-    given = args.model_dump(mode="json", by_alias=True, exclude_none=True)
-    more = SuggestedAction(action="get-review-history", data=given | {"cursor": following})
-    made = hints.for_list(len(page.reviews), page.total, more=more if page.more else None)
-    return Answer.ok(value, message=many, hints=made)
+    message = (
+        f"At least {REVIEW_COUNT_LIMIT} reviews; counting stops there." if page.total >= REVIEW_COUNT_LIMIT else None
+    )
+    next_page = args.model_dump(mode="json", by_alias=True, exclude_none=True) | {"cursor": cursor}
+    more = SuggestedAction(action="get-review-history", data=next_page)
+    agent_hints = hints.for_list(len(page.reviews), page.total, more=more if page.more else None)
+    return JsonResult.ok(value, message=message, hints=agent_hints)

@@ -1,4 +1,4 @@
-"""Studying: what is to be asked now, and what was answered."""
+"""Studying: the cards to show now, and the user's answers."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -10,14 +10,14 @@ from mcp_core.hints import AgentHints, Evidence
 from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Studies
-from mcp_noema.tools.vocabulary import READS, WRITES, ACard, Answer, AnyDeck, Arguments, iso, owner
+from mcp_noema.tools.vocabulary import READS, WRITES, Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner
 
 LONGEST_ANSWER_MS = 3_600_000
 
 
 def face_json(face: CardFace) -> dict[str, Any]:
     """A card with both sides."""
-    shown = {
+    value = {
         "cardId": CardId.of(face.card.id),
         "front": face.front,
         "back": face.back,
@@ -25,7 +25,7 @@ def face_json(face: CardFace) -> dict[str, Any]:
         "state": face.card.schedule.state.word,
         "due": iso(face.card.schedule.due),
     }
-    return shown | ({"media": list(face.media)} if face.media else {})
+    return value | ({"media": list(face.media)} if face.media else {})
 
 
 def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
@@ -35,7 +35,7 @@ def _remaining_json(remaining: RemainingCounts) -> dict[str, int]:
 class GetDueCards(Arguments):
     """Which cards, and how many."""
 
-    deck_id: AnyDeck = None
+    deck_id: OptionalDeckId = None
     limit: Annotated[int, Field(ge=1, le=200, description="Cards to show.")] = 20
 
 
@@ -67,12 +67,15 @@ class GetDueCards(Arguments):
         )
     ],
 )
-async def get_due_cards(args: GetDueCards, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
+async def get_due_cards(
+    args: GetDueCards, studies: Need[Studies], world: Need[World], context: ToolContext
+) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
-    Use it to see which and how many cards are waiting; to study them, review-next-card. Returns cards with both sides.
+    Use it to see which and how many cards are waiting; to study them, use review-next-card. Returns cards with both
+    sides.
 
-    They come in the order in which they should be asked. `backlog` is what is due beyond the limit.
+    They are in study order. `backlog` is what is due beyond the daily limit.
     """
     queue = await studies.queue(owner(context), args.deck_id, args.limit, world.now())
     value = {
@@ -81,28 +84,28 @@ async def get_due_cards(args: GetDueCards, studies: Need[Studies], world: Need[W
         "backlog": queue.backlog,
         "nextLearningAt": iso(queue.next_learning),
     }
-    return Answer.ok(value, hints=_for_queue(queue, args.deck_id, world.now()))
+    return JsonResult.ok(value, hints=_queue_hints(queue, args.deck_id, world.now()))
 
 
-def _for_queue(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    made = advice.before_review(queue, deck_id, now)
+def _queue_hints(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+    agent_hints = advice.before_review(queue, deck_id, now)
     if not queue.faces:
-        return made
+        return agent_hints
     shown = len(queue.faces) / max(len(queue.faces), queue.remaining.total)
-    step = advice.go_on(queue, deck_id, made.confidence)
-    return made.model_copy(
+    step = advice.next_card_action(queue, deck_id, agent_hints.confidence)
+    return agent_hints.model_copy(
         update={
             "evidence": Evidence(completeness=shown),
             "suggested_next_actions": (step,),
-            "preference_alignment": advice.fits_preferences(queue, queue.faces[0].card.schedule.state),
+            "preference_alignment": advice.preference_alignments(queue, queue.faces[0].card.schedule.state),
         }
     )
 
 
 class ReviewNextCard(Arguments):
-    """Where to go on."""
+    """Which deck."""
 
-    deck_id: AnyDeck = None
+    deck_id: OptionalDeckId = None
 
 
 _SHOW = "Show the user the front only. Wait for their answer, then compare it with the back and call review-card."
@@ -111,7 +114,7 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
 @tool(
     **READS,
     permissions=["cards:read"],
-    # The next card is another one after each answer, and with time.
+    # The next card changes with every answer, and with time.
     cacheable=False,
     tags=["cards", "reviews"],
     examples=[
@@ -129,42 +132,42 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
 )
 async def review_next_card(
     args: ReviewNextCard, studies: Need[Studies], world: Need[World], context: ToolContext
-) -> Answer:
+) -> JsonResult:
     """Get the next question to ask the user.
 
     Use it when they want to study, be quizzed or tested, and after each review-card. Returns both sides of the card and
-    when each grade would bring it back.
+    the next interval for each grade.
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
     now = world.now()
     queue = await studies.queue(owner(context), args.deck_id, 1, now)
-    made = advice.before_review(queue, args.deck_id, now)
+    agent_hints = advice.before_review(queue, args.deck_id, now)
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
         value = left | {"nextLearningAt": iso(queue.next_learning)}
-        return Answer.ok(value, message="Nothing is left for today.", hints=made)
-    shown = {
+        return JsonResult.ok(value, message="Nothing is left for today.", hints=agent_hints)
+    value = {
         "card": face_json(queue.faces[0]),
         "recall": queue.next_recall,
-        "intervals": {grade: advice.in_words(seconds) for grade, seconds in queue.next_intervals.items()},
+        "intervals": {grade: advice.interval_text(seconds) for grade, seconds in queue.next_intervals.items()},
     }
-    return Answer.ok(shown | left, instruction=_SHOW, hints=made)
+    return JsonResult.ok(value | left, instruction=_SHOW, hints=agent_hints)
 
 
 class ReviewCard(Arguments):
     """An answer to a card."""
 
-    card_id: ACard
+    card_id: CardIdArg
     grade: Annotated[Grade, Field(description="again: forgotten. hard, good, easy: remembered.")]
     time_taken_ms: Annotated[int | None, Field(ge=0, le=LONGEST_ANSWER_MS, description="From question to answer.")] = (
         None
     )
     reviewed_at: Annotated[AwareDatetime | None, Field(description="If not now; with time zone.")] = None
     idempotency_key: Annotated[
-        str | None, Field(min_length=1, max_length=255, description="Recorded once under one key.")
+        str | None, Field(min_length=1, max_length=255, description="A repeat with this key is ignored.")
     ] = None
-    deck_id: Annotated[DeckId | None, Field(description="The deck being studied, to go on in it.")] = None
+    deck_id: Annotated[DeckId | None, Field(description="The deck being studied.")] = None
 
 
 @tool(
@@ -193,15 +196,15 @@ class ReviewCard(Arguments):
         )
     ],
 )
-async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
+async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[World], context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
     Use it after each answer: it was easy, good, hard, or forgotten. Returns when the card comes back and what is left.
 
-    With an idempotencyKey a review that is sent twice is recorded once.
+    A review that is sent twice with one idempotencyKey is recorded once.
     """
     now = world.now()
-    answered = NewReview(
+    new_review = NewReview(
         args.card_id,
         RATINGS[args.grade],
         args.time_taken_ms or 0,
@@ -209,11 +212,11 @@ async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[Worl
         args.idempotency_key,
         deck_id=args.deck_id,
     )
-    recorded = await studies.record(owner(context), answered, now, world.dice)
+    recorded = await studies.record(owner(context), new_review, now, world.dice)
     queue = await studies.queue(owner(context), args.deck_id, 1, now)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
-    made = advice.after_review(recorded, queue, args.deck_id, now)
-    return Answer.ok(value, hints=made)
+    agent_hints = advice.after_review(recorded, queue, args.deck_id, now)
+    return JsonResult.ok(value, hints=agent_hints)
 
 
 def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dict[str, Any]:
@@ -225,7 +228,7 @@ def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dic
         "reviewedAt": iso(review.reviewed_at),
         "state": schedule.state.word,
         "due": iso(schedule.due),
-        "dueIn": advice.in_words((schedule.due - now).total_seconds()) if schedule.due else None,
+        "dueIn": advice.interval_text((schedule.due - now).total_seconds()) if schedule.due else None,
         "stability": schedule.stability,
         "difficulty": schedule.difficulty,
         "lapses": recorded.card.lapses,
@@ -236,7 +239,7 @@ def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dic
 class UndoReview(Arguments):
     """Which review."""
 
-    review_id: Annotated[ReviewId | None, Field(description="Such as review_1; left out, the latest.")] = None
+    review_id: Annotated[ReviewId | None, Field(description="Such as review_1; omit for the latest.")] = None
 
 
 @tool(
@@ -257,27 +260,27 @@ class UndoReview(Arguments):
         )
     ],
 )
-async def undo_review(args: UndoReview, studies: Need[Studies], world: Need[World], context: ToolContext) -> Answer:
+async def undo_review(args: UndoReview, studies: Need[Studies], world: Need[World], context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
     Use it when a grade was wrong and the user takes it back. Returns the card as it was, ready to be graded again.
 
-    The log keeps the review, marked as taken back. Only a card's last review can be.
+    The log keeps the review, marked as undone. Only the last review of a card can be undone.
     """
-    gone = await studies.undo(owner(context), args.review_id, world.now())
-    card_id = CardId.of(gone.card.id)
+    undone = await studies.undo(owner(context), args.review_id, world.now())
+    card_id = CardId.of(undone.card.id)
     value = {
-        "undone": ReviewId.of(gone.review.id),
+        "undone": ReviewId.of(undone.review.id),
         "cardId": card_id,
-        "state": gone.card.schedule.state.word,
-        "due": iso(gone.card.schedule.due),
-        "deckId": DeckId.of(gone.deck.id),
+        "state": undone.card.schedule.state.word,
+        "due": iso(undone.card.schedule.due),
+        "deckId": DeckId.of(undone.deck.id),
     }
     again = SuggestedAction(
         action="review-card",
         priority="high",
         data={"cardId": card_id},
-        description="Grade it anew, with the grade that was meant.",
+        description="Grade it again, with the right grade.",
         category="correction",
     )
-    return Answer.ok(value, hints=hints.for_updated("card", card_id, gone.deck.name, then=[again]))
+    return JsonResult.ok(value, hints=hints.for_updated("card", card_id, undone.deck.name, then=[again]))

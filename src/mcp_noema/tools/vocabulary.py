@@ -1,4 +1,4 @@
-"""What the tools share: how arguments are written, who calls, and kinds of tools that behave alike."""
+"""What the tools share: argument types, the caller, the usual declarations and JSON forms."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -10,10 +10,10 @@ from pydantic.alias_generators import to_camel
 from mcp_core import Result, ToolArguments, ToolContext
 from mcp_noema.model import LONGEST_TAG, CardId, DeckId, NoteId, Preset
 
-Answer = Result[dict[str, Any]]
+JsonResult = Result[dict[str, Any]]
 
 LOCAL = "local"
-"""Who learns where the server was not told a name: the person whose process it is."""
+"""The user if no name is set: the person who runs the server."""
 
 
 class Arguments(ToolArguments):
@@ -23,12 +23,12 @@ class Arguments(ToolArguments):
 
 
 def owner(context: ToolContext) -> str:
-    """The user whose things are meant."""
+    """The user whose collection is used."""
     return context.user_id or LOCAL
 
 
 READS: dict[str, Any] = {"category": "query", "response_time": "medium", "idempotent": True, "open_world": False}
-"""A look at what is there. Each says itself whether its answer may be reused, and for how long."""
+"""A read. Each tool sets cacheable itself."""
 WRITES: dict[str, Any] = {
     "category": "mutation",
     "response_time": "medium",
@@ -37,33 +37,32 @@ WRITES: dict[str, Any] = {
     "open_world": False,
 }
 SETS: dict[str, Any] = WRITES | {"idempotent": True}
-"""A change that is the same when it is made twice."""
-MINUTE = 60.0
+"""A change that has the same effect when it is made twice."""
 
-ADeck = Annotated[DeckId, Field(description="Such as deck_1.")]
-AnyDeck = Annotated[DeckId | None, Field(description="This deck and those in it; left out, all.")]
-ANote = Annotated[NoteId, Field(description="Such as note_1.")]
-ACard = Annotated[CardId, Field(description="Such as card_1.")]
+DeckIdArg = Annotated[DeckId, Field(description="Such as deck_1.")]
+OptionalDeckId = Annotated[DeckId | None, Field(description="This deck and its subdecks; omit for all.")]
+NoteIdArg = Annotated[NoteId, Field(description="Such as note_1.")]
+CardIdArg = Annotated[CardId, Field(description="Such as card_1.")]
 Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TAG, pattern=r"^\S+$")]
 Tags = Annotated[list[Tag], Field(max_length=100, description="Words without spaces, such as verbs.")]
 
 
 def iso(moment: datetime | None) -> str | None:
-    """A moment on the wire: UTC, to the second."""
+    """A time in JSON: ISO 8601, UTC, to the second."""
     return moment.replace(microsecond=0).isoformat().replace("+00:00", "Z") if moment else None
 
 
 UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1}
-"""How steps are written: 10m, 1d. In seconds, the longest first."""
+"""The units of steps such as 10m and 1d, in seconds, the longest first."""
 
 
 def step_seconds(text: str) -> int:
-    """A step as a deck keeps it."""
+    """A step such as 10m in seconds."""
     return int(text[:-1]) * UNITS[text[-1]]
 
 
 def step_text(seconds: int) -> str:
-    """A step as people write it, in the longest unit that says it exactly."""
+    """A step in the longest unit that is exact, such as 10m."""
     return next(f"{seconds // size}{unit}" for unit, size in UNITS.items() if seconds % size == 0)
 
 

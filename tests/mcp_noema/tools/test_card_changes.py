@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import fsrs
 import pytest
 
-from mcp_noema.tools.card_changes import MOST_IN_HINTS
+from mcp_noema.tools.card_changes import MAX_IDS_IN_HINTS
 from tests.mcp_noema.learning import MONDAY, Learner
 
 CHANGES = {
@@ -46,13 +46,13 @@ async def test_one_card_that_is_not_there_stops_the_change_of_all(
 @pytest.mark.parametrize(("tool", "more"), CHANGES.items())
 async def test_cards_are_chosen_by_ids_or_by_a_query(ana: Learner, tool: str, more: dict[str, object]):
     [card] = await ana.notes(await ana.deck())
-    one = ("ValidationError", "Give cardIds or query, one of the two.")
+    one = ("ValidationError", "Give either cardIds or query.")
     assert await ana.fails(tool, **more) == one
     assert await ana.fails(tool, cardIds=[card], query="is:new", **more) == one
     assert await ana.fails(tool, cardIds=[], **more) == one
     assert await ana.fails(tool, query=" ", **more) == (
         "ValidationError",
-        "query: it is empty, which means all cards. Say which, such as deck:Math; all are deck:*.",
+        "query: an empty query would match all cards. Give one such as deck:Math, or deck:* for all.",
     )
     assert (await ana.fails(tool, query="(", **more))[1].startswith("The query cannot be read at character 1: '('")
     assert (await ana.fails(tool, cardIds=["deck_1"], **more))[0] == "ValidationError"
@@ -78,9 +78,9 @@ async def test_more_than_a_thousand_cards_are_refused(ana: Learner):
     [undo] = ana.hints["suggestedNextActions"]
     assert (undo["data"], undo["description"]) == (
         {"suspend": False},
-        "Take it back, with the cardIds of this answer.",
+        "Undo this change, with the cardIds of this result.",
     )
-    assert len(done["cardIds"]) > MOST_IN_HINTS
+    assert len(done["cardIds"]) > MAX_IDS_IN_HINTS
 
 
 @pytest.mark.parametrize(("tool", "literal"), [("set-due-date", "SET_DUE_DATE"), ("reset-cards", "RESET_CARDS")])
@@ -119,7 +119,7 @@ async def test_a_suspended_card_is_not_asked_and_keeps_its_schedule(ana: Learner
             "action": "suspend-cards",
             "priority": "low",
             "data": {"suspend": False, "cardIds": [new, learning, review]},
-            "description": "Take it back.",
+            "description": "Undo this change.",
             "category": "correction",
             "reversible": True,
         }
@@ -131,7 +131,7 @@ async def test_a_suspended_card_is_not_asked_and_keeps_its_schedule(ana: Learner
     ]
     assert await ana("suspend-cards", cardIds=[new, new]) == {"cardIds": [], "unchanged": 1, "suspended": True}
     assert ana.hints["suggestedNextActions"] == []
-    assert ana.hints["reasoning"].startswith("0 of 1 cards are not asked any more; the others were so before.")
+    assert ana.hints["reasoning"].startswith("0 cards are suspended now. 1 did not need to change.")
     assert (await ana("suspend-cards", **undo))["cardIds"] == [new, learning, review]
     assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["review-next-card", "suspend-cards"]
     assert [await ana("get-card", cardId=card["cardId"]) for card in before] == before
@@ -201,7 +201,7 @@ async def test_the_recall_to_expect_is_what_fsrs_says(ana: Learner):
     assert risk == {
         "type": "accuracy",
         "severity": "medium",
-        "description": f"By then {recall:.0%} are remembered, and 90% are wanted.",
+        "description": f"By then {recall:.0%} are remembered; 90% is desired.",
         "probability": round(1 - recall, 4),
         "impact": round(0.9 - recall, 4),
         "mitigation": "Choose an earlier day.",
@@ -225,8 +225,8 @@ async def test_a_new_card_with_a_due_date_is_learned_when_it_is_answered(ana: Le
 @pytest.mark.parametrize(
     ("when", "told"),
     [
-        ({}, "Give date or days, one of the two."),
-        ({"date": "2026-11-20", "days": 3}, "Give date or days, one of the two."),
+        ({}, "Give either date or days."),
+        ({"date": "2026-11-20", "days": 3}, "Give either date or days."),
         ({"date": "2026-11-15"}, "date: 2026-11-15 is before today, 2026-11-16. Give today or a later day; nothing"),
         ({"days": -1}, "greater than or equal to 0"),
         ({"date": "tomorrow"}, "date"),
@@ -278,7 +278,7 @@ async def test_a_suspended_card_stays_so_and_the_agent_is_told(ana: Learner, too
     await ana("suspend-cards", cardIds=[card])
     await ana(tool, cardIds=[card], **{**CHANGES[tool], **({"days": 0} if tool == "set-due-date" else {})})
     [warning] = ana.hints["warnings"]
-    assert warning["message"] == "1 of the cards are suspended, so they are not asked all the same."
+    assert warning["message"] == "1 of the cards are still suspended, so they are not shown."
     assert await waiting(ana) == []
     await ana("suspend-cards", cardIds=[card], suspend=False)
     assert await waiting(ana) == [card]

@@ -63,7 +63,7 @@ async def test_what_to_do_with_a_card_follows_from_how_it_stands(ana: Learner):
     assert ana.hints["estimatedImpact"]["effort"] == round(5000 / 60_000, 4)
     await ana("review-card", cardId=card, grade="again")
     assert await steps() == [("update-note", {"noteId": "note_1"})]
-    assert [warning["message"] for warning in ana.hints["warnings"]] == ["A leech: forgotten 1 times."]
+    assert [warning["message"] for warning in ana.hints["warnings"]] == ["The card is a leech: forgotten 1 times."]
     await ana("suspend-cards", cardIds=[card])
     assert await steps() == [
         ("suspend-cards", {"cardIds": [card], "suspend": False}),
@@ -128,14 +128,14 @@ async def test_a_page_of_cards_and_how_to_go_on(ana: Learner):
             "action": "get-card",
             "priority": "medium",
             "data": {"cardId": cards[2]},
-            "description": "See the first of them whole.",
+            "description": "Shows the first of them in full.",
             "category": "exploration",
         },
         {
             "action": "suspend-cards",
             "priority": "low",
             "data": {"query": "deck:french question", "suspend": True},
-            "description": "Ask none of them any more, if the user wants that.",
+            "description": "Suspend all of them, if the user wants that.",
             "expectedOutcome": "5 cards are suspended.",
             "reversible": True,
         },

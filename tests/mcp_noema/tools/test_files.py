@@ -234,7 +234,7 @@ async def test_what_cannot_be_kept_is_left_out_and_said_to_be(ana: Learner, file
         "cards of those notes": 2,
         "reviews dated in the future": 1,
     }
-    assert ana.hints["warnings"][0]["message"].startswith("Left out: ")
+    assert ana.hints["warnings"][0]["message"].startswith("Skipped: ")
     assert ana.hints["confidence"] < 1
 
 

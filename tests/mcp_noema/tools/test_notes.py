@@ -32,7 +32,7 @@ async def test_text_that_is_no_markup_is_shown_as_it_was_written(ana: Learner):
 async def test_a_front_that_is_there_already_is_a_conflict_unless_it_is_wanted(ana: Learner, bob: Learner):
     deck = await ana.deck()
     await ana("create-note", deckId=deck, front="the bread")
-    there = "There is a note with this front already: note_1."
+    there = "note_1 already has this front."
     for same in ("the bread", " The  Bread ", "<b>the bread</b>"):
         assert await ana.fails("create-note", deckId=deck, front=same) == (
             "ConflictError",

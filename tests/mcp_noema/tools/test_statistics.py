@@ -270,7 +270,7 @@ async def test_fitting_is_suggested_when_less_is_remembered_than_desired(ana: Le
     steps = {step["action"]: step for step in ana.hints["suggestedNextActions"]}
     assert steps["optimize-parameters"]["data"] == {"deckId": deck}
     assert steps["optimize-parameters"]["description"] == (
-        f"{retention:.0%} were remembered where 97% are desired; this fits FSRS anew."
+        f"{retention:.0%} were remembered, but 97% is desired: fit FSRS to the reviews."
     )
 
 

@@ -95,7 +95,7 @@ async def test_what_is_due_beyond_the_limit_is_told(ana: Learner):
     queue = await ana("get-due-cards")
     assert (queue["remaining"]["due"], queue["backlog"]) == (2, 3)
     [warning] = ana.hints["warnings"]
-    assert warning["message"] == "3 more cards are due than today's limit lets through."
+    assert warning["message"] == "3 more cards are due than today's limit allows."
 
 
 async def test_a_new_day_begins_when_the_user_says(ana: Learner):
