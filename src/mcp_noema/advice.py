@@ -7,18 +7,11 @@ the recall that FSRS says the next answer restores; effort from the time that th
 from datetime import datetime
 from typing import Literal
 
-from mcp_core import Evidence, SuggestedAction
-from mcp_core.hints import (
-    NO_IMPACT,
-    AgentHints,
-    EstimatedImpact,
-    HintWarning,
-    PreferenceAlignment,
-    RiskFactor,
-)
+from mcp_core.hints import NO_IMPACT, EstimatedImpact, HintWarning, PreferenceAlignment, RiskFactor
 from mcp_noema.hint_parts import DEFAULT_ANSWER_MS, card_resource, deck_argument, deck_resource, study_action
 from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
 from mcp_noema.repositories import COUNT_LIMIT, Queue, RecentReviews, RecordedReview
+from toolcharter import AgentHints, Evidence, SuggestedAction
 
 MINUTE_MS = 60_000
 SLOW_FACTOR = 3.0

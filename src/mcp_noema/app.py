@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from mcp_core import App, Naming, Settings
 from mcp_noema.folder import Folder
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
+from toolcharter import App, Naming, Settings
 
 VERSION = "1.0.0"
 

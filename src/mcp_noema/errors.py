@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mcp_core import Conflict, Evidence, NotFound, SuggestedAction, hints, instructions
-from mcp_core.hints import AgentHints
 from mcp_noema.model import CardId, DeckId, NoteId, ReviewId
+from toolcharter import AgentHints, Conflict, Evidence, NotFound, SuggestedAction, hints, instructions
 
 _MAX_IDS = 10
 """How many ids a message lists."""

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core import App
 from mcp_core.db import Database
 from mcp_noema.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
@@ -13,6 +12,7 @@ from mcp_noema.repositories import Decks, Draft, NewReview, Notes, Packages, Stu
 from mcp_noema.store import people
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
+from toolcharter import App
 
 
 async def create_example_data(app: App) -> None:

@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Any
 
-from mcp_core.hints import Evidence, Level, RelatedResource, SuggestedAction
+from mcp_core.hints import Level, RelatedResource
 from mcp_noema.analysis import Basis
 from mcp_noema.model import CardFace, CardId, Deck, DeckId
+from toolcharter import Evidence, SuggestedAction
 
 _LONGEST_LABEL = 80
 DEFAULT_ANSWER_MS = 15_000

@@ -1,8 +1,8 @@
 """The command `mcp-noema`."""
 
-from mcp_core.run import run
 from mcp_noema.app import build
 from mcp_noema.settings import NoemaSettings
+from toolcharter import run
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mcp_core import Settings
+from toolcharter import Settings
 
 
 class NoemaSettings(Settings):

@@ -6,15 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core import Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext, tool
-from mcp_core.hints import AgentHints, HintWarning, RiskFactor
+from mcp_core.hints import HintWarning, RiskFactor
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MOST_CARDS
-from mcp_noema.tools.vocabulary import SETS, Arguments, JsonResult, iso, owner
+from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
+from toolcharter import AgentHints, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
+
+changes_cards = sets.preset(permissions=["cards:write"], tags=["cards", "decks", "statistics"])
 
 MAX_IDS_IN_HINTS = 50
 """How many ids a suggestion repeats; the result has them all."""
@@ -75,10 +77,7 @@ class SuspendCards(CardSelectionArguments):
     suspend: Annotated[bool, Field(description="false: unsuspend them.")] = True
 
 
-@tool(
-    **SETS,
-    permissions=["cards:write"],
-    tags=["cards", "decks", "statistics"],
+@changes_cards(
     examples=[
         Example(
             "Two cards that are too hard for now",
@@ -115,10 +114,7 @@ class BuryCards(CardSelectionArguments):
     bury: Annotated[bool, Field(description="false: unbury them.")] = True
 
 
-@tool(
-    **SETS,
-    permissions=["cards:write"],
-    tags=["cards", "decks", "statistics"],
+@changes_cards(
     examples=[
         Example(
             "Not today",
@@ -150,12 +146,9 @@ class SetDueDate(CardSelectionArguments):
     days: Annotated[int | None, Field(ge=0, le=MAX_DAYS, description="From today; 0 is today.")] = None
 
 
-@tool(
-    **SETS,
-    permissions=["cards:write"],
+@changes_cards(
     consent="SET_DUE_DATE",
     question="Set a new due date for the selected cards?",
-    tags=["cards", "decks", "statistics"],
     examples=[
         Example(
             "An exam in a week",
@@ -213,12 +206,9 @@ class ResetCards(CardSelectionArguments):
     """Which cards."""
 
 
-@tool(
-    **SETS,
-    permissions=["cards:write"],
+@changes_cards(
     consent="RESET_CARDS",
     question="Make the selected cards new, and forget how well they are known?",
-    tags=["cards", "decks", "statistics"],
     examples=[
         Example(
             "Begin anew with one card",

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mcp_core import Example, Need, SuggestedAction, ToolContext, hints, tool
-from mcp_core.hints import NO_IMPACT, AgentHints, HintWarning
+from mcp_core.hints import NO_IMPACT, HintWarning
 from mcp_noema import advice
 from mcp_noema.hint_parts import card_resource, deck_resource, shorten
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import LONGEST, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
-from mcp_noema.tools.vocabulary import READS, Arguments, CardIdArg, JsonResult, iso, owner
+from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
+from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext, hints
 
 MOST_CARDS = 1000
 """How many cards one call may change."""
@@ -28,10 +28,8 @@ class GetCard(Arguments):
     card_id: CardIdArg
 
 
-@tool(
-    **READS,
+@reads(
     permissions=["cards:read"],
-    cacheable=True,
     cache_ttl=10,
     tags=["cards", "notes", "decks", "reviews"],
     examples=[
@@ -161,11 +159,9 @@ class SearchCards(Arguments):
     offset: Annotated[int, Field(ge=0, le=1_000_000, description="Cards to skip.")] = 0
 
 
-@tool(
-    **READS,
+@reads(
+    # Not cached: what is due changes with time.
     permissions=["cards:read"],
-    # What is due changes with every second.
-    cacheable=False,
     tags=["cards"],
     examples=[
         Example(

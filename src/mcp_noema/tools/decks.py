@@ -5,22 +5,24 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from mcp_core import Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints, tool
 from mcp_noema.hint_parts import deck_resource, study_action
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
 from mcp_noema.repositories import Decks, DeckView
 from mcp_noema.tools.vocabulary import (
-    READS,
-    SETS,
-    WRITES,
     Arguments,
     DeckIdArg,
     JsonResult,
     iso,
     owner,
     preset_json,
+    reads,
+    sets,
     step_seconds,
+    writes,
 )
+from toolcharter import Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
+
+reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
 _DESCRIPTION = Field(max_length=10_000, description="What it is for.")
@@ -89,8 +91,7 @@ class CreateDeck(Arguments):
     description: Annotated[str, _DESCRIPTION] = ""
 
 
-@tool(
-    **WRITES,
+@writes(
     permissions=["decks:write"],
     tags=["decks"],
     examples=[
@@ -130,12 +131,7 @@ class GetDeck(Arguments):
     deck_id: DeckIdArg
 
 
-@tool(
-    **READS,
-    permissions=["decks:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=["decks", "cards", "reviews"],
+@reads_decks(
     examples=[
         Example("A deck with its preset", {"deckId": "deck_2"}, _FRENCH | {"preset": "<any>", "createdAt": "<time>"})
     ],
@@ -161,12 +157,7 @@ class ListDecks(Arguments):
     offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
 
 
-@tool(
-    **READS,
-    permissions=["decks:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=["decks", "cards", "reviews"],
+@reads_decks(
     examples=[Example("All decks but the first", {"offset": 1}, {"decks": [_FRENCH], "total": 2})],
 )
 async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
@@ -209,12 +200,7 @@ class SearchDecks(Arguments):
     offset: Annotated[int, Field(ge=0, description="Decks to skip.")] = 0
 
 
-@tool(
-    **READS,
-    permissions=["decks:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=["decks", "cards", "reviews"],
+@reads_decks(
     examples=[Example("Decks about French", {"words": "french"}, {"decks": [_FRENCH], "total": 1})],
 )
 async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
@@ -278,8 +264,7 @@ class UpdateDeck(Arguments):
     preset: Annotated[PresetChange | None, Field(description="Scheduling; the rest stays.")] = None
 
 
-@tool(
-    **SETS,
+@sets(
     permissions=["decks:write", "presets:write"],
     tags=["decks", "cards"],
     examples=[
@@ -333,8 +318,7 @@ class DeleteDeck(Arguments):
     deck_id: DeckIdArg
 
 
-@tool(
-    **SETS,
+@sets(
     permissions=["decks:delete"],
     consent="DELETE_DECK",
     confirm="if_possible",

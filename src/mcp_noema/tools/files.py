@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core import Example, Need, SuggestedAction, ToolContext, hints, tool
-from mcp_core.hints import AgentHints, EstimatedImpact, Evidence, HintWarning
+from mcp_core.hints import EstimatedImpact, HintWarning
 from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_resource
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import ImportSummary, Packages, Tally
-from mcp_noema.tools.vocabulary import SETS, WRITES, Arguments, JsonResult, OptionalDeckId, owner
+from mcp_noema.tools.vocabulary import Arguments, JsonResult, OptionalDeckId, owner, sets, writes
+from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
 
 LONGEST_PATH = 1000
 DEADLINE_S = 300
@@ -18,8 +18,6 @@ DEADLINE_S = 300
 MIN_REVIEWS_TO_FIT = 400
 """With fewer reviews, fitted parameters are hardly better than the defaults."""
 _MAX_DECKS = 20
-
-_SLOW: dict[str, Any] = {"response_time": "slow", "deadline": DEADLINE_S}
 
 
 class ImportAnki(Arguments):
@@ -48,8 +46,9 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
     }
 
 
-@tool(
-    **SETS | _SLOW,
+@sets(
+    response_time="slow",
+    deadline=DEADLINE_S,
     permissions=["files:read", "decks:write", "notes:write", "cards:write", "reviews:write"],
     tags=["decks", "notes", "cards", "reviews", "statistics", "files"],
     examples=[
@@ -143,8 +142,9 @@ class ExportAnki(Arguments):
     overwrite: Annotated[bool, Field(description="Replace an existing file.")] = False
 
 
-@tool(
-    **WRITES | _SLOW,
+@writes(
+    response_time="slow",
+    deadline=DEADLINE_S,
     permissions=["files:write", "decks:read", "cards:read", "reviews:read"],
     tags=["files"],
     examples=[

@@ -5,7 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from mcp_core import (
+from mcp_core.hints import EstimatedImpact, HintWarning
+from mcp_noema.errors import alternative, conflict
+from mcp_noema.hint_parts import deck_resource, shorten, study_action
+from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
+from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
+from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
+from toolcharter import (
+    AgentHints,
     Deprecation,
     Evidence,
     Example,
@@ -15,14 +22,9 @@ from mcp_core import (
     SuggestedAction,
     ToolContext,
     hints,
-    tool,
 )
-from mcp_core.hints import AgentHints, EstimatedImpact, HintWarning
-from mcp_noema.errors import alternative, conflict
-from mcp_noema.hint_parts import deck_resource, shorten, study_action
-from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
-from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
-from mcp_noema.tools.vocabulary import SETS, WRITES, Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner
+
+writes_notes = writes.preset(permissions=["notes:write"], tags=["notes", "cards"])
 
 MOST_NOTES = 500
 """How many notes one call may create."""
@@ -83,11 +85,8 @@ _FRENCH = {
 }
 
 
-@tool(
-    **WRITES,
-    permissions=["notes:write"],
+@writes_notes(
     rate_limit=RateLimit(max_calls=600, window_ms=60_000),
-    tags=["notes", "cards"],
     examples=[
         Example(
             "A word to learn",
@@ -137,10 +136,7 @@ class CreateCard(Arguments):
     back: Annotated[_Back, _BACK] = ""
 
 
-@tool(
-    **WRITES,
-    permissions=["notes:write"],
-    tags=["notes", "cards"],
+@writes_notes(
     deprecated=Deprecation(since="2026-11-16", replacement="create-note", removal_date="2027-05-16"),
     examples=[
         Example(
@@ -176,11 +172,8 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
     return {"index": index, "status": "duplicate", "noteId": NoteId.of(outcome.duplicate_of or 0)}
 
 
-@tool(
-    **WRITES,
-    permissions=["notes:write"],
+@writes_notes(
     rate_limit=RateLimit(max_calls=60, window_ms=60_000),
-    tags=["notes", "cards"],
     examples=[
         Example(
             "Two words, one of them known already",
@@ -265,10 +258,8 @@ class UpdateNote(Arguments):
     deck_id: Annotated[DeckId | None, Field(description="Move its cards there.")] = None
 
 
-@tool(
-    **SETS,
-    permissions=["notes:write"],
-    tags=["notes", "cards"],
+@writes_notes(
+    idempotent=True,
     examples=[
         Example(
             "Another answer, the same cards",
@@ -332,13 +323,12 @@ class DeleteNote(Arguments):
     note_id: NoteIdArg
 
 
-@tool(
-    **SETS,
+@writes_notes(
     permissions=["notes:delete"],
+    idempotent=True,
     consent="DELETE_NOTE",
     confirm="if_possible",
     question="Delete {noteId} with its cards?",
-    tags=["notes", "cards"],
     examples=[
         Example(
             "A word that is not needed",

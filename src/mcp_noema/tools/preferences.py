@@ -7,10 +7,10 @@ from zoneinfo import available_timezones
 from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
-from mcp_core import Example, InvalidArguments, Need, ToolContext, hints, tool
 from mcp_noema.model import UserId, World
 from mcp_noema.repositories import People, Person
-from mcp_noema.tools.vocabulary import READS, SETS, Arguments, JsonResult, owner
+from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
+from toolcharter import Example, InvalidArguments, Need, ToolContext, hints
 
 _MIN_MINUTES, _MAX_MINUTES = 1, 600
 
@@ -27,10 +27,8 @@ class GetPreferences(Arguments):
     """No arguments."""
 
 
-@tool(
-    **READS,
+@reads(
     permissions=["preferences:read"],
-    cacheable=True,
     cache_ttl=10,
     tags=["preferences"],
     examples=[
@@ -70,8 +68,7 @@ class SetPreference(Arguments):
     value: Annotated[str | int, Field(description="Such as Europe/Paris, 4, 20, balanced.")]
 
 
-@tool(
-    **SETS,
+@sets(
     permissions=["preferences:write"],
     tags=["preferences", "cards", "decks", "statistics"],
     examples=[

@@ -5,15 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core import AgentHints, Example, Need, SuggestedAction, ToolContext, tool
 from mcp_core.hints import EstimatedImpact, HintWarning, RiskFactor
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import Scheduling
-from mcp_noema.tools.vocabulary import READS, SETS, Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner
+from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, analyses, iso, owner, sets
+from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext
 
-ANALYSES = READS | {"category": "analysis", "response_time": "slow"}
 _DAY, _WEEK, _MONTH = 1, 7, 30
 _FORTNIGHT, _QUARTER = 14, 98
 """A calendar shows days up to a fortnight, weeks up to a quarter, then months."""
@@ -81,10 +80,9 @@ _PLAN = {
 _SOON = {"from": "<text>", "days": 1, "reviews": "<number>", "new": "<number>", "minutes": "<number>"}
 
 
-@tool(
-    **ANALYSES,
+@analyses(
+    response_time="slow",
     permissions=["reviews:read"],
-    cacheable=True,
     cache_ttl=60,
     tags=["scheduling", "statistics", "cards", "reviews", "decks"],
     examples=[
@@ -199,8 +197,8 @@ def _quality_json(quality: Quality) -> dict[str, float]:
     return {"logLoss": quality.log_loss, "rmse": quality.rmse}
 
 
-@tool(
-    **SETS | {"response_time": "slow"},
+@sets(
+    response_time="slow",
     permissions=["reviews:read", "presets:write"],
     tags=["scheduling", "decks", "statistics", "cards"],
     examples=[
@@ -333,10 +331,9 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
     }
 
 
-@tool(
-    **ANALYSES,
+@analyses(
+    response_time="slow",
     permissions=["cards:read", "reviews:read"],
-    cacheable=False,
     tags=["scheduling", "cards"],
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
 )
@@ -354,8 +351,8 @@ async def preview_reschedule(
     )
 
 
-@tool(
-    **SETS | {"response_time": "slow"},
+@sets(
+    response_time="slow",
     permissions=["cards:write"],
     consent="RESCHEDULE_CARDS",
     confirm="if_possible",

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core import AgentHints, DateRange, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints, tool
 from mcp_core.hints import EstimatedImpact
 from mcp_noema.analysis import (
     REVIEW_COUNT_LIMIT,
@@ -29,10 +28,10 @@ from mcp_noema.hint_parts import (
 )
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
 from mcp_noema.repositories import Statistics
-from mcp_noema.tools.vocabulary import READS, Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner
+from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
+from toolcharter import AgentHints, DateRange, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
 
-ANALYSES = READS | {"category": "analysis"}
-_TAGS = ["statistics", "cards", "reviews", "decks"]
+reports = reads.preset(permissions=["reviews:read"], cache_ttl=10, tags=["statistics", "cards", "reviews", "decks"])
 _OptionalCardId = Annotated[CardId | None, Field(description="One card, such as card_1.")]
 
 MIN_ANSWERS = 100
@@ -67,12 +66,8 @@ class PredictRetention(Arguments):
     limit: Annotated[int, Field(ge=0, le=50, description="Weakest cards to show.")] = 5
 
 
-@tool(
-    **ANALYSES,
-    permissions=["reviews:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=_TAGS,
+@reports(
+    category="analysis",
     examples=[
         Example(
             "What of a deck is remembered now",
@@ -170,12 +165,7 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
     }
 
 
-@tool(
-    **READS,
-    permissions=["reviews:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=_TAGS,
+@reports(
     examples=[
         Example(
             "How today went",
@@ -277,12 +267,7 @@ class GetDeckStats(Arguments):
     deck_id: DeckIdArg
 
 
-@tool(
-    **READS,
-    permissions=["reviews:read"],
-    cacheable=True,
-    cache_ttl=10,
-    tags=_TAGS,
+@reports(
     examples=[
         Example(
             "Statistics of a deck",
@@ -394,11 +379,7 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
     }
 
 
-@tool(
-    **READS,
-    permissions=["reviews:read"],
-    cacheable=True,
-    cache_ttl=10,
+@reports(
     tags=["statistics", "reviews"],
     examples=[
         Example(

@@ -5,12 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, Field
 
-from mcp_core import Example, Need, RateLimit, SuggestedAction, ToolContext, hints, tool
-from mcp_core.hints import AgentHints, Evidence
 from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Studies
-from mcp_noema.tools.vocabulary import READS, WRITES, Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner
+from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
+from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, SuggestedAction, ToolContext, hints
+
+# Not cached: the queue changes with every answer, and with time.
+reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])
+writes_reviews = writes.preset(permissions=["reviews:write"], tags=["cards", "reviews", "decks", "statistics"])
 
 LONGEST_ANSWER_MS = 3_600_000
 
@@ -39,12 +42,7 @@ class GetDueCards(Arguments):
     limit: Annotated[int, Field(ge=1, le=200, description="Cards to show.")] = 20
 
 
-@tool(
-    **READS,
-    permissions=["cards:read"],
-    # What is due changes with every second.
-    cacheable=False,
-    tags=["cards", "reviews"],
+@reads_queue(
     examples=[
         Example(
             "What there is to study",
@@ -111,12 +109,7 @@ class ReviewNextCard(Arguments):
 _SHOW = "Show the user the front only. Wait for their answer, then compare it with the back and call review-card."
 
 
-@tool(
-    **READS,
-    permissions=["cards:read"],
-    # The next card changes with every answer, and with time.
-    cacheable=False,
-    tags=["cards", "reviews"],
+@reads_queue(
     examples=[
         Example(
             "The next card of a deck",
@@ -170,11 +163,8 @@ class ReviewCard(Arguments):
     deck_id: Annotated[DeckId | None, Field(description="The deck being studied.")] = None
 
 
-@tool(
-    **WRITES,
-    permissions=["reviews:write"],
+@writes_reviews(
     rate_limit=RateLimit(max_calls=600, window_ms=60_000),
-    tags=["cards", "reviews", "decks", "statistics"],
     examples=[
         Example(
             "Remembered after five seconds",
@@ -242,10 +232,7 @@ class UndoReview(Arguments):
     review_id: Annotated[ReviewId | None, Field(description="Such as review_1; omit for the latest.")] = None
 
 
-@tool(
-    **WRITES,
-    permissions=["reviews:write"],
-    tags=["cards", "reviews", "decks", "statistics"],
+@writes_reviews(
     examples=[
         Example(
             "The last grade was a mistake",

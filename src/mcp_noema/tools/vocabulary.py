@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from mcp_core import Result, ToolArguments, ToolContext
 from mcp_noema.model import LONGEST_TAG, CardId, DeckId, NoteId, Preset
+from toolcharter import Result, ToolArguments, ToolContext, tool
 
 JsonResult = Result[dict[str, Any]]
 
@@ -27,16 +27,10 @@ def owner(context: ToolContext) -> str:
     return context.user_id or LOCAL
 
 
-READS: dict[str, Any] = {"category": "query", "response_time": "medium", "idempotent": True, "open_world": False}
-"""A read. Each tool sets cacheable itself."""
-WRITES: dict[str, Any] = {
-    "category": "mutation",
-    "response_time": "medium",
-    "cacheable": False,
-    "idempotent": False,
-    "open_world": False,
-}
-SETS: dict[str, Any] = WRITES | {"idempotent": True}
+reads = tool.query.preset(response_time="medium", open_world=False)
+analyses = tool.analysis.preset(open_world=False)
+writes = tool.mutation.preset(response_time="medium", open_world=False)
+sets = writes.preset(idempotent=True)
 """A change that has the same effect when it is made twice."""
 
 DeckIdArg = Annotated[DeckId, Field(description="Such as deck_1.")]
