@@ -7,7 +7,7 @@
     ├── PermissionDenied      PermissionError    the caller may not      business
     ├── ConsentRequired       ConsentError       the person has not said yes  business
     │   ├── ForgedReply       ConsentError       a protocol error, not a result   business
-    │   └── CannotAsk         ConsentError       a protocol error, not a result   business
+    │   └── ElicitationUnsupported               a protocol error, not a result   business
     ├── RateLimited           RateLimitError     too many calls          business
     ├── DeadlineExceeded      DeadlineError      took too long           system
     └── Unavailable           UnavailableError   something we need is away    system
@@ -95,8 +95,8 @@ class ForgedReply(ConsentRequired):
     """A reply came under a seal that this server did not make. Recorded as a refusal, and reported by the host."""
 
 
-class CannotAsk(ConsentRequired):
-    """The person must be asked, and the client has not declared that it can. As above."""
+class ElicitationUnsupported(ConsentRequired):
+    """The person must confirm the call, and the client has not declared that it can ask them. As above."""
 
 
 class RateLimited(ToolError):

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+JsonObject = dict[str, Any]
+
 ALLOWED = "str, int, float, bool, None, list, dict, tuple, a pydantic model, or an object with to_dict() or to_json()"
 
 

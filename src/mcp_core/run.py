@@ -3,17 +3,18 @@
 import argparse
 import asyncio
 import gc
-import importlib
 import json
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.errors import CannotStart, DeclarationError
+from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.settings import Settings, add_options, from_options
 
 Build = Callable[[Settings], App]
@@ -30,13 +31,13 @@ def run(
     about: str = "MCP tools.",
     settings_type: type[Settings] = Settings,
 ) -> None:
-    """Serve what `build` makes, as the command line says. Does not return before the server ends.
+    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
 
-    `settings_type` is a subclass of Settings, where a server has options of its own.
+    `settings_type` is a subclass of Settings for a server with options of its own.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    command_line = list(sys.argv[1:] if arguments is None else arguments)
     parser = _parser(about, settings_type)
-    options = parser.parse_args(given)
+    options = parser.parse_args(command_line)
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
     settings = from_options(options, settings_type)
@@ -45,54 +46,70 @@ def run(
         app = build(settings)
     except DeclarationError as error:
         raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
-    # Each transport is loaded only where it is asked for: an agent waits for every import at its own start.
     if options.transport == "http":
-        try:
-            _load("site.server").serve_http([app], settings)
-        except KeyboardInterrupt:  # the server has ended well by now
-            raise SystemExit(INTERRUPTED) from None
-    else:
-        # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if sys.stdin.isatty():
-            sys.stderr.write(greeting(app, parser.prog, given) + "\n")
-        try:
-            asyncio.run(_load("lane.stdio" if settings.lane == "fast" else "sdk.server").serve_stdio(app))
-        except CannotStart as error:
-            raise SystemExit(f"{parser.prog} cannot start. {error}") from None
+        _serve_http(app, settings)
+        return
+    # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.stdin.isatty():
+        sys.stderr.write(greeting(app, parser.prog, command_line) + "\n")
+    try:
+        _serve_stdio(app, settings)
+    except CannotStart as error:
+        raise SystemExit(f"{parser.prog} cannot start. {error}") from None
 
 
 def _parser(about: str, settings_type: type[Settings]) -> argparse.ArgumentParser:
     name = Path(sys.argv[0]).name
-    # With every option in the usage, it would bury the message that a mistyped one leads to.
+    # A usage with every option would bury the error message for a mistyped one.
     parser = argparse.ArgumentParser(
         prog=name,
         usage=f"{name} [stdio | http] [options]",
         description=f"{about} Serves an MCP client over stdio (the default), or many over HTTP.",
     )
-    # Not as choices: the value of a mistyped option would be taken for a wrong transport.
+    # Not `choices`: the value of a mistyped option would be reported as a wrong transport.
     parser.add_argument(
-        "transport", nargs="?", default="stdio", metavar="stdio | http", help="how to serve; stdio where left out"
+        "transport", nargs="?", default="stdio", metavar="stdio | http", help="how to serve; stdio by default"
     )
     add_options(parser, settings_type)
     return parser
 
 
-def _load(host: str) -> Any:
-    """Import a host without the garbage collector, which would walk all modules again and again.
+def _serve_http(app: App, settings: Settings) -> None:
+    with _garbage_collection_off():
+        from mcp_core.hosts.site.server import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
+    try:
+        serve_http([app], settings)
+    except KeyboardInterrupt:  # the server has shut down by now
+        raise SystemExit(INTERRUPTED) from None
 
-    They stay for good, so later collections leave them out too.
+
+def _serve_stdio(app: App, settings: Settings) -> None:
+    with _garbage_collection_off():
+        if settings.lane == "fast":
+            from mcp_core.hosts.lane.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need
+        else:
+            with loading_sdk():
+                from mcp_core.hosts.sdk.server import serve_stdio  # noqa: PLC0415 - 450 ms, and rarely chosen
+    asyncio.run(serve_stdio(app))
+
+
+@contextmanager
+def _garbage_collection_off() -> Generator[None]:
+    """For imports: the garbage collector would visit all modules again and again.
+
+    Modules are never freed, so later collections leave out what exists now.
     """
     gc.disable()
     try:
-        return importlib.import_module(f"mcp_core.hosts.{host}")
+        yield
     finally:
         gc.freeze()
         gc.enable()
 
 
 def greeting(app: App, program: str, arguments: Sequence[str] = ()) -> str:
-    """For a person who starts a stdio server by hand, and would otherwise look at nothing."""
+    """The text for a person who starts a stdio server in a terminal."""
     names = ", ".join(tool.name for tool in app.list_tools())
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
@@ -103,7 +120,7 @@ def greeting(app: App, program: str, arguments: Sequence[str] = ()) -> str:
 
 
 def _start(arguments: Sequence[str]) -> dict[str, Any]:
-    """How a client starts this very server. Its path is absolute: a desktop program knows no PATH of a shell."""
+    """How a client starts this server. The path is absolute: desktop programs do not have the PATH of a shell."""
     script = Path(sys.argv[0]).absolute()
     command = [sys.executable, str(script)] if script.suffix == ".py" else [str(script)]
     rest = [*command[1:], *(word for word in arguments if word != "stdio")]

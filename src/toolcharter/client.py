@@ -19,8 +19,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.declare.listed import ListedTool
-from mcp_core.hosts.lane.methods import CONFIRM
-from mcp_core.hosts.library_json import Fields
+from mcp_core.hosts.protocol import CONFIRM
+from mcp_core.json_text import JsonObject
 
 
 class Unreachable(Exception):
@@ -119,17 +119,17 @@ class RemoteServer:
             if cursor is None:
                 return found
 
-    async def list_prompts(self) -> list[Fields]:
+    async def list_prompts(self) -> list[JsonObject]:
         """All prompts, all pages; none where the server has none."""
         return await self._all(self._client.list_prompts, "prompts")
 
-    async def list_resources(self) -> list[Fields]:
+    async def list_resources(self) -> list[JsonObject]:
         """All resources and templates, all pages."""
         resources = await self._all(self._client.list_resources, "resources")
         return resources + await self._all(self._client.list_resource_templates, "resource_templates")
 
-    async def _all(self, list_page: Callable[..., Awaitable[Any]], name: str) -> list[Fields]:
-        found: list[Fields] = []
+    async def _all(self, list_page: Callable[..., Awaitable[Any]], name: str) -> list[JsonObject]:
+        found: list[JsonObject] = []
         cursor: str | None = None
         while True:
             try:

@@ -25,7 +25,7 @@ from mcp_core.calling.stages.observe import mark_of, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, Trail, begin, record
 from mcp_core.declare.spec import ResponseTime
-from mcp_core.errors import CannotAsk, ForgedReply
+from mcp_core.errors import ElicitationUnsupported, ForgedReply
 from mcp_core.mcp_log import mark_call, unmark_call
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
@@ -72,7 +72,10 @@ class Pipeline:
         }
 
     async def run(self, request: Request) -> Answer | Question:
-        """Answer one call. Raises only what is the host's to report: UnknownTool, ForgedReply and CannotAsk."""
+        """Answer one call.
+
+        Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
+        """
         started = time.perf_counter()
         tool = self._tools.get(request.tool) or self._tools[self._unknown(request.tool)]
         trail = Trail()
@@ -82,7 +85,7 @@ class Pipeline:
             try:
                 begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, trail)
-                if isinstance(trail.error, ForgedReply | CannotAsk):
+                if isinstance(trail.error, ForgedReply | ElicitationUnsupported):
                     raise trail.error
                 if isinstance(body, Question):
                     return body

@@ -1,4 +1,4 @@
-"""Who calls over HTTP, and whether the request comes from where it may: before the protocol is looked at."""
+"""Who calls over HTTP, and from which hosts and origins requests are allowed. Checked before the protocol is read."""
 
 from typing import Any
 
@@ -12,14 +12,19 @@ UNAUTHORIZED = b'{"error":"invalid_token","error_description":"Send a valid toke
 
 
 async def http_caller(app: App, scope: Scope, authorization: str) -> Caller | None:
-    """The caller, or None where a token is asked for and not given."""
+    """The caller; None where a token is required and no valid one was sent."""
     if app.verifier is None:
         if app.local_caller.user_id is not None:
             return app.local_caller
         client = scope.get("client")
-        return Caller(f"anonymous:{client[0] if client else '?'}", None, app.local_caller.grants)
+        return anonymous(app, client[0] if client else "?")
     scheme, _, token = authorization.partition(" ")
     return await app.verifier.verify(token.strip()) if scheme.lower() == "bearer" and token else None
+
+
+def anonymous(app: App, address: str) -> Caller:
+    """A caller without a name. Limits, cached answers and confirmations are bound to the address."""
+    return Caller(f"anonymous:{address}", None, app.local_caller.grants)
 
 
 async def refuse(send: Any) -> None:
@@ -30,16 +35,16 @@ async def refuse(send: Any) -> None:
 
 
 def allowed_hosts(settings: Settings) -> list[str]:
-    """What a Host header may say; `:*` stands for any port."""
+    """The values that a Host header may have; `:*` stands for any port."""
     hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
     return [form for host in hosts for form in (host, f"{host}:*")]
 
 
 def allowed_origins(settings: Settings) -> list[str]:
-    """What an Origin header may say, if there is one."""
+    """The values that an Origin header may have. Requests without one are allowed."""
     return [*settings.allow_origins, *(f"http://{host}" for host in allowed_hosts(settings))]
 
 
-def matches(value: str, allowed: frozenset[str]) -> bool:
-    """Whether a header's value is allowed as it stands, or with any port."""
+def is_allowed(value: str, allowed: frozenset[str]) -> bool:
+    """Whether the value of a header is allowed, as it is or with any port."""
     return value in allowed or f"{value.rpartition(':')[0]}:*" in allowed

@@ -1,9 +1,9 @@
-"""The FastMCP host: governed tools, prompts and resources beside the plain ones of any FastMCP server.
+"""The FastMCP host: governed tools, prompts and resources next to the plain ones of any FastMCP server.
 
     server = FastMCP("mine")
     add_tools(server, app)
 
-All that this project knows of FastMCP's insides is in this module; its minor versions may change them.
+Everything that depends on FastMCP's internals is in this module; its minor versions may change them.
 """
 
 import gc
@@ -20,7 +20,6 @@ from fastmcp.server.dependencies import get_access_token, get_context
 from fastmcp.server.providers import Provider
 from fastmcp.tools import Tool
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from mcp.shared.exceptions import MCPError
 from pydantic import AnyUrl, PrivateAttr
 
 from mcp_core.app import App
@@ -30,6 +29,7 @@ from mcp_core.declare import resources as ours
 from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
+from mcp_core.hosts.callers import anonymous
 from mcp_core.hosts.sdk import wire
 from mcp_core.mcp_log import get_logger
 
@@ -39,13 +39,13 @@ T = TypeVar("T")
 
 
 class GovernedTool(Tool):
-    """One of our tools as FastMCP knows tools. Running it is running the pipeline, and nothing else."""
+    """A governed tool as a FastMCP tool. Running it runs the pipeline, and nothing else."""
 
     _app: App = PrivateAttr()
     _final_name: str = PrivateAttr()
 
     def of(self, app: App) -> "GovernedTool":
-        """Tie the tool to its app, under the name it has there: a mount may give it another one here."""
+        """Bind the tool to its app, under its name there: a mount may give it another one here."""
         self._app, self._final_name = app, self.name
         return self
 
@@ -65,47 +65,47 @@ class GovernedTool(Tool):
 
 
 class GovernedPrompt(Prompt):
-    """One of our prompts as FastMCP knows prompts."""
+    """A governed prompt as a FastMCP prompt."""
 
     _app: App = PrivateAttr()
     _final_name: str = PrivateAttr()
 
     def of(self, app: App) -> "GovernedPrompt":
-        """Tie the prompt to its app, as a tool is tied."""
+        """Bind the prompt to its app, under its name there."""
         self._app, self._final_name = app, self.name
         return self
 
     async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
-        """Give the messages."""
+        """The messages."""
         app = await _opened(self._app)
         request = _request(app, self._final_name, arguments or {})
-        result, _ = await _refusing(library_json.answer(app.library, "prompts/get", None, request))
-        shown = [types.PromptMessage.model_validate(message) for message in result["messages"]]
-        messages = [Message(message.content, message.role) for message in shown]
+        result, _ = await _or_mcp_error(library_json.answer(app.library, "prompts/get", None, request))
+        prompt_messages = [types.PromptMessage.model_validate(message) for message in result["messages"]]
+        messages = [Message(message.content, message.role) for message in prompt_messages]
         return PromptResult(messages, description=result["description"])
 
 
 class GovernedResource(Resource):
-    """One of our resources as FastMCP knows resources."""
+    """A governed resource as a FastMCP resource."""
 
     _app: App = PrivateAttr()
-    _address: str = PrivateAttr()
+    _app_uri: str = PrivateAttr()
 
-    def of(self, app: App, address: str) -> "GovernedResource":
-        """Tie the resource to its app, under the address that it has there."""
-        self._app, self._address = app, address
+    def of(self, app: App, uri: str) -> "GovernedResource":
+        """Bind the resource to its app, under its address there."""
+        self._app, self._app_uri = app, uri
         return self
 
     async def read(self) -> ResourceResult:
         """Read it."""
         app = await _opened(self._app)
-        request = _request(app, self._address, {})
-        content = (await _refusing(app.library.read(request))).content
+        request = _request(app, self._app_uri, {})
+        content = (await _or_mcp_error(app.library.read(request))).content
         return ResourceResult([ResourceContent(content.value, content.mime_type)])
 
 
 class GovernedResources(Provider):
-    """The resources of an app that change. FastMCP asks for them each time, and pages by itself."""
+    """The resources of an app that change. FastMCP lists them each time, and makes the pages itself."""
 
     def __init__(self, app: App) -> None:
         super().__init__()
@@ -114,15 +114,15 @@ class GovernedResources(Provider):
     async def _list_resources(self) -> list[Resource]:
         app = await _opened(self._app)
         request = _request(app, "resources/list", {})
-        page = await _refusing(app.library.changing(None, request))
-        found = list(page.resources)
+        page = await _or_mcp_error(app.library.changing(None, request))
+        resources = list(page.resources)
         while page.next_cursor is not None:
-            page = await _refusing(app.library.changing(page.next_cursor, request))
-            found += page.resources
-        return [_resource(app, resource) for resource in found]
+            page = await _or_mcp_error(app.library.changing(page.next_cursor, request))
+            resources += page.resources
+        return [_resource(app, resource) for resource in resources]
 
     async def _get_resource(self, uri: str, version: Any = None) -> Resource | None:
-        """Whatever begins as ours does: reading it tells whether it is there."""
+        """Any address with a prefix of ours: only reading it shows whether it exists."""
         prefixes = tuple(source.prefix for source in self._app.library.sources)
         return _resource(self._app, ours.Resource(uri, uri)) if uri.startswith(prefixes) else None
 
@@ -142,38 +142,37 @@ class GovernedResources(Provider):
         return None
 
     async def get_tasks(self) -> list[Any]:
-        """None. FastMCP would list all resources to find out, at its start, when nobody is there to ask."""
+        """None. FastMCP would list all resources to find out, at its start, without a caller."""
         return []
 
 
 def _resource(app: App, resource: ours.Resource) -> Resource:
-    made = GovernedResource(
+    governed_resource = GovernedResource(
         uri=AnyUrl(resource.uri),
         name=resource.name,
         description=resource.description,
         mime_type=resource.mime_type or ours.TEXT,
     )
-    return made.of(app, resource.uri)
+    return governed_resource.of(app, resource.uri)
 
 
 async def _opened(app: App) -> App:
     if not app.is_open:
-        # Without `lifespan=governed(app)` nobody has opened it. It stays open for the rest of the process.
+        # Without `lifespan=governed(app)` it is opened by the first call, and stays open to the end of the process.
         await app.__aenter__()
     return app
 
 
-async def _refusing(asked: Awaitable[T]) -> T:
-    """Whatever is asked of the library; a refusal is said in the protocol's words."""
+async def _or_mcp_error(reading: Awaitable[T]) -> T:
+    """The value, or the protocol error for what the library refuses."""
     try:
-        return await asked
+        return await reading
     except Refused as refused:
-        code = library_json.error_code(refused)
-        raise MCPError(code=code, message=str(refused), data=refused.data or None) from None
+        raise wire.mcp_error(refused) from None
 
 
 def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
-    """Add every tool of an app to a FastMCP server, and its prompts and resources. They keep all their promises."""
+    """Add the tools, prompts and resources of an app to a FastMCP server. They stay governed there."""
     added: list[GovernedTool] = []
     for listed in app.list_tools():
         tool = GovernedTool(
@@ -192,7 +191,7 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
         server.add_resource(_resource(app, resource))
     if app.library.sources:
         server.add_provider(GovernedResources(app))
-    _look_schemas_up(server)
+    _speed_up_lookups(server)
     return added
 
 
@@ -213,43 +212,43 @@ def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str
         async with AsyncExitStack() as stack:
             for app in apps:
                 await stack.enter_async_context(app)
-            # What stands now stays for good. Else the garbage collector walks FastMCP's models of all tools now and
-            # then: with 1,000 tools every call waits 0.1 seconds for it.
+            # What exists now is never freed. Otherwise the garbage collector visits FastMCP's models of all tools
+            # again and again: with 1,000 tools each call waits 0.1 seconds for it.
             gc.freeze()
             yield {}
 
     return lifespan
 
 
-def _look_schemas_up(server: FastMCP[Any]) -> None:
-    """Let a call find its tool's schema by name; FastMCP would list all tools for it, each time."""
+def _speed_up_lookups(server: FastMCP[Any]) -> None:
+    """Let a call find its tool and the tool's schema by name. FastMCP would list all tools for it, each time."""
     inner, provider = getattr(server, "_mcp_server", None), getattr(server, "_local_provider", None)
     components = cast(Mapping[str, Any] | None, getattr(provider, "_components", None))
     if components is None or not hasattr(inner, "get_tool_input_schema"):
-        logger.warning("This FastMCP keeps its tools elsewhere: calls will list all of them, which is slow.")
+        logger.warning("This version of FastMCP is not known: each call lists all tools, which is slow.")
         return
 
-    def look_up(name: str) -> Mapping[str, Any] | None:
-        found = components.get(f"{Tool.make_key(name)}@")
-        return found.parameters if isinstance(found, Tool) else None
+    def get_schema(name: str) -> Mapping[str, Any] | None:
+        tool = components.get(f"{Tool.make_key(name)}@")
+        return tool.parameters if isinstance(tool, Tool) else None
 
     search = cast(Any, provider)._get_tool  # noqa: SLF001 - as above, guarded
 
     async def get_tool(name: str, version: Any = None) -> Tool | None:
-        """By its key. FastMCP goes through all tools, because one may have versions; one of ours has none."""
-        found = components.get(f"{Tool.make_key(name)}@")
-        return found if version is None and isinstance(found, GovernedTool) else await search(name, version)
+        """By its key. FastMCP goes through all tools, because one may have versions; a governed tool has none."""
+        tool = components.get(f"{Tool.make_key(name)}@")
+        return tool if version is None and isinstance(tool, GovernedTool) else await search(name, version)
 
-    cast(Any, inner).get_tool_input_schema = look_up
+    cast(Any, inner).get_tool_input_schema = get_schema
     cast(Any, provider)._get_tool = get_tool  # noqa: SLF001
 
 
 def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:
-    around = get_context().request_context
-    if around is None:
+    request_context = get_context().request_context
+    if request_context is None:
         return Request(tool, arguments, app.local_caller)
-    context = around._srctx  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - FastMCP's own escape hatch
-    return wire.request_of(app, context, tool, arguments, _caller(app, around.request))
+    sdk_context = request_context._srctx  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - FastMCP's escape hatch
+    return wire.request_of(app, sdk_context, tool, arguments, _caller(app, request_context.request))
 
 
 def _caller(app: App, http: Any) -> Caller:
@@ -258,4 +257,4 @@ def _caller(app: App, http: Any) -> Caller:
         return user(token.subject or token.client_id, token.scopes)
     if http is None or app.local_caller.user_id is not None:
         return app.local_caller
-    return Caller(f"anonymous:{http.client.host if http.client else '?'}", None, app.local_caller.grants)
+    return anonymous(app, http.client.host if http.client else "?")

@@ -1,4 +1,4 @@
-"""Prompts and resources as the protocol writes them: plain dicts, which the lane and the SDK's server both take."""
+"""Prompts and resources as the protocol writes them: plain dicts, for the fast lane and for the SDK's server."""
 
 import base64
 from collections.abc import Mapping
@@ -8,39 +8,32 @@ from mcp_core.calling.library import Conversation, Library, Reading
 from mcp_core.calling.records import Request
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
 from mcp_core.declare.resources import Content, Resource, ResourceTemplate
-from mcp_core.errors import Refused
-
-Fields = dict[str, Any]
-
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
+from mcp_core.json_text import JsonObject
 
 
-def error_code(refused: Refused) -> int:
-    """What lies with the server is an internal error; all else the client can mend, or ask for something else."""
-    return INTERNAL_ERROR if refused.kind == "system" else INVALID_PARAMS
+async def answer(library: Library, method: str, cursor: str | None, request: Request) -> tuple[JsonObject, JsonObject]:
+    """The result of prompts/get, resources/read or resources/list, and its caching fields. Raises Refused.
 
-
-async def answer(library: Library, method: str, cursor: str | None, request: Request) -> tuple[Fields, Fields]:
-    """The answer to one of the three methods, and what the newer protocol adds about keeping it. Raises Refused."""
+    Only the modern protocol has the caching fields.
+    """
     if method == "prompts/get":
         return _conversation(await library.prompt(request)), {}
     if method == "resources/read":
         reading = await library.read(request)
-        return {"contents": [_contents(request.tool, reading.content)]}, _freshness(reading)
+        return {"contents": [_contents(request.tool, reading.content)]}, _caching(reading)
     page = await library.changing(cursor, request)
-    more = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
+    next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}
-    return {**listed, **more}, {"ttlMs": 0, "cacheScope": "private"}
+    return {**listed, **next_page}, {"ttlMs": 0, "cacheScope": "private"}
 
 
-def prompt_fields(prompt: Prompt) -> Fields:
+def prompt_fields(prompt: Prompt) -> JsonObject:
     """A prompt in the list."""
     arguments = [_without_null(argument._asdict()) for argument in prompt.arguments]
     return {"name": prompt.name, "title": prompt.title, "description": prompt.description, "arguments": arguments}
 
 
-def resource_fields(resource: Resource) -> Fields:
+def resource_fields(resource: Resource) -> JsonObject:
     """A resource in the list."""
     return _without_null(
         {
@@ -52,7 +45,7 @@ def resource_fields(resource: Resource) -> Fields:
     )
 
 
-def template_fields(template: ResourceTemplate) -> Fields:
+def template_fields(template: ResourceTemplate) -> JsonObject:
     """A template in the list."""
     return _without_null(
         {
@@ -64,28 +57,29 @@ def template_fields(template: ResourceTemplate) -> Fields:
     )
 
 
-def _conversation(conversation: Conversation) -> Fields:
+def _conversation(conversation: Conversation) -> JsonObject:
     messages = [_message(message) for message in conversation.messages]
     return {"description": conversation.description, "messages": messages}
 
 
-def _freshness(reading: Reading) -> Fields:
+def _caching(reading: Reading) -> JsonObject:
     return {"ttlMs": reading.ttl_ms, "cacheScope": reading.scope}
 
 
-def _message(message: Message) -> Fields:
-    content = message.content
+def _message(message: Message) -> JsonObject:
+    return {"role": message.role, "content": _content_block(message.content)}
+
+
+def _content_block(content: str | Image | Embedded) -> JsonObject:
     if isinstance(content, Image):
-        shown: Fields = {"type": "image", "data": _base64(content.data), "mimeType": content.mime_type}
-    elif isinstance(content, Embedded):
-        shown = {"type": "resource", "resource": _contents(content.uri, Content(content.content, content.mime_type))}
-    else:
-        shown = {"type": "text", "text": content}
-    return {"role": message.role, "content": shown}
+        return {"type": "image", "data": _base64(content.data), "mimeType": content.mime_type}
+    if isinstance(content, Embedded):
+        return {"type": "resource", "resource": _contents(content.uri, Content(content.content, content.mime_type))}
+    return {"type": "text", "text": content}
 
 
-def _contents(uri: str, content: Content) -> Fields:
-    fields: Fields = {"uri": uri, "mimeType": content.mime_type}
+def _contents(uri: str, content: Content) -> JsonObject:
+    fields: JsonObject = {"uri": uri, "mimeType": content.mime_type}
     if isinstance(content.value, str):
         return {**fields, "text": content.value}
     return {**fields, "blob": _base64(content.value)}
@@ -95,5 +89,5 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def _without_null(fields: Mapping[str, Any]) -> Fields:
+def _without_null(fields: Mapping[str, Any]) -> JsonObject:
     return {name: value for name, value in fields.items() if value is not None}

@@ -16,7 +16,7 @@ from mcp_core.calling.records import Answer, Request
 from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import CannotStart, DeclarationError, Refused, UnknownTool
 from mcp_core.hosts import library_json
-from mcp_core.hosts.library_json import Fields
+from mcp_core.json_text import JsonObject
 from mcp_core.settings import Settings, add_options, from_options
 from toolcharter import targets
 from toolcharter.commands import CannotRun
@@ -39,11 +39,11 @@ class Connection(Protocol):
         """All tools."""
         ...
 
-    async def list_prompts(self) -> list[Fields]:
+    async def list_prompts(self) -> list[JsonObject]:
         """All prompts, as the protocol writes them."""
         ...
 
-    async def list_resources(self) -> list[Fields]:
+    async def list_resources(self) -> list[JsonObject]:
         """All resources and templates, as the protocol writes them."""
         ...
 
@@ -144,10 +144,10 @@ class _Written:
     async def list_tools(self) -> list[ListedTool]:
         return self._tools
 
-    async def list_prompts(self) -> list[Fields]:
+    async def list_prompts(self) -> list[JsonObject]:
         return []
 
-    async def list_resources(self) -> list[Fields]:
+    async def list_resources(self) -> list[JsonObject]:
         return []
 
     async def documentation(self, tool: ListedTool) -> str:
@@ -167,10 +167,10 @@ class Local:
     async def list_tools(self) -> list[ListedTool]:
         return self.app.list_tools()
 
-    async def list_prompts(self) -> list[Fields]:
+    async def list_prompts(self) -> list[JsonObject]:
         return [library_json.prompt_fields(prompt) for prompt in self.app.library.prompts]
 
-    async def list_resources(self) -> list[Fields]:
+    async def list_resources(self) -> list[JsonObject]:
         library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
         found, page = library.fixed, await library.changing(None, request)
         found += page.resources

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
-from mcp_core.hosts.library_json import Fields
+from mcp_core.json_text import JsonObject
 from toolcharter.commands import CannotRun, connection
 
 
@@ -66,12 +66,12 @@ def _show_all(tools: list[ListedTool]) -> None:
     Console().print(table)
 
 
-def _is_document(resource: Fields) -> bool:
+def _is_document(resource: JsonObject) -> bool:
     """Whether it is the documentation of a tool, which the tool's own line leads to."""
     return str(resource.get("uri", "")).startswith(DOCS_SCHEME)
 
 
-def _show_others(prompts: list[Fields], resources: list[Fields]) -> None:
+def _show_others(prompts: list[JsonObject], resources: list[JsonObject]) -> None:
     if not sys.stdout.isatty():
         connection.print_json(prompts or resources)
         return

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from mcp_core import json_text
 from mcp_core.calling import seal
 from mcp_core.calling.records import Call, Question, Reply
-from mcp_core.errors import CannotAsk, ConsentRequired, ForgedReply, Unavailable
+from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Unavailable
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state.interface import State, StateUnavailable
 
@@ -41,7 +41,7 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
     if request.can_return_questions:
         return await _by_seal(call, arguments, arguments_json, state)
     if call.spec.declaration.confirm == "required":
-        refusal = CannotAsk if request.must_declare else ConsentRequired
+        refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
             f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."

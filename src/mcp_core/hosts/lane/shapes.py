@@ -1,10 +1,19 @@
-"""The shape of what clients send: the parts of MCP's schema that the fast lane relies on.
+"""The shapes of parameters: the parts of MCP's schema that the fast lane relies on.
 
-A shape is a type, a tuple of types, a set of words, `[shape]` for a list, `Each(shape)` for an object whose members
-all have it, a function that decides, or an object's members that must have theirs where they are given and not null.
+A shape is one of:
+
+    a type, or a tuple of types
+    a frozenset of texts         one of them
+    [shape]                      a list of values of that shape
+    Each(shape)                  an object whose members all have that shape
+    {name: shape}                an object; a member that is present and not null has its shape
+    a function                   that decides
 """
 
 from typing import Any, NamedTuple, cast
+
+from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY
+from mcp_core.json_text import JsonObject
 
 Shape = Any
 
@@ -15,11 +24,11 @@ class Each(NamedTuple):
     shape: Shape
 
 
-def fits(value: Any, shape: Shape) -> bool:
+def matches(value: Any, shape: Shape) -> bool:
     """Whether a decoded JSON value has a shape. Members that the shape does not name may be anything."""
     kind = cast(type[Any], type(shape))
     if kind is dict:
-        return type(value) is dict and _members_fit(cast(dict[str, Any], value), shape)
+        return type(value) is dict and _members_match(cast(JsonObject, value), shape)
     if kind is type:
         return type(value) is shape
     if kind is tuple:
@@ -27,17 +36,17 @@ def fits(value: Any, shape: Shape) -> bool:
     if kind is frozenset:
         return type(value) is str and value in shape
     if kind is list:
-        return type(value) is list and all(fits(item, shape[0]) for item in cast(list[Any], value))
+        return type(value) is list and all(matches(item, shape[0]) for item in cast(list[Any], value))
     if kind is Each:
-        return type(value) is dict and all(fits(item, shape.shape) for item in cast(dict[str, Any], value).values())
+        return type(value) is dict and all(matches(item, shape.shape) for item in cast(JsonObject, value).values())
     return shape(value)
 
 
-def _members_fit(value: dict[str, Any], shape: dict[str, Shape]) -> bool:
+def _members_match(value: JsonObject, shape: dict[str, Shape]) -> bool:
     for key, item in value.items():
         if item is not None:
-            wanted = shape.get(key)
-            if wanted is not None and not fits(item, wanted):
+            member_shape = shape.get(key)
+            if member_shape is not None and not matches(item, member_shape):
                 return False
     return True
 
@@ -45,48 +54,47 @@ def _members_fit(value: dict[str, Any], shape: dict[str, Shape]) -> bool:
 OBJECT: Shape = {}
 
 _THEMES = frozenset({"light", "dark"})
-_LEVELS = frozenset({"alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"})
+_LOG_LEVELS = frozenset({"alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"})
 _ICON: Shape = {"mimeType": str, "sizes": [str], "src": str, "theme": _THEMES}
-_ABOUT: Shape = {"name": str, "version": str, "title": str, "description": str, "websiteUrl": str}
+_CLIENT_INFO: Shape = {"name": str, "version": str, "title": str, "description": str, "websiteUrl": str}
 _SAMPLING: Shape = {"context": OBJECT, "tools": OBJECT}
 _ELICITATION: Shape = {"form": OBJECT, "url": OBJECT}
-_ELICITED: Shape = {"action": frozenset({"accept", "decline", "cancel"})}
+_ELICIT_RESULT: Shape = {"action": frozenset({"accept", "decline", "cancel"})}
 _SCALARS = (str, int, float, bool, type(None))
 
 
-def _token(value: Any) -> bool:
-    """A whole number may be written in any way; one that is no text and no integer is then never used."""
+def _is_progress_token(value: Any) -> bool:
+    """A float such as 1.0 passes, because the SDK lets it pass. No progress is reported under it."""
     return type(value) in (str, int, bool) or (type(value) is float and value.is_integer())
 
 
-def _icon(value: Any) -> bool:
-    return fits(value, _ICON) and "src" in value and value["src"] is not None
+def _is_icon(value: Any) -> bool:
+    return matches(value, _ICON) and "src" in value and value["src"] is not None
 
 
-def names_itself(value: Any) -> bool:
-    """Whether this is a client's description of itself, which has a name and a version at least."""
-    if not fits(value, _ABOUT) or value.get("name") is None or value.get("version") is None:
+def _is_client_info(value: Any) -> bool:
+    if not matches(value, _CLIENT_INFO) or value.get("name") is None or value.get("version") is None:
         return False
     icons = value.get("icons")
-    return icons is None or fits(icons, [_icon])
+    return icons is None or matches(icons, [_is_icon])
 
 
-def _field(value: Any) -> bool:
-    return fits(value, _SCALARS) or fits(value, [str])
+def _is_form_value(value: Any) -> bool:
+    return matches(value, _SCALARS) or matches(value, [str])
 
 
-def _response(value: Any) -> bool:
-    """A person's answer. What a client returns to requests that are never made here is let pass."""
+def _is_input_response(value: Any) -> bool:
+    """A person's answer. Responses to requests that this server never makes pass unchecked."""
     if type(value) is not dict:
         return False
-    fields = cast(dict[str, Any], value)
+    fields = cast(JsonObject, value)
     if fields.get("action") is None:
         return "roots" in fields or "model" in fields
     content = fields.get("content")
-    return fits(fields, _ELICITED) and (content is None or fits(content, Each(_field)))
+    return matches(fields, _ELICIT_RESULT) and (content is None or matches(content, Each(_is_form_value)))
 
 
-_OLD_CAPABILITIES: Shape = {
+_HANDSHAKE_CAPABILITIES: Shape = {
     "elicitation": _ELICITATION,
     "experimental": Each(OBJECT),
     "extensions": Each(OBJECT),
@@ -98,64 +106,64 @@ _OLD_CAPABILITIES: Shape = {
         "requests": {"elicitation": {"create": OBJECT}, "sampling": {"createMessage": OBJECT}},
     },
 }
-_CAPABILITIES: Shape = {
+_MODERN_CAPABILITIES: Shape = {
     "elicitation": _ELICITATION,
     "experimental": Each(OBJECT),
     "extensions": Each(OBJECT),
     "roots": OBJECT,
     "sampling": _SAMPLING,
 }
-_OLD_META: Shape = {"progressToken": _token}
-_META: Shape = {
-    "progressToken": _token,
-    "io.modelcontextprotocol/clientCapabilities": _CAPABILITIES,
-    "io.modelcontextprotocol/clientInfo": names_itself,
-    "io.modelcontextprotocol/logLevel": _LEVELS,
+_HANDSHAKE_META: Shape = {"progressToken": _is_progress_token}
+_MODERN_META: Shape = {
+    "progressToken": _is_progress_token,
+    CAPABILITIES_KEY: _MODERN_CAPABILITIES,
+    CLIENT_KEY: _is_client_info,
+    "io.modelcontextprotocol/logLevel": _LOG_LEVELS,
 }
 
 
-def _old_meta(value: Any) -> bool:
-    return fits(value, _OLD_META) and value.get("progressToken", "") is not None
+def _is_handshake_meta(value: Any) -> bool:
+    return matches(value, _HANDSHAKE_META) and value.get("progressToken", "") is not None
 
 
-def _meta(value: Any) -> bool:
+def _is_modern_meta(value: Any) -> bool:
     return (
-        fits(value, _META)
+        matches(value, _MODERN_META)
         and value.get("progressToken", "") is not None
-        and value.get("io.modelcontextprotocol/clientCapabilities") is not None
+        and value.get(CAPABILITIES_KEY) is not None
     )
 
 
 _PAGE: Shape = {"cursor": str}
-# The SDK looks at what the one era has added in the other as well.
-_REPLY: Shape = {"requestState": str, "inputResponses": Each(_response)}
+# The SDK checks these members in both eras, though only the newer one defines them.
+_REPLY: Shape = {"requestState": str, "inputResponses": Each(_is_input_response)}
 _CALL: Shape = {"name": str, "arguments": OBJECT, "task": {"ttl": int}, **_REPLY}
 _READ: Shape = {"uri": str, **_REPLY}
 
 ROOTS: Shape = [{"uri": str}]
 NOTIFICATION: Shape = {"_meta": OBJECT}
 INITIALIZE: Shape = {
-    "_meta": _old_meta,
-    "capabilities": _OLD_CAPABILITIES,
-    "clientInfo": names_itself,
+    "_meta": _is_handshake_meta,
+    "capabilities": _HANDSHAKE_CAPABILITIES,
+    "clientInfo": _is_client_info,
     "protocolVersion": str,
 }
-_BOTH: dict[str, Shape] = {
+_METHODS: dict[str, Shape] = {
     "tools/list": _PAGE,
     "tools/call": _CALL,
     "resources/list": _PAGE,
     "resources/templates/list": _PAGE,
     "resources/read": _READ,
 }
-_PROMPTS: dict[str, Shape] = {
+_PROMPT_METHODS: dict[str, Shape] = {
     "prompts/list": _PAGE,
     "prompts/get": {"name": str, "arguments": Each(str), **_REPLY},
 }
 
 
-def served(*, prompts: bool) -> tuple[dict[str, Shape], dict[str, Shape]]:
-    """The parameters of each method that is served, in the older era and in the newer."""
-    both = _BOTH | _PROMPTS if prompts else _BOTH
-    old = {m: {"_meta": _old_meta, **shape} for m, shape in {**both, "ping": OBJECT}.items()}
-    new = {m: {"_meta": _meta, **shape} for m, shape in {**both, "server/discover": OBJECT}.items()}
-    return old, new
+def method_shapes(*, prompts: bool) -> tuple[dict[str, Shape], dict[str, Shape]]:
+    """The shape of the parameters of each method: with a handshake, and in the modern protocol."""
+    methods = _METHODS | _PROMPT_METHODS if prompts else _METHODS
+    handshake = {m: {"_meta": _is_handshake_meta, **shape} for m, shape in {**methods, "ping": OBJECT}.items()}
+    modern = {m: {"_meta": _is_modern_meta, **shape} for m, shape in {**methods, "server/discover": OBJECT}.items()}
+    return handshake, modern

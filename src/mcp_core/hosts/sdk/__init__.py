@@ -1,1 +1,15 @@
-"""The MCP SDK as a host: everything that the fast lane does not answer."""
+"""The MCP SDK as a host: it answers what the fast lane does not handle."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+@contextmanager
+def loading_sdk() -> Generator[None]:
+    """Explains, at the start of a server, why the SDK cannot be loaded."""
+    try:
+        yield
+    except ImportError as error:
+        raise SystemExit(
+            f"The MCP SDK cannot be loaded: {error}. Install toolcharter again, or start without --lane sdk."
+        ) from None

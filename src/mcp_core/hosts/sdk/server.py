@@ -1,4 +1,4 @@
-"""The native host: an `App` on the MCP SDK's low-level server, over stdio and streamable HTTP."""
+"""An app on the MCP SDK's low-level server, over stdio and streamable HTTP."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -11,7 +11,6 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
@@ -25,6 +24,7 @@ from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
+from mcp_core.json_text import JsonObject
 from mcp_core.settings import Settings
 
 
@@ -54,19 +54,18 @@ def build_server(app: App) -> Server[App]:
         on_list_prompts=handlers.list_prompts if app.library.prompts else None,
         on_get_prompt=handlers.get_prompt if app.library.prompts else None,
     )
-    # The SDK would wrap each call in a span of its own; the pipeline's says more, and one is enough.
+    # The SDK would put each call into a span of its own. The pipeline's span says more, and one is enough.
     server.middleware.clear()
     return server
 
 
 class _Handlers:
-    """What the SDK calls. The lists are made once, but that of resources which change while the server runs."""
+    """The functions that the SDK calls. Lists are made once, except that of resources which change."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        tools = app.list_tools()
-        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in tools])
-        self._documents = [library_json.resource_fields(resource) for resource in app.library.fixed]
+        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in app.list_tools()])
+        self._fixed_resources = [library_json.resource_fields(resource) for resource in app.library.fixed]
         self._templates = [library_json.template_fields(template) for template in app.library.templates]
         self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
 
@@ -83,8 +82,8 @@ class _Handlers:
         answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx)))
         if isinstance(answer, Question):
             return wire.input_required(answer)
-        # A mapping, not a model: the SDK would build the model only to take it apart again.
-        result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+        # A dict, not a model, which the SDK would only turn into a dict again.
+        result: JsonObject = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
         if answer.structured is not None:
             result["structuredContent"] = answer.structured
         if answer.meta:
@@ -93,10 +92,10 @@ class _Handlers:
 
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if not self._app.library.changes:
-            return _complete(ctx, {"resources": self._documents})
+            return _complete(ctx, {"resources": self._fixed_resources})
         cursor = params.cursor if params else None
         result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)
-        return result if cursor is not None else {**result, "resources": self._documents + result["resources"]}
+        return result if cursor is not None else {**result, "resources": self._fixed_resources + result["resources"]}
 
     async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         return _complete(ctx, {"resourceTemplates": self._templates})
@@ -112,21 +111,20 @@ class _Handlers:
 
     async def _from_library(
         self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None, cursor: str | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx))
         try:
-            result, fresh = await library_json.answer(self._app.library, method, cursor, request)
+            result, caching = await library_json.answer(self._app.library, method, cursor, request)
         except Refused as refused:
-            code = library_json.error_code(refused)
-            raise MCPError(code=code, message=str(refused), data=refused.data or None) from None
-        return _complete(ctx, {**result, **fresh})
+            raise wire.mcp_error(refused) from None
+        return _complete(ctx, {**result, **caching})
 
     def _caller(self, ctx: Context) -> Caller:
         return ctx.request.scope[CALLER_KEY] if ctx.request is not None else self._app.local_caller
 
 
-def _complete(ctx: Context, result: dict[str, Any]) -> dict[str, Any]:
-    """The result of a request, as its era marks one that asks for nothing more."""
+def _complete(ctx: Context, result: JsonObject) -> JsonObject:
+    """Marks a result as complete where the protocol version has a field for it."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         result["resultType"] = "complete"
     return result
@@ -153,7 +151,7 @@ async def serve_stdio(app: App) -> None:
 class HttpFront:
     """An ASGI application that serves an app at `/mcp`, with Origin, Host and token checks on.
 
-    Whoever mounts it enters its `lifespan` first.
+    Enter its `lifespan` before it is called.
     """
 
     def __init__(self, app: App) -> None:
@@ -165,15 +163,15 @@ class HttpFront:
         return self._inner.router.lifespan_context(self._inner)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say who calls, before the protocol is looked at."""
+        """Find out who calls, then hand the request to the SDK."""
         caller = await http_caller(self._app, scope, Headers(scope=scope).get("authorization", ""))
         if caller is None:
             return await refuse(send)
         scope[CALLER_KEY] = caller
-        # Space around a header's value is no part of it (RFC 9110, 5.5), but some gets here, and the SDK compares it.
+        # Space around the value of a header does not belong to it (RFC 9110, 5.5), but the SDK would compare it.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if caller.user_id is not None:
-            # The SDK ties a session to the user who opened it; nobody else's token gets into it.
+            # The SDK binds a session to the user who opened it; no other user's token is accepted in it.
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
         return await self._inner(scope, receive, send)
 

@@ -1,4 +1,4 @@
-"""One write for each answer: uvicorn sends the head and the body of a response apart, and each costs a system call."""
+"""One write for each response: uvicorn writes its head and its body separately, and each costs a system call."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ _HEAD = b"HTTP/1."
 
 
 class CorkedTransport:
-    """Holds the head of a response back until the body follows, or the event loop has turned once."""
+    """Holds the head of a response back until the body follows, or for one turn of the event loop."""
 
     __slots__ = ("_held", "_loop", "_transport")
 
@@ -19,7 +19,7 @@ class CorkedTransport:
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes) -> None:
-        """Send, or wait for what follows."""
+        """Send data, or hold it back where it is the head of a response."""
         if self._held is not None:
             data, self._held = self._held + data, None
         elif data.startswith(_HEAD):
@@ -34,7 +34,7 @@ class CorkedTransport:
             self._transport.write(data)
 
     def close(self) -> None:
-        """Send what is held, then close."""
+        """Send what is held back, then close."""
         self._flush()
         self._transport.close()
 
@@ -43,8 +43,8 @@ class CorkedTransport:
 
 
 class CorkedProtocol(HttpToolsProtocol):
-    """uvicorn's own protocol on such a transport."""
+    """uvicorn's protocol on a corked transport."""
 
     def connection_made(self, transport: Any) -> None:
-        """Put the cork on."""
+        """Use a corked transport."""
         super().connection_made(CorkedTransport(transport))  # pyright: ignore[reportArgumentType]

@@ -1,7 +1,6 @@
 """Several apps on one HTTP port, with a page that shows them, health and metrics."""
 
 import errno
-import importlib
 import importlib.util
 import signal
 import socket
@@ -9,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,9 +19,13 @@ from starlette.routing import Route
 from mcp_core.app import App
 from mcp_core.errors import CannotStart
 from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site.page import render_page, terminal_text
 from mcp_core.settings import Settings
 from mcp_core.telemetry import prometheus
+
+if TYPE_CHECKING:
+    from mcp_core.hosts.sdk.server import HttpFront
 
 _BACKLOG = 2048
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -30,26 +33,26 @@ _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bo
 
 
 class Site:
-    """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the pages around them.
+    """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the pages.
 
-    Calls go straight to their app: a router would cost each of them as much as the call itself.
+    Requests go straight to their app: a router would cost each call as much as the call itself.
     """
 
-    def __init__(self, apps: Sequence[App], base_url: str, greet: Callable[[], object] | None = None) -> None:
-        """`greet` is called when all apps are open."""
+    def __init__(self, apps: Sequence[App], base_url: str, on_open: Callable[[], object] | None = None) -> None:
+        """`on_open` is called when all apps are open."""
         fronts = {app.name: _front(app) for app in apps}
         self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
         if len(apps) == 1:
             self._fronts["/mcp"] = ("", fronts[apps[0].name])
-        self._opening = list(fronts.values())
-        self._greet = greet
-        self._failure: str | None = None
+        self._lifespans = [front.lifespan for front in fronts.values()]
+        self._on_open = on_open
+        self._start_error: str | None = None
         self.pages = _pages(apps, base_url, self._lifespan)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
         if scope["type"] == "lifespan":
-            return await self.pages(scope, receive, lambda message: send(self._in_words(message)))
+            return await self.pages(scope, receive, lambda message: send(self._explain(message)))
         if front is None or scope["type"] != "http":
             return await self.pages(scope, receive, send)
         scope["root_path"] = root
@@ -59,19 +62,19 @@ class Site:
     async def _lifespan(self, _: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             try:
-                for front in self._opening:
-                    await stack.enter_async_context(front.lifespan())
+                for lifespan in self._lifespans:
+                    await stack.enter_async_context(lifespan())
             except CannotStart as error:
-                self._failure = str(error)
+                self._start_error = str(error)
                 raise
-            if self._greet is not None:
-                self._greet()
+            if self._on_open is not None:
+                self._on_open()
             yield
 
-    def _in_words(self, message: Any) -> Any:
-        """What is missing, instead of the stack that led there."""
-        failed = self._failure is not None and message["type"] == "lifespan.startup.failed"
-        return {**message, "message": self._failure} if failed else message
+    def _explain(self, message: Any) -> Any:
+        """Puts the reason of a failed start in place of its stack trace."""
+        failed = self._start_error is not None and message["type"] == "lifespan.startup.failed"
+        return {**message, "message": self._start_error} if failed else message
 
 
 def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], Any]) -> Starlette:
@@ -88,34 +91,40 @@ def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], A
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-def _front(app: App) -> Any:
-    """What answers at an app's address. The SDK is loaded only where it is asked for."""
+def _front(app: App) -> "HttpLane | HttpFront":
+    """The application at an app's address."""
     if app.settings.lane == "fast":
         return HttpLane(app)
-    return importlib.import_module("mcp_core.hosts.sdk.server").HttpFront(app)
+    with loading_sdk():
+        from mcp_core.hosts.sdk.server import HttpFront  # noqa: PLC0415 - 450 ms, and the fast lane is the default
+    return HttpFront(app)
 
 
 def serve_http(apps: Sequence[App], settings: Settings) -> None:
-    """Serve until told to stop."""
-    _refuse_open_doors(apps, settings)
-    listener = _listen(settings)
-    host, port = listener.getsockname()[:2]
-    shown = settings.host if settings.host not in _EVERYWHERE else host
-    base_url = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}"
+    """Serve until a signal stops the process."""
+    _refuse_open_server(apps, settings)
+    with _listen(settings) as listener:
+        base_url = _base_url(settings, listener)
 
-    def greet() -> None:
-        sys.stderr.write(terminal_text(apps, base_url) + "\n")
-        sys.stderr.flush()
+        def print_addresses() -> None:
+            sys.stderr.write(terminal_text(apps, base_url) + "\n")
+            sys.stderr.flush()
 
-    config = uvicorn.Config(Site(apps, base_url, greet), timeout_graceful_shutdown=5, **uvicorn_options())
-    server = _Server(config)
-    server.run(sockets=[listener])
+        site = Site(apps, base_url, print_addresses)
+        server = _Server(uvicorn.Config(site, timeout_graceful_shutdown=5, **uvicorn_options()))
+        server.run(sockets=[listener])
     if server.interrupted:
         raise KeyboardInterrupt
 
 
+def _base_url(settings: Settings, listener: socket.socket) -> str:
+    address, port = listener.getsockname()[:2]
+    host = settings.host if settings.host not in _EVERYWHERE else address
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 class _Server(uvicorn.Server):
-    """Remembers Ctrl+C, which uvicorn raises again at the end, where an event loop that closes may miss it."""
+    """Remembers Ctrl+C: uvicorn raises it again at the end, where a closing event loop may lose it."""
 
     interrupted = False
 
@@ -125,15 +134,17 @@ class _Server(uvicorn.Server):
 
 
 def uvicorn_options() -> dict[str, Any]:
-    """How uvicorn serves us: quietly, without web sockets, and believing no header about where a caller sits."""
+    """Options for uvicorn: no logs, no web sockets, and no trust in headers that name the caller's address."""
     options: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "proxy_headers": False}
     if importlib.util.find_spec("httptools") is not None:
-        options["http"] = importlib.import_module("mcp_core.hosts.site.corked").CorkedProtocol
+        from mcp_core.hosts.site.corked import CorkedProtocol  # noqa: PLC0415 - needs httptools, an extra
+
+        options["http"] = CorkedProtocol
     return options
 
 
-def _refuse_open_doors(apps: Sequence[App], settings: Settings) -> None:
-    """Everyone on the network, with every permission: not by accident."""
+def _refuse_open_server(apps: Sequence[App], settings: Settings) -> None:
+    """A server must not give everyone on the network every permission by accident."""
     if settings.host in _LOOPBACK or settings.grants is not None or all(app.verifier for app in apps):
         return
     raise SystemExit(
@@ -144,12 +155,12 @@ def _refuse_open_doors(apps: Sequence[App], settings: Settings) -> None:
 
 def _listen(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # Named TCP, so that asyncio turns Nagle's algorithm off: it would hold each answer back for 40 ms.
+    # With TCP named, asyncio turns Nagle's algorithm off, which would delay each response by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
-        # From here on clients may connect: whoever reads the printed address can use it at once.
+        # Clients can connect from here on, so the address works as soon as it is printed.
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()

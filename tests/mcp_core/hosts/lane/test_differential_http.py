@@ -294,7 +294,7 @@ def last_message(kind: str, body: bytes) -> Any:
 
 @asynccontextmanager
 async def both_sides(tokens: StaticTokens) -> AsyncIterator[tuple[Side, Side, list[int]]]:
-    """The lane, the SDK, and how often the lane asked the SDK underneath it."""
+    """The lane, the SDK, and how often the lane handed a request to its SDK."""
     fronts = []
     for make in (HttpLane, HttpFront):
         app = messages.built()
@@ -302,13 +302,13 @@ async def both_sides(tokens: StaticTokens) -> AsyncIterator[tuple[Side, Side, li
         fronts.append(make(app))
     lane, sdk = fronts
     passed_on: list[int] = []
-    application = lane._underneath.application
+    application = lane._sdk.application
 
     async def spy() -> Any:
         passed_on.append(1)
         return await application()
 
-    lane._underneath.application = spy
+    lane._sdk.application = spy
     async with lane.lifespan(), sdk.lifespan():
         sides = Side(lane), Side(sdk)
         for side in sides:

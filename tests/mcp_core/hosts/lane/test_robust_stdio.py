@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from mcp_core import Settings
+from mcp_core.hosts.lane import pipe as lane_pipe
 from mcp_core.hosts.lane import stdio as lane_stdio
 from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.lane.stdio import StdioConnection
@@ -151,11 +152,11 @@ async def test_a_person_s_answer_is_heard_behind_a_thousand_calls():
     assert (answer["id"], data(answer)) == ("asks", "wiped")
 
 
-@pytest.mark.parametrize(("most", "size"), [("MOST_WAITING", 2), ("MOST_WAITING_BYTES", 250)])
+@pytest.mark.parametrize(("most", "size"), [("MAX_WAITING", 2), ("MAX_WAITING_BYTES", 250)])
 async def test_only_so_many_calls_wait_and_then_the_next_line_does(
     monkeypatch: pytest.MonkeyPatch, most: str, size: int
 ):
-    monkeypatch.setattr(lane_stdio, "MOST_CALLS", 1)
+    monkeypatch.setattr(lane_stdio, "MAX_CALLS", 1)
     monkeypatch.setattr(lane_stdio, most, size)
     written: list[bytes] = []
 
@@ -173,12 +174,12 @@ async def test_only_so_many_calls_wait_and_then_the_next_line_does(
         reading = asyncio.ensure_future(read())
         done, _ = await asyncio.wait({reading}, timeout=0)
         assert not done
-        assert [waiting.id for waiting in connection._waiting] == [2, 3, 4]
+        assert [waiting.request.id for waiting in connection._waiting] == [2, 3, 4]
         (running,) = connection._running
         running.cancel()
         async with asyncio.timeout(5):
             await reading
-        assert [waiting.id for waiting in connection._waiting] == [3]
+        assert [waiting.request.id for waiting in connection._waiting] == [3]
         await connection.close()
     assert [json.loads(line)["id"] for line in written] == [0]
 
@@ -224,7 +225,7 @@ async def test_what_was_asked_before_the_end_of_the_input_is_answered():
 
 async def test_the_server_does_not_end_before_the_client_has_read_all():
     source, sink = os.pipe()
-    output = await lane_stdio._writer(sink)
+    output = await lane_pipe.open_output(sink)
     output.write(b"x" * 100_000)  # more than a pipe holds, and not so much that the server would hold back
 
     async def no_lines() -> AsyncIterator[bytes]:

@@ -7,7 +7,8 @@ import pytest
 from toolcharter_examples import hello
 
 from mcp_core import Settings
-from mcp_core.hosts.lane.methods import Lane, Peer, Unusual
+from mcp_core.hosts.lane.methods import Lane, NotHandled
+from mcp_core.hosts.protocol import Peer
 from mcp_core.hosts.sdk.server import build_server
 from tests.mcp_core.hosts.lane import messages
 
@@ -37,7 +38,7 @@ async def test_prompts_are_announced_only_where_there_are_some():
 @pytest.mark.parametrize("method", ["prompts/list", "prompts/get"])
 async def test_a_server_without_prompts_does_not_know_their_methods(method: str, modern: bool):
     lane = Lane(hello.build(Settings()))
-    with pytest.raises(Unusual):
+    with pytest.raises(NotHandled):
         await lane.answer(method, {"name": "x"}, Peer(lane.app.local_caller, modern=modern))
 
 

@@ -16,7 +16,7 @@ from toolcharter_examples import demo
 
 from mcp_core import App, Settings
 from mcp_core.hosts.sdk.server import build_server
-from mcp_core.hosts.site.server import Site, _listen, _refuse_open_doors, serve_http
+from mcp_core.hosts.site.server import Site, _listen, _refuse_open_server, serve_http
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
 SPANS = """
@@ -74,7 +74,7 @@ def test_a_server_for_everyone_starts_with_grants_or_tokens(tmp_path):
     tokens = tmp_path / "tokens.json"
     tokens.write_text('{"t": {"user": "ann", "grants": []}}')
     for settings in (Settings(host="0.0.0.0", grants=()), Settings(host="0.0.0.0", tokens=tokens)):
-        _refuse_open_doors([demo.build(settings)], settings)
+        _refuse_open_server([demo.build(settings)], settings)
 
 
 def test_one_server_without_tokens_is_enough_to_refuse(tmp_path):
@@ -82,7 +82,7 @@ def test_one_server_without_tokens_is_enough_to_refuse(tmp_path):
     tokens.write_text('{"t": {"user": "ann", "grants": []}}')
     guarded, open_to_all = Settings(host="0.0.0.0", tokens=tokens), Settings(host="0.0.0.0")
     with pytest.raises(SystemExit, match="Refusing to listen"):
-        _refuse_open_doors([demo.build(guarded), demo.build(open_to_all)], guarded)
+        _refuse_open_server([demo.build(guarded), demo.build(open_to_all)], guarded)
 
 
 def test_a_port_in_use_is_named():

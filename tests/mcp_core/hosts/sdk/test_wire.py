@@ -64,5 +64,5 @@ async def test_only_a_plain_yes_is_a_yes():
         {"action": "accept", "content": {"confirm": True}},
         None,
     ]
-    assert [wire.agreed(answer) for answer in answers] == [False] * len(answers)
-    assert wire.agreed(types.ElicitResult(action="accept", content={"confirm": True}))
+    assert [wire.is_accepted(answer) for answer in answers] == [False] * len(answers)
+    assert wire.is_accepted(types.ElicitResult(action="accept", content={"confirm": True}))

@@ -1,0 +1,95 @@
+"""JSON-RPC messages as the fast lane reads and writes them."""
+
+import json
+from typing import Any, NamedTuple, cast
+
+from pydantic_core import from_json
+
+from mcp_core import json_text
+from mcp_core.hosts.protocol import RpcError
+from mcp_core.json_text import JsonObject
+
+
+class RpcRequest(NamedTuple):
+    """A well-formed request."""
+
+    id: str | int
+    method: str
+    params: JsonObject
+
+
+def decode(text: bytes) -> Any:
+    """A JSON text as the SDK reads it. Raises ValueError."""
+    return from_json(text)
+
+
+def parse_request(message: Any) -> RpcRequest | None:
+    """The request that a decoded message is; None where it is not a well-formed request."""
+    if not is_json_rpc(message):
+        return None
+    method, request_id, params = message.get("method"), message.get("id"), message.get("params")
+    if type(method) is not str or type(request_id) not in (str, int) or not isinstance(params, dict | None):
+        return None
+    return RpcRequest(cast(str | int, request_id), method, cast(JsonObject, params or {}))
+
+
+def is_json_rpc(message: Any) -> bool:
+    """Whether a decoded text is one JSON-RPC 2.0 object. What kind of message it is, is not checked."""
+    return isinstance(message, dict) and cast(JsonObject, message).get("jsonrpc") == "2.0"
+
+
+def is_message(message: Any) -> bool:
+    """Whether a decoded text is a request, a notification or a response."""
+    if not is_json_rpc(message):
+        return False
+    fields = cast(JsonObject, message)
+    if type(fields.get("method")) is str and isinstance(fields.get("params"), dict | None):
+        return True
+    if type(fields.get("id")) in (str, int) and isinstance(fields.get("result"), dict):
+        return True
+    return "id" in fields and type(fields["id"]) in (str, int, type(None)) and _is_error(fields.get("error"))
+
+
+def _is_error(error: Any) -> bool:
+    return isinstance(error, dict) and type(error.get("code")) is int and type(error.get("message")) is str  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+
+
+def result_message(request_id: str | int, result: str) -> bytes:
+    """A response with a result that is JSON already."""
+    return f'{{"jsonrpc":"2.0","id":{_id_text(request_id)},"result":{result}}}'.encode("utf-8", "replace")
+
+
+def error_message(request_id: str | int | None, error: RpcError) -> bytes:
+    """A response with an error."""
+    return f'{{"jsonrpc":"2.0","id":{_id_text(request_id)},"error":{error.to_text()}}}'.encode("utf-8", "replace")
+
+
+def _id_text(request_id: str | int | None) -> str:
+    return str(request_id) if type(request_id) is int else json.dumps(request_id)
+
+
+def request_message(request_id: str, method: str, params: JsonObject) -> bytes:
+    """A request from the server to the client."""
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    return json_text.to_text(message).encode()
+
+
+# --- progress ----------------------------------------------------------------------------------------------
+
+
+def progress_token(params: JsonObject) -> str | int | None:
+    """The token under which the client wants progress notifications."""
+    meta = params.get("_meta")
+    token = cast(JsonObject, meta).get("progressToken") if isinstance(meta, dict) else None
+    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
+
+
+def progress_message(token: str | int, done: float, total: float | None, message: str | None) -> bytes:
+    """A progress notification."""
+    params: JsonObject = {"progressToken": token, "progress": done}
+    if total is not None:
+        params["total"] = total
+    if message is not None:
+        params["message"] = message
+    notification = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+    return json_text.to_text(notification).encode()

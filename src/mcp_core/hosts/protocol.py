@@ -1,0 +1,163 @@
+"""What all hosts share of MCP: versions, error codes, metadata keys, the confirmation form, and the client.
+
+A host makes a `Peer` of what it knows about its client. The peer makes the `Request` that the pipeline takes.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, cast
+from urllib.parse import unquote
+
+from mcp_core import json_text
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Ask, Reply, Request
+from mcp_core.context import ListFolders, ReportProgress
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
+from mcp_core.json_text import JsonObject
+
+MODERN = "2026-07-28"
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+LATEST_HANDSHAKE = HANDSHAKES[-1]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+REQUEST_CANCELLED = -32800
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+
+_PREFIX = "io.modelcontextprotocol/"
+VERSION_KEY = _PREFIX + "protocolVersion"
+CAPABILITIES_KEY = _PREFIX + "clientCapabilities"
+CLIENT_KEY = _PREFIX + "clientInfo"
+SERVER_KEY = _PREFIX + "serverInfo"
+
+CONFIRM = "confirm"
+CONFIRM_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        CONFIRM: {"type": "boolean", "title": "Yes, go ahead", "description": "Whether the action may be carried out."}
+    },
+    "required": [CONFIRM],
+}
+
+_FILE_SCHEME = "file://"
+
+
+# --- errors ------------------------------------------------------------------------------------------------
+
+
+class RpcError(Exception):
+    """A protocol error."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+
+    def to_text(self) -> str:
+        """The error object as JSON."""
+        fields: JsonObject = {"code": self.code, "message": self.message}
+        return json_text.to_text(fields if self.data is None else fields | {"data": self.data})
+
+
+def invalid_params() -> RpcError:
+    """The error for parameters of the wrong shape, worded as the SDK words it."""
+    return RpcError(INVALID_PARAMS, "Invalid request parameters", "")
+
+
+def method_not_found(method: str) -> RpcError:
+    """The error for a method that is not served, worded as the SDK words it."""
+    return RpcError(METHOD_NOT_FOUND, "Method not found", method)
+
+
+def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refused) -> RpcError:
+    """The error for a request that the app left to its host to answer."""
+    if isinstance(error, UnknownTool):
+        return RpcError(INVALID_PARAMS, str(error), {"nearest": list(error.nearest)})
+    if isinstance(error, ForgedReply):
+        # Worded as the SDK words it. A client may read the reason; an agent can do nothing about it.
+        return RpcError(INVALID_PARAMS, "Invalid or expired requestState", {"reason": "invalid_request_state"})
+    if isinstance(error, ElicitationUnsupported):
+        return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {"form": {}}}})
+    code = INTERNAL_ERROR if error.kind == "system" else INVALID_PARAMS
+    return RpcError(code, str(error), error.data or None)
+
+
+# --- the client --------------------------------------------------------------------------------------------
+
+
+class Peer(NamedTuple):
+    """What a host knows about the client that sends a request."""
+
+    caller: Caller
+    modern: bool
+    """Whether it speaks the stateless protocol, not one with a handshake."""
+    agent_id: str = "unknown"
+    agent_version: str = "unknown"
+    session_id: str | None = None
+    can_elicit: bool = False
+    ask: Ask | None = None
+    progress: ReportProgress | None = None
+    folders: ListFolders | None = None
+    headers: Mapping[str, str] | None = None
+    """Trace and correlation ids, where the transport carries them outside the message."""
+
+    def request(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        meta: Mapping[str, Any],
+        *,
+        asks: bool = False,
+        reply: Reply | None = None,
+    ) -> Request:
+        """The request for a tool, prompt or resource. `asks` says whether the tool asks the person to confirm."""
+        can_elicit = asks and self.can_elicit
+        return Request(
+            tool=name,
+            arguments=arguments or {},
+            caller=self.caller,
+            agent_id=self.agent_id,
+            agent_version=self.agent_version,
+            session_id=self.session_id,
+            meta={**self.headers, **meta} if self.headers else meta,
+            progress=self.progress,
+            folders=self.folders,
+            ask=self.ask if can_elicit and not self.modern else None,
+            can_return_questions=can_elicit and self.modern,
+            must_declare=self.modern,
+            reply=reply,
+        )
+
+
+def supports_forms(capabilities: Any) -> bool:
+    """Whether a client shows forms. One that names no mode does; one that names only URLs does not."""
+    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(elicitation, dict):
+        return False
+    modes = cast(JsonObject, elicitation)
+    return modes.get("form") is not None or modes.get("url") is None
+
+
+def supports_roots(capabilities: Any) -> bool:
+    """Whether a client can list the folders that it works in."""
+    return isinstance(capabilities, dict) and cast(JsonObject, capabilities).get("roots") is not None
+
+
+def local_folders(root_uris: Iterable[str]) -> tuple[str, ...]:
+    """The folders of this machine among a client's roots."""
+    return tuple(unquote(uri.removeprefix(_FILE_SCHEME)) for uri in root_uris if uri.startswith(f"{_FILE_SCHEME}/"))
+
+
+def client_identity(client_info: Any) -> tuple[str, str]:
+    """The name and version of a client."""
+    fields = cast(JsonObject, client_info) if isinstance(client_info, dict) else {}
+    return fields.get("name", "unknown"), fields.get("version", "unknown")
+
+
+def is_accepted(elicit_result: Any) -> bool:
+    """Whether the person agreed. Only an accepted form with a true value counts."""
+    fields = cast(JsonObject, elicit_result) if isinstance(elicit_result, dict) else {}
+    content = fields.get("content")
+    return fields.get("action") == "accept" and isinstance(content, dict) and content.get(CONFIRM) is True  # pyright: ignore[reportUnknownMemberType]
