@@ -21,7 +21,7 @@ MCP_TODO = Path(sys.executable).with_name("mcp-todo")
 INSTRUCTIONS = """
 You keep the todo list of one person, whose user_id is {user}.
 Look up the id of a task with list_tasks before you change it.
-When a tool answers with an error, say so in plain words, or mend the call and try again.
+When a tool answers with an error, say so in plain words, or correct the call and try again.
 """
 
 
