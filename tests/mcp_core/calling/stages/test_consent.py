@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_core import Answer, App, Caller, Question, Request, Settings
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
-from mcp_core.errors import CannotAsk, ForgedReply
+from mcp_core.errors import ElicitationUnsupported, ForgedReply
 from tests.mcp_core.declared import Number, Text, mutation
 
 ANN = Caller("user:ann", grants=frozenset({"*"}))
@@ -262,7 +262,7 @@ async def test_a_client_that_cannot_ask_is_refused_where_a_confirmation_is_requi
 async def test_a_client_that_should_have_declared_that_it_can_ask_is_left_to_the_host_and_recorded_once(log):
     deleted: list[str] = []
     async with build(deleted) as app:
-        with pytest.raises(CannotAsk, match="'delete' runs only after the user has confirmed it"):
+        with pytest.raises(ElicitationUnsupported, match="'delete' runs only after the user has confirmed it"):
             await app.run(Request("delete", DELETE, ANN, must_declare=True))
     assert deleted == []
     assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
