@@ -11,14 +11,16 @@ from mcp_core.calling.bound import PerCall
 from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
-from mcp_core.calling.render import Format
+from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.meta import declared_meta
 from mcp_core.declare.naming import Naming
+from mcp_core.declare.output import value_schema
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
+from mcp_core.declare.schema import JsonSchema
 from mcp_core.declare.spec import ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
@@ -220,6 +222,7 @@ class App:
             title=spec.title,
             description=describe(spec, self.descriptions),
             input_schema=spec.input_schema,
+            output_schema=self._output_schema(spec),
             annotations={
                 "readOnlyHint": spec.reads_only,
                 "destructiveHint": spec.destructive,
@@ -228,6 +231,11 @@ class App:
             },
             meta=declared_meta(spec),
         )
+
+    def _output_schema(self, spec: ToolSpec) -> JsonSchema | None:
+        if not self.policy.structured:
+            return None
+        return answer_schema(value_schema(spec.signature.returns), self.policy.format)
 
 
 def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:

@@ -1,9 +1,10 @@
 """The five tools. contracts/mcp-todo.json holds what an agent sees of them, word for word."""
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
 
 from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, Tasks
 from toolcharter import Example, InvalidArguments, Need, NotFound, ToolContext, tool

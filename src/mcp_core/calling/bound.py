@@ -4,17 +4,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast, get_args, get_origin
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter
+from pydantic import BaseModel
 from pydantic_core import SchemaValidator
 
+from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.context import ToolContext
+from mcp_core.declare.output import type_adapter, value_schema
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
 from mcp_core.declare.spec import ResponseTime, ToolSpec
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
-from mcp_core.tool_result import ToolResult
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
 
@@ -42,6 +43,8 @@ class BoundTool:
     invoke: Invoke
     validator: SchemaValidator
     returns: SchemaValidator | None
+    structured: Structured | None
+    """How the answer is structured, where its schema is published. A success must then match the annotation."""
     deadline: float
     cache_ttl: float | None
     forgets: tuple[str, ...]
@@ -58,6 +61,7 @@ def bind(
     deadlines: Mapping[ResponseTime, float],
     *,
     promises: bool = True,
+    structured_format: Format | None = None,
 ) -> BoundTool:
     """Make a tool ready to run. A need that nothing provides is refused here, not during a call.
 
@@ -74,7 +78,8 @@ def bind(
         final_name=final_name,
         invoke=_invoker(spec, resources),
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
-        returns=_return_validator(spec.signature.returns) if promises else None,
+        returns=_return_validator(spec) if promises else None,
+        structured=_structured(spec, structured_format) if structured_format else None,
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
@@ -157,16 +162,11 @@ def _in_a_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     return run
 
 
-def _return_validator(annotation: Any) -> SchemaValidator | None:
+def _structured(spec: ToolSpec, format: Format) -> Structured:
+    return structured_form(value_schema(spec.signature.returns), format)
+
+
+def _return_validator(spec: ToolSpec) -> SchemaValidator | None:
     """What checks a handler's value against its own annotation; None where there is nothing to check."""
-    if get_origin(annotation) in (Result, ToolResult):
-        annotation = get_args(annotation)[0]
-    if annotation in (Any, None, type(None), Result, ToolResult) or isinstance(annotation, TypeVar):
-        return None
-    # A model, dataclass or TypedDict brings its own configuration, and takes no other.
-    for config in (ConfigDict(arbitrary_types_allowed=True), None):
-        try:
-            return cast(SchemaValidator, TypeAdapter(annotation, config=config).validator)
-        except PydanticUserError:
-            continue
-    return None
+    adapter = type_adapter(spec.signature.returns)
+    return cast(SchemaValidator, adapter.validator) if adapter else None

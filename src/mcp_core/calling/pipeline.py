@@ -66,8 +66,9 @@ class Pipeline:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
         self._names = registry.final_names() if policy.format == "hints" else None
+        published = policy.format if policy.structured else None
         self._tools = {
-            final: bind(registry.resolve(final), final, resources, policy.deadlines)
+            final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)
             for final in registry.final_names().values()
         }
 
@@ -89,9 +90,8 @@ class Pipeline:
                     raise trail.error
                 if isinstance(body, Question):
                     return body
-                answer = render(
-                    body, self._policy.format, self._metadata(call, trail, started), structured=self._policy.structured
-                )
+                metadata = self._metadata(call, trail, started)
+                answer = render(body, self._policy.format, metadata, structured=tool.structured)
                 trail.size = len(answer.text)
                 return answer
             finally:

@@ -13,19 +13,51 @@ from typing import Any, Literal
 from mcp_core import json_text
 from mcp_core.calling.records import Answer, Body
 from mcp_core.declare.meta import META
+from mcp_core.declare.schema import JsonSchema
 from mcp_core.tool_result import ToolMetadata
 
 Format = Literal["result", "bare", "hints"]
+Structured = Literal["as_is", "wrapped"]
+"""Structured content must be an object: a bare value that is none is put under `result`, as other servers do."""
 
 
-def render(body: Body, format: Format, metadata: ToolMetadata | None, *, structured: bool = False) -> Answer:
-    """The answer in the server's format."""
+def render(
+    body: Body, format: Format, metadata: ToolMetadata | None, *, structured: Structured | None = None
+) -> Answer:
+    """The answer in the server's format. A failure has no structured content: its schema is that of a success."""
     if format == "hints" and metadata is not None:
         text = _hints(body, metadata)
     else:
         text = _bare(body) if format == "bare" else _result(body)
     meta = _meta(body) if format == "bare" else None
-    return Answer(text, body.failure is not None, json.loads(text) if structured else None, meta)
+    failed = body.failure is not None
+    content = json.loads(text) if structured and not failed else None
+    return Answer(text, failed, {"result": content} if structured == "wrapped" and not failed else content, meta)
+
+
+def structured_form(value: JsonSchema, format: Format) -> Structured:
+    """How a value of that schema is answered: a bare one that need not be an object is put under `result`."""
+    return "wrapped" if format == "bare" and value.get("type") != "object" else "as_is"
+
+
+def answer_schema(value: JsonSchema, format: Format) -> JsonSchema:
+    """The schema of the structured content of a success, from that of the value."""
+    if format == "bare":
+        return _object({"result": value}, "result") if structured_form(value, format) == "wrapped" else value
+    channels: JsonSchema = {
+        "message": {"type": "string", "description": "For the person."},
+        "instruction": {"type": "string", "description": "For the agent."},
+    }
+    if format == "result":
+        return _object({"success": {"type": "boolean"}, "value": value, **channels}, "success")
+    hints = {"type": "object", "description": "What to do next, and how sure that is."}
+    metadata = {"type": "object", "description": "How and when the answer was made."}
+    fields = {"data": value, **channels, "agentHints": hints, "metadata": metadata}
+    return _object(fields, "data", "agentHints", "metadata")
+
+
+def _object(properties: JsonSchema, *required: str) -> JsonSchema:
+    return {"type": "object", "properties": properties, "required": list(required)}
 
 
 def _channels(body: Body) -> str:

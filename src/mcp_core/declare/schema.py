@@ -5,9 +5,10 @@ A handler takes one argument model, or plain type hints; the agent sees a flat l
 
 import inspect
 import itertools
+import sys
 import typing
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
@@ -58,6 +59,7 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
         hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError) as error:
         raise UnreadableSignature(f"has a type hint that cannot be resolved ({error}); import the type") from error
+    _check_typed_dicts(hints.values())
     context: str | None = None
     host_context: str | None = None
     needs: dict[str, Any] = {}
@@ -85,6 +87,15 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
         is_async=inspect.iscoroutinefunction(function),
         host_context=host_context,
     )
+
+
+def _check_typed_dicts(annotations: Iterable[Any]) -> None:
+    """Pydantic cannot read a `typing.TypedDict` before Python 3.12, and values would go unchecked."""
+    if sys.version_info >= (3, 12):
+        return
+    for kind in (kind for annotation in annotations for kind in _types_in(annotation)):
+        if typing.is_typeddict(kind):
+            raise UnreadableSignature(f"uses {kind.__name__}, a typing.TypedDict; import it from typing_extensions")
 
 
 def _is_host_context(annotation: Any) -> bool:
@@ -200,11 +211,15 @@ def _models_in(model: type[BaseModel]) -> list[type[BaseModel]]:
 # --- JSON Schema -------------------------------------------------------------------------------------------
 
 
-class _Plain(GenerateJsonSchema):
-    """Without titles, which repeat the names, and without `null` where leaving it out means the same."""
+class OutputSchemaGenerator(GenerateJsonSchema):
+    """Without titles, which repeat the names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic names it
         return False
+
+
+class _InputSchemaGenerator(OutputSchemaGenerator):
+    """Also without `null` where leaving an argument out means the same."""
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         inner: Any = schema["schema"]
@@ -218,7 +233,10 @@ class _Plain(GenerateJsonSchema):
 
 def json_schema(model: type[BaseModel]) -> JsonSchema:
     """The input schema of a model: one flat object, references written out."""
-    return _clean_root(model.model_json_schema(schema_generator=_Plain, by_alias=True))
+    schema = inline_references(model.model_json_schema(schema_generator=_InputSchemaGenerator, by_alias=True))
+    schema.pop("description", None)
+    schema.setdefault("properties", {})
+    return schema
 
 
 def undescribed(schema: JsonSchema, path: str = "") -> Iterator[str]:
@@ -233,12 +251,10 @@ def undescribed(schema: JsonSchema, path: str = "") -> Iterator[str]:
             yield from undescribed(cast(JsonSchema, part), path)
 
 
-def _clean_root(schema: JsonSchema) -> JsonSchema:
+def inline_references(schema: JsonSchema) -> JsonSchema:
+    """The schema with every reference written out, and without titles."""
     definitions: JsonSchema = schema.pop("$defs", {})
-    schema = cast(JsonSchema, _inline(schema, definitions, ()))
-    schema.pop("description", None)
-    schema.setdefault("properties", {})
-    return schema
+    return cast(JsonSchema, _inline(schema, definitions, ()))
 
 
 def _inline(node: Any, definitions: JsonSchema, path: tuple[str, ...]) -> Any:

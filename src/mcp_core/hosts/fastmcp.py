@@ -180,6 +180,7 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
             title=listed.title,
             description=listed.description,
             parameters=dict(listed.input_schema),
+            output_schema=dict(listed.output_schema) if listed.output_schema else None,
             annotations=types.ToolAnnotations.model_validate(dict(listed.annotations)),
             meta=dict(listed.meta),
         )

@@ -1,3 +1,5 @@
+import sys
+import typing
 from datetime import date
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -420,3 +422,17 @@ def test_fields_without_a_description_are_found_at_any_depth():
         g: Point
 
     assert list(undescribed(json_schema(Wanted))) == ["a", "b.x", "c.x", "d.x", "e.x", "f.x"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic reads any TypedDict there")
+@pytest.mark.parametrize("place", ["argument", "return"])
+def test_a_typed_dict_that_pydantic_cannot_read_is_refused(place: str):
+    class Row(typing.TypedDict):
+        id: int
+
+    def count(rows: Any) -> Any:
+        return 1
+
+    count.__annotations__["rows" if place == "argument" else "return"] = list[Row] | None
+    with pytest.raises(UnreadableSignature, match=r"^uses Row, a typing\.TypedDict; import it from typing_extensions"):
+        read_signature(count)

@@ -28,7 +28,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, names: Names | None) -> Bod
         value, given = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
     elif raw is None:
         raise BrokenResult("returned None; return a value, or Result.ok() where there is nothing to say")
-    if tool.returns is not None and value is not None:
+    if tool.returns is not None and (value is not None or tool.structured is not None):
         _conforms(value, tool.returns)
     try:
         data = json_text.to_text(value)

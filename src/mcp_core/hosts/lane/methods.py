@@ -10,7 +10,7 @@ from json.encoder import encode_basestring as quoted
 from typing import cast
 
 from mcp_core import json_text
-from mcp_core.app import App, ListedTool
+from mcp_core.app import App
 from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
@@ -98,7 +98,7 @@ class Lane:
     def _lists(self) -> dict[str, JsonObject]:
         """The results that never change while the server runs, by method."""
         library = self.app.library
-        lists: dict[str, JsonObject] = {"tools/list": {"tools": [_tool(tool) for tool in self.app.list_tools()]}}
+        lists: dict[str, JsonObject] = {"tools/list": {"tools": [tool.to_wire() for tool in self.app.list_tools()]}}
         if not library.changes:
             lists["resources/list"] = {"resources": self._fixed_resources}
         templates = [library_json.template_fields(template) for template in library.templates]
@@ -194,15 +194,3 @@ def _reply(params: JsonObject) -> Reply | None:
     """The person's answer that came with a call."""
     state, responses = params.get("requestState"), cast(JsonObject, params.get("inputResponses") or {})
     return None if state is None else Reply(state, is_accepted(responses.get(CONFIRM)))
-
-
-def _tool(tool: ListedTool) -> JsonObject:
-    meta = {"_meta": dict(tool.meta)} if tool.meta else {}
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": dict(tool.input_schema),
-        "annotations": dict(tool.annotations),
-        **meta,
-    }

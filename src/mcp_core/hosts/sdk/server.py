@@ -136,6 +136,7 @@ def _tool(tool: ListedTool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=dict(tool.input_schema),
+        output_schema=dict(tool.output_schema) if tool.output_schema else None,
         annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
         _meta=dict(tool.meta) or None,
     )

@@ -1,0 +1,42 @@
+"""The schema of a tool's value, from the return annotation of its function."""
+
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
+
+from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
+from mcp_core.result import Result
+from mcp_core.tool_result import ToolResult
+
+
+def value_type(annotation: Any) -> Any:
+    """The type of the value, inside a `Result` or `ToolResult` too; Any where nothing is promised."""
+    if get_origin(annotation) in (Result, ToolResult):
+        annotation = get_args(annotation)[0]
+    return Any if annotation in (None, Result, ToolResult) or isinstance(annotation, TypeVar) else annotation
+
+
+def type_adapter(annotation: Any) -> TypeAdapter[Any] | None:
+    """What checks a value of that type and knows its schema; None where there is nothing to check."""
+    of = value_type(annotation)
+    if of is Any or of is type(None):
+        return None
+    # A model, dataclass or TypedDict brings its own configuration, and takes no other.
+    for config in (ConfigDict(arbitrary_types_allowed=True), None):
+        try:
+            return TypeAdapter(of, config=config)
+        except PydanticUserError:
+            continue
+    return None
+
+
+def value_schema(annotation: Any) -> JsonSchema:
+    """The schema of the value as it is answered; the empty one, which allows anything, where nothing is known."""
+    adapter = type_adapter(annotation)
+    if adapter is None:
+        return {}
+    try:
+        schema = adapter.json_schema(mode="serialization", by_alias=True, schema_generator=OutputSchemaGenerator)
+    except PydanticInvalidForJsonSchema:
+        return {}  # an object that turns itself into JSON
+    return inline_references(schema)
