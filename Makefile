@@ -12,9 +12,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 INSTALL := $(PIP) install --constraint constraints.txt
 INPUTS := pyproject.toml setup.py constraints.txt
 
-# Fails when a change of wording makes either offline selector worse by more than three points.
-SELECTION = $(BIN)/toolcharter evaluate todo --selector bm25,embedding --cases tests/data/todo_utterances.jsonl \
-	--baseline tests/data/todo_baseline.json
+# The servers of this project, and the example: whatever has an entry point.
+SERVERS = $(shell $(BIN)/python -c 'from toolcharter.targets import known; print(*known())')
+# Those whose selection of tools is measured. $(call SELECTION,NAME) fails when a change of wording makes either
+# offline selector worse by more than three points.
+MEASURED := $(patsubst tests/data/%_baseline.json,%,$(wildcard tests/data/*_baseline.json))
+SELECTION = $(BIN)/toolcharter evaluate $(1) --selector bm25,embedding --cases tests/data/$(1)_utterances.jsonl \
+	--baseline tests/data/$(1)_baseline.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench selection conformance docs lock clean
@@ -34,18 +38,16 @@ check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, ru
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 	$(BIN)/python docs/generate.py --check
-	$(BIN)/toolcharter verify demo --severity note
-	$(BIN)/toolcharter verify todo --severity note
-	$(BIN)/toolcharter verify guide --severity note
-	$(BIN)/toolcharter verify noema --severity note
+	for server in $(SERVERS); do $(BIN)/toolcharter verify $$server --severity note || exit 1; done
 	$(BIN)/toolcharter lock --check
-	$(SELECTION) --output /dev/null || { echo "See what is confused: make selection"; exit 1; }
+	$(foreach server,$(MEASURED),$(call SELECTION,$(server)) --output /dev/null || \
+		{ echo "See what is confused: make selection"; exit 1; };)
 
 bench: $(VENV)/.dev ## measure against bare servers; options: make bench ARGS="--help"
 	@$(BIN)/python -m bench $(ARGS)
 
-selection: $(VENV)/.dev ## how often the todo tools are found; after a deliberate change: make selection ARGS="--renew"
-	@$(SELECTION) $(ARGS)
+selection: $(VENV)/.dev ## how often the right tool is found; after a deliberate change: make selection ARGS="--renew"
+	@$(foreach server,$(MEASURED),$(call SELECTION,$(server)) $(ARGS) || exit 1;)
 
 conformance: $(VENV)/.dev ## run the official suite and two Node clients, write docs/conformance.md; needs npm
 	@$(BIN)/python -m tests.conformance.run

@@ -4,23 +4,28 @@
     python docs/generate.py --check    fail when something is out of date
 
 Whole pages: tools of every server, settings, metrics, commands, rules. In hand-written pages, whatever stands between
-`<!-- begin FILE -->` and `<!-- end -->` is the text of that file, or one of the tables made here.
+`<!-- begin FILE -->` and `<!-- end -->` is the text of that file, or one of the parts made here or by a server.
+
+A server is found by its entry point. It may have a module `docs` with
+
+    SETTINGS    its subclass of Settings
+    PARTS       what it makes for pages: a function that gives text, by the name after `begin`
 """
 
 import argparse
-import asyncio
 import contextlib
+import functools
 import importlib
+import importlib.util
 import io
-import json
 import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 from unittest import mock
 
 from pydantic.fields import FieldInfo
@@ -28,10 +33,6 @@ from pydantic.fields import FieldInfo
 from mcp_core import App, Settings, telemetry
 from mcp_core.declare.describe import full
 from mcp_core.settings import variable
-from mcp_guide.settings import GuideSettings
-from mcp_noema.app import build as build_noema
-from mcp_noema.model import World
-from mcp_noema.settings import NoemaSettings
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example
@@ -47,6 +48,28 @@ NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs
 INSERTED = re.compile(r"<!-- begin (\S+) -->\n.*?<!-- end -->", re.DOTALL)
 LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml", ".yml": "yaml"}
 PRECISION = ROOT / "docs/rules-precision.toml"
+
+
+class DocumentedServer(NamedTuple):
+    """A server, and what its module `docs` says of it."""
+
+    command: str
+    settings: type[Settings]
+    parts: Mapping[str, Callable[[], str]]
+
+
+@functools.cache
+def servers() -> tuple[DocumentedServer, ...]:
+    """All servers with an entry point. What a server need not say, it has from the framework."""
+    commands = {entry.value.partition(".")[0]: entry.name for entry in entry_points(group="console_scripts")}
+    found: list[DocumentedServer] = []
+    for entry in targets.known().values():
+        package = entry.value.partition(".")[0]
+        has_docs = importlib.util.find_spec(f"{package}.docs") is not None
+        docs = importlib.import_module(f"{package}.docs") if has_docs else None
+        settings, parts = getattr(docs, "SETTINGS", Settings), getattr(docs, "PARTS", {})
+        found.append(DocumentedServer(commands.get(package, entry.name), settings, parts))
+    return tuple(found)
 
 
 def tools_page(name: str) -> str:
@@ -104,13 +127,15 @@ def settings_page() -> str:
         "",
         *settings_table(Settings.model_fields),
     ]
-    for command, settings in (("mcp-guide", GuideSettings), ("mcp-noema", NoemaSettings)):
-        own = {name: field for name, field in settings.model_fields.items() if name not in Settings.model_fields}
+    for server in servers():
+        own = {name: field for name, field in server.settings.model_fields.items() if name not in Settings.model_fields}
+        if not own:
+            continue
         lines += [
             "",
-            f"## {command}",
+            f"## {server.command}",
             "",
-            f"`{command}` has {'this' if len(own) == 1 else 'these'} too.",
+            f"`{server.command}` has {'this' if len(own) == 1 else 'these'} too.",
             f"`toolcharter serve`, `call` and `tools` know {'it' if len(own) == 1 else 'them'} from the environment.",
             "",
             *settings_table(own),
@@ -261,55 +286,14 @@ def kinds_of_change() -> str:
     return "\n".join(lines).strip()
 
 
-LESSON: list[tuple[str, dict[str, Any]]] = [
-    ("create-deck", {"name": "Languages::French"}),
-    (
-        "create-notes",
-        {
-            "deckId": "deck_2",
-            "notes": [
-                {"front": "the cheese", "back": "le fromage", "kind": "basic-reversed"},
-                {"front": "{{c1::Paris}} is the capital of {{c2::France}}.", "kind": "cloze"},
-            ],
-        },
-    ),
-    ("review-next-card", {"deckId": "deck_2"}),
-    ("review-card", {"cardId": "card_1", "deckId": "deck_2", "grade": "good", "timeTakenMs": 4200}),
-]
-
-
-def noema_session() -> str:
-    """The first minutes with the learning server: calls, the parts of the answers that matter, and what to do next."""
-    morning = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-    app = build_noema(Settings(db="sqlite:///:memory:", deadline=60), World(lambda: morning))
-
-    async def learn() -> list[str]:
-        lines: list[str] = []
-        async with app:
-            for name, arguments in LESSON:
-                answer = json.loads((await app.call(name, arguments)).text)
-                hints = answer["agentHints"]
-                data = {key: value for key, value in answer["data"].items() if key not in ("preset", "description")}
-                lines += [f"-> {name} {_line(arguments)}", f"<- {_line(data)}"]
-                lines += [
-                    f"   next: {step['action']} {_line(step.get('data', {}))}" for step in hints["suggestedNextActions"]
-                ]
-                lines += [f"   {hints['reasoning']}", ""]
-        return lines
-
-    return "\n".join(["```text", *asyncio.run(learn())[:-1], "```"])
-
-
-def _line(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-TABLES = {"kinds-of-change": kinds_of_change, "noema-session": noema_session}
+PARTS: dict[str, Callable[[], str]] = {"kinds-of-change": kinds_of_change}
+for server in servers():
+    PARTS |= server.parts
 
 
 def insertion(found: re.Match[str]) -> str:
-    if found[1] in TABLES:
-        return f"<!-- begin {found[1]} -->\n{TABLES[found[1]]()}\n<!-- end -->"
+    if found[1] in PARTS:
+        return f"<!-- begin {found[1]} -->\n{PARTS[found[1]]()}\n<!-- end -->"
     path = ROOT / found[1]
     text = path.read_text(encoding="utf-8").rstrip()
     return f"<!-- begin {found[1]} -->\n```{LANGUAGES.get(path.suffix, 'text')}\n{text}\n```\n<!-- end -->"

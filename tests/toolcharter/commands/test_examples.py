@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcharter import cli
+from toolcharter import cli, targets
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -95,7 +95,7 @@ def test_one_tool_can_be_chosen(capsys):
     [
         ((), "Which server? Give an installed server, file.py or module:object."),
         (("demo", "ad"), "No tool 'ad'. There are: add, list_notes"),
-        (("nobody",), "No server 'nobody'. Installed: demo, guide, noema, todo."),
+        (("nobody",), f"No server 'nobody'. Installed: {', '.join(targets.known())}."),
         (("http://127.0.0.1:1/mcp",), "MCP has no field for examples, so a server behind an address or a command"),
         (("--", "mcp-todo"), "MCP has no field for examples, so a server behind an address or a command"),
         ((f"{EXAMPLES / 'on_fastmcp.py'}:server",), "is a FastMCP, which declares no examples; an App of toolcharter"),

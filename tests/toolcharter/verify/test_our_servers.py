@@ -11,7 +11,7 @@ RULES = [rule for rule in all_rules() if rule.family in ("security", "charter")]
 
 
 @pytest.mark.parametrize("descriptions", ["compact", "full"])
-@pytest.mark.parametrize("name", ["todo", "demo", "guide", "noema"])
+@pytest.mark.parametrize("name", sorted(targets.known()))
 def test_a_server_of_ours_has_no_finding_in_the_process_or_on_the_wire(name, descriptions):
     app = targets.load_any(name, Settings(descriptions=descriptions))
     for known in (app, None):

@@ -11,9 +11,8 @@ from fastmcp import FastMCP
 from mcp.server import Server as LowLevel
 from mcp.server.mcpserver import MCPServer
 
-from mcp_core import App, Example, hints
+from mcp_core import App, Example, Settings, hints
 from mcp_core.result import Result
-from mcp_noema.settings import NoemaSettings
 from tests.mcp_core.declared import Text, query
 from toolcharter import client, targets
 from toolcharter.commands.connection import Local
@@ -279,8 +278,13 @@ async def test_the_tools_that_are_called_are_told_one_by_one():
     assert told == ["count"]
 
 
-async def test_our_own_servers_have_no_finding(tmp_path):
-    for name in ("demo", "todo", "noema"):
-        settings = NoemaSettings(db=f"sqlite:///{tmp_path}/{name}.db", files=tmp_path)
-        for all_tools in (False, True):
-            assert await checked_app(targets.load_any(name, settings), all_tools=all_tools) == []
+@pytest.mark.parametrize("all_tools", [False, True])
+@pytest.mark.parametrize("name", sorted(targets.known()))
+async def test_our_own_servers_have_no_finding(name, all_tools, tmp_path, monkeypatch):
+    for variable in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_DOWNLOAD_DIR"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    app = targets.load(name, Settings(db=f"sqlite:///{tmp_path}/{name}.db"))
+    async with app:
+        if app.prepare_examples is not None:
+            await app.prepare_examples(app)
+        assert await checked_app(app, all_tools=all_tools) == []
