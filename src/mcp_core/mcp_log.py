@@ -43,7 +43,7 @@ def get_logger(name: str) -> TraceLogger:
     return cast(TraceLogger, logging.getLogger(name))
 
 
-class CallMark(NamedTuple):
+class LogContext(NamedTuple):
     """What every log line of one call carries, and the values it must never show."""
 
     trace_id: str
@@ -51,16 +51,16 @@ class CallMark(NamedTuple):
     secrets: tuple[str, ...] = ()
 
 
-_mark: ContextVar[CallMark | None] = ContextVar("toolcharter_call", default=None)
+_mark: ContextVar[LogContext | None] = ContextVar("toolcharter_call", default=None)
 
 
-def mark_call(mark: CallMark) -> Token[CallMark | None]:
+def set_log_context(mark: LogContext) -> Token[LogContext | None]:
     """Make `mark` the call that the following log lines belong to."""
     return _mark.set(mark)
 
 
-def unmark_call(token: Token[CallMark | None]) -> None:
-    """Undo `mark_call`."""
+def reset_log_context(token: Token[LogContext | None]) -> None:
+    """Undo `set_log_context`."""
     _mark.reset(token)
 
 

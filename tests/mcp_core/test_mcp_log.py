@@ -15,20 +15,20 @@ from mcp_core import mcp_log
 from mcp_core.mcp_log import (
     REDACTED,
     TRACE_LEVEL,
-    CallMark,
     JsonFormatter,
+    LogContext,
     TextFormatter,
     configure,
     get_logger,
     is_secret_name,
-    mark_call,
     redact,
     redact_text,
-    unmark_call,
+    reset_log_context,
+    set_log_context,
 )
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}"
-MARK = CallMark("trace1", "correlation1")
+MARK = LogContext("trace1", "correlation1")
 
 
 @pytest.fixture
@@ -55,22 +55,22 @@ def record_of(
     return record
 
 
-def as_text(record: logging.LogRecord, mark: CallMark | None = None) -> str:
+def as_text(record: logging.LogRecord, mark: LogContext | None = None) -> str:
     return formatted(TextFormatter(), record, mark)
 
 
-def as_json(record: logging.LogRecord, mark: CallMark | None = None) -> str:
+def as_json(record: logging.LogRecord, mark: LogContext | None = None) -> str:
     return formatted(JsonFormatter(), record, mark)
 
 
-def formatted(formatter: logging.Formatter, record: logging.LogRecord, mark: CallMark | None) -> str:
+def formatted(formatter: logging.Formatter, record: logging.LogRecord, mark: LogContext | None) -> str:
     if mark is None:
         return formatter.format(record)
-    token = mark_call(mark)
+    token = set_log_context(mark)
     try:
         return formatter.format(record)
     finally:
-        unmark_call(token)
+        reset_log_context(token)
 
 
 # --- the level -------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ FORGED = "x\n2026-01-01 00:00:00.000 ERROR cards faked"
 @example(FORGED, FORGED, FORGED)
 @example("a\x0bb\x0cc\x1cd\x1de\x1ef\x85g\u2028h\u2029i\rj", "\x9b2J", "\x00")
 def test_one_record_is_one_line_whatever_is_in_it(message: str, field: str, correlation: str):
-    record, mark = record_of("%s", message, field=field), CallMark("t", correlation)
+    record, mark = record_of("%s", message, field=field), LogContext("t", correlation)
     text, entry = as_text(record, mark), as_json(record, mark)
     assert len(text.splitlines()) == len(entry.splitlines()) == 1
     assert not re.search(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]", text)
@@ -369,7 +369,7 @@ AWKWARD = st.text(st.characters(exclude_characters="[redacted]"), min_size=3).fi
 @example("pass word")
 @example("ÄÖÜ\u2028")
 def test_a_declared_secret_is_never_shown_in_any_part_of_a_record(secret: str):
-    mark = CallMark("t", "c", (secret,))
+    mark = LogContext("t", "c", (secret,))
     record = record_of(
         "got ⟨%s⟩",
         secret,
@@ -387,6 +387,6 @@ def test_a_declared_secret_is_never_shown_in_any_part_of_a_record(secret: str):
 
 @pytest.mark.requirement("LOG-6")
 def test_another_calls_secrets_are_not_remembered():
-    assert "hunter2" not in as_text(record_of("hunter2"), CallMark("t", "c", ("hunter2",)))
+    assert "hunter2" not in as_text(record_of("hunter2"), LogContext("t", "c", ("hunter2",)))
     assert "hunter2" in as_text(record_of("hunter2"))
     assert mcp_log._mark.get() is None

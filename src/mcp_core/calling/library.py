@@ -15,14 +15,14 @@ from mcp_core.calling.records import Body, Call, Failure, Permit, Request
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import invoke
-from mcp_core.calling.stages.observe import mark_of, observe
+from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.declare.describe import full
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, Refused, UnknownTool
-from mcp_core.mcp_log import get_logger, mark_call, unmark_call
+from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Result
 
@@ -188,7 +188,7 @@ class Library:
     async def _give(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
         """Run a handler behind the gates. Not counted and not traced: only tools are."""
         call = observe(request, bound, None, self._clock())
-        token, invoked = mark_call(mark_of(call)), False
+        token, invoked = set_log_context(log_context(call)), False
         logger.trace("Asked for: %s", request.tool)
         try:
             arguments, arguments_json = parse(bound, request.arguments)
@@ -201,7 +201,7 @@ class Library:
         except Exception as error:  # noqa: BLE001 - whatever is raised becomes an answer, as in the pipeline
             raise _refused(fail(error, call, None), call, error, invoked=invoked) from None
         finally:
-            unmark_call(token)
+            reset_log_context(token)
 
 
 def _about(tool: str) -> str:

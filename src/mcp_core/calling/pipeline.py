@@ -21,12 +21,12 @@ from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.limit import WhenAway, limit
-from mcp_core.calling.stages.observe import mark_of, observe
+from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, Trail, begin, record
 from mcp_core.declare.spec import ResponseTime
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
-from mcp_core.mcp_log import mark_call, unmark_call
+from mcp_core.mcp_log import reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
 from mcp_core.telemetry import Span, Telemetry, end_span
@@ -82,7 +82,7 @@ class Pipeline:
         trail = Trail()
         with self._span(tool, request) as span:
             call = observe(request, tool, span, self._clock())
-            token = mark_call(mark_of(call))
+            token = set_log_context(log_context(call))
             try:
                 begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, trail)
@@ -99,7 +99,7 @@ class Pipeline:
                 if span is not None:
                     error_type = trail.failure.error_type if trail.failure else None
                     end_span(span, trail.outcome, cached=trail.cached, error_type=error_type)
-                unmark_call(token)
+                reset_log_context(token)
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
         state, key = self._state, None

@@ -8,7 +8,7 @@ from pydantic_core import SchemaValidator
 from mcp_core import json_text
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Failure, Permit
-from mcp_core.calling.stages.hinting import Names, hint_failure, hint_success
+from mcp_core.calling.stages.hint import Names, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
 from mcp_core.result import Result

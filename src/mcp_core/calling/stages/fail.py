@@ -3,8 +3,8 @@
 import os
 
 from mcp_core.calling.records import Body, Call, Failure
-from mcp_core.calling.stages.hinting import Names, hint_failure
-from mcp_core.calling.stages.observe import secrets_of
+from mcp_core.calling.stages.hint import Names, hint_failure
+from mcp_core.calling.stages.observe import secret_values
 from mcp_core.errors import BrokenResult, ToolError
 from mcp_core.mcp_log import REDACTED, redact_text
 
@@ -40,7 +40,7 @@ def _body(failure: Failure, call: Call, error: ToolError, names: Names | None) -
 
 def without_secrets(body: Body, failure: Failure, call: Call, *, invoked: bool) -> Body:
     """What a gate says quotes no credential, but may name one; what a handler says may hold anything."""
-    secrets = secrets_of(call)
+    secrets = secret_values(call)
 
     def clean(words: str) -> str:
         if invoked:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call, Request
 from mcp_core.context import ToolContext
-from mcp_core.mcp_log import CallMark
+from mcp_core.mcp_log import LogContext
 from mcp_core.telemetry import Span, trace_id_of
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -42,12 +42,12 @@ def _second(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
 
 
-def mark_of(call: Call) -> CallMark:
+def log_context(call: Call) -> LogContext:
     """What every log line of the call carries."""
-    return CallMark(call.context.trace_id, call.context.correlation_id, secrets_of(call))
+    return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call))
 
 
-def secrets_of(call: Call) -> tuple[str, ...]:
+def secret_values(call: Call) -> tuple[str, ...]:
     """The values of the secret arguments, wherever they stand; the longest first, as one may begin another."""
     fields = call.spec.secret_fields
     if not fields:
