@@ -15,7 +15,7 @@ from typing import Any
 
 from mcp_noema.model import NoteKind, Preferences, Preset, Schedule, State
 from mcp_noema.schedule import answer
-from mcp_noema.store.rows import schedule_values
+from mcp_noema.store.row_mapping import schedule_values
 
 BLOCK = 10_000
 """Cards that are made one by one."""

@@ -21,8 +21,8 @@ from bench.noema_data import DECKS, IN_A_TREE, TYPES, Block, Collection, blocks,
 from mcp_core.db import address, open_database
 from mcp_noema.model import BUILT_IN
 from mcp_noema.store import tables
-from mcp_noema.store.opening import MIGRATIONS
-from mcp_noema.store.rows import note_type_values
+from mcp_noema.store.collection import MIGRATIONS
+from mcp_noema.store.row_mapping import note_type_values
 
 BYTES_A_CARD = {"SQLite": 2_200, "PostgreSQL": 4_000}
 """What a card takes with its note, its ten reviews and all indexes, while it is made."""

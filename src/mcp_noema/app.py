@@ -68,9 +68,9 @@ async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
 
 
 def _store(url: str | None) -> AbstractAsyncContextManager[dict[type[Any], Any]]:
-    from mcp_noema.store.opening import open_store  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
+    from mcp_noema.store.collection import open_collection  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
 
-    return open_store(url)
+    return open_collection(url)
 
 
 async def _create_example_data(app: App) -> None:

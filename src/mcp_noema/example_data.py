@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 from mcp_core.db import Database
 from mcp_noema.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
-from mcp_noema.repositories import Decks, Draft, NewReview, Notes, Packages, Studies
-from mcp_noema.store import people
+from mcp_noema.repositories import AnkiPackages, Decks, Draft, NewReview, Notes, Reviews
+from mcp_noema.store import users
 from mcp_noema.store.tables import reviews
 from mcp_noema.tools.vocabulary import LOCAL
 from toolcharter import App
@@ -24,10 +24,10 @@ async def create_example_data(app: App) -> None:
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
-    await app.provided(Studies).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, None)
+    await app.provided(Reviews).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, None)
     database: Database = app.provided(Database)
     await database.write(_insert_old_reviews, now)
-    folder, packages = app.provided(Folder), app.provided(Packages)
+    folder, packages = app.provided(Folder), app.provided(AnkiPackages)
     folder.move_to_a_temporary_folder()
     file = folder.to_write("french.apkg", ".apkg")
     await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _ignore_progress, scheduling=True, overwrite=False)
@@ -38,7 +38,7 @@ async def _ignore_progress(_done: int, _total: int, _message: str) -> None: ...
 
 def _insert_old_reviews(connection: Connection, now: datetime) -> None:
     """A year of reviews of deleted cards: enough to fit FSRS to."""
-    start, user_id = now - timedelta(days=365), people.find(connection, LOCAL).id
+    start, user_id = now - timedelta(days=365), users.get(connection, LOCAL).id
     common = {"user_id": user_id, "duration_ms": 3_000, "interval_s": 0, "last_interval_s": 0}
     rows = [
         {

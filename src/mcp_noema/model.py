@@ -290,6 +290,8 @@ class Review:
 
 # --- preferences -------------------------------------------------------------------------------------------
 
+_FURTHEST_DAY = 36_500
+
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
@@ -313,6 +315,11 @@ class Preferences:
     def day_on(self, date: date) -> "Day":
         """The learning day of a date."""
         return Day(self._beginning(date), self._beginning(date + timedelta(days=1)))
+
+    def day_start(self, now: datetime, days: int) -> datetime:
+        """When the learning day begins that is this many days after today, within a hundred years."""
+        days = max(-_FURTHEST_DAY, min(days, _FURTHEST_DAY))
+        return self.day_on(self.date_of(now) + timedelta(days=days)).begins
 
     def _beginning(self, date: date) -> datetime:
         local = datetime(date.year, date.month, date.day, self.day_start_hour, tzinfo=ZoneInfo(self.timezone))

@@ -1,11 +1,11 @@
-r"""The search language, as people know it from Anki: `deck:Math tag:hard is:due -is:suspended "exact words"`.
+r"""The parser of the search language, which is Anki's: `deck:Math tag:hard is:due -is:suspended "exact words"`.
 
-    query = parts OR parts ...        OR binds less than standing side by side
+    query = parts OR parts ...        OR has the lowest precedence
     parts = part part ...             or part AND part
     part  = -part, (query) or a term
-    term  = words or key:value        "in quotes" where there is a space
+    term  = words or key:value        in quotes if it contains a space
 
-In words and values, * stands for any letters, _ for one, and \ makes a sign mean itself. docs/noema-search.md has
+In words and values, * matches any text, _ matches one character, and \ escapes a character. docs/noema-search.md has
 every key with an example.
 """
 
@@ -32,286 +32,293 @@ from mcp_noema.query_tree import (
     Operator,
     Pattern,
     Property,
-    Standing,
+    Status,
     Tagged,
     Term,
     Tree,
-    Wild,
+    Wildcard,
     WithId,
     Within,
     Words,
 )
 
-LONGEST = 4000
-MOST_TERMS = 100
-DEEPEST = 20
-MOST_STARS = 10
-MOST_STARS_IN_NAME = 3
-"""Tags and names are compared one by one, where a star costs more than in the database."""
+MAX_LENGTH = 4000
+MAX_TERMS = 100
+MAX_DEPTH = 20
+MAX_STARS = 10
+MAX_STARS_IN_NAME = 3
+"""Tags and names are compared in Python, where a star costs more than in the database."""
 
 
-_ODD = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff]")
+_CONTROL_CHARACTER = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff]")
 
 
 def parse(query: str) -> Tree:
-    """The tree of a query. What is wrong with it is an InvalidArguments that says where, and what to write instead."""
-    if len(query) > LONGEST:
-        _refuse(f"The query has {len(query)} characters; {LONGEST} is the most. Search for less at once.")
-    if odd := _ODD.search(query):
-        _refuse_at(odd.start(), f"\\x{ord(odd[0]):02x}", "is no sign that a text has; remove it")
-    return _Parser(_read(query)).tree()
+    """The tree of a query. An error says where the query is wrong, and what to write instead."""
+    if len(query) > MAX_LENGTH:
+        _fail(f"The query has {len(query)} characters; at most {MAX_LENGTH} are allowed. Search for less at once.")
+    if match := _CONTROL_CHARACTER.search(query):
+        _fail_at(match.start(), f"\\x{ord(match[0]):02x}", "is a control character; remove it")
+    return _Parser(_tokenize(query)).parse()
 
 
-# --- reading -----------------------------------------------------------------------------------------------
+# --- tokens ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A bracket, a minus, or a word. Each sign of a word is one text; with a backslash before it, it is two letters."""
+    """A bracket, a minus, or a word. An item of `characters` is one character, or a backslash and a character."""
 
     kind: Literal["(", ")", "-", "word"]
-    place: int
-    signs: tuple[str, ...] = ()
+    position: int
+    characters: tuple[str, ...] = ()
     quoted: bool = False
 
     @property
     def text(self) -> str:
-        return "".join(self.signs) if self.kind == "word" else self.kind
+        return "".join(self.characters) if self.kind == "word" else self.kind
 
     def is_word(self, word: str) -> bool:
         return self.kind == "word" and not self.quoted and self.text.lower() == word
 
 
-_ESCAPED = frozenset('\\":()-*_')
+_ESCAPABLE = frozenset('\\":()-*_')
 _BRACKETS: Mapping[str, Literal["(", ")"]] = {"(": "(", ")": ")"}
 
 
-def _read(query: str) -> list[_Token]:
+def _tokenize(query: str) -> list[_Token]:
     tokens: list[_Token] = []
-    place = 0
-    while place < len(query):
-        sign = query[place]
-        if sign.isspace():
-            place += 1
-        elif sign in _BRACKETS:
-            tokens.append(_Token(_BRACKETS[sign], place))
-            place += 1
-        elif sign == "-" and query[place + 1 : place + 2].strip(" )"):
-            tokens.append(_Token("-", place))
-            place += 1
+    position = 0
+    while position < len(query):
+        character = query[position]
+        if character.isspace():
+            position += 1
+        elif character in _BRACKETS:
+            tokens.append(_Token(_BRACKETS[character], position))
+            position += 1
+        elif character == "-" and query[position + 1 : position + 2].strip(" )"):
+            tokens.append(_Token("-", position))
+            position += 1
         else:
-            token, place = _read_word(query, place)
+            token, position = _read_word(query, position)
             tokens.append(token)
     return tokens
 
 
 def _read_word(query: str, start: int) -> tuple[_Token, int]:
-    signs: list[str] = []
-    place, quote = start, -1
-    while place < len(query):
-        sign = query[place]
-        if sign == '"':
-            quote = -1 if quote >= 0 else place
-        elif quote < 0 and (sign.isspace() or sign in _BRACKETS):
+    """A word and the position after it."""
+    characters: list[str] = []
+    position, quote = start, -1
+    while position < len(query):
+        character = query[position]
+        if character == '"':
+            quote = -1 if quote >= 0 else position
+        elif quote < 0 and (character.isspace() or character in _BRACKETS):
             break
-        elif sign == "\\":
-            signs.append(_escape(query, place))
-            place += 1
+        elif character == "\\":
+            characters.append(_read_escape(query, position))
+            position += 1
         else:
-            signs.append(sign)
-        place += 1
+            characters.append(character)
+        position += 1
     if quote >= 0:
-        _refuse_at(quote, query[quote:], 'has no second quote; close it with ", or write \\" for the sign itself')
-    return _Token("word", start, tuple(signs), quoted='"' in query[start:place]), place
+        _fail_at(quote, query[quote:], 'has no closing quote; add ", or write \\" for the character itself')
+    return _Token("word", start, tuple(characters), quoted='"' in query[start:position]), position
 
 
-def _escape(query: str, place: int) -> str:
-    escaped = query[place : place + 2]
-    if len(escaped) < 2 or escaped[1] not in _ESCAPED:  # noqa: PLR2004
-        _refuse_at(place, escaped, 'is no escape; write \\\\ for a backslash, and one before \\ " : ( ) - * _ only')
-    return escaped
+def _read_escape(query: str, position: int) -> str:
+    escape = query[position : position + 2]
+    if len(escape) < 2 or escape[1] not in _ESCAPABLE:  # noqa: PLR2004
+        _fail_at(
+            position, escape, 'is not an escape; only \\ " : ( ) - * _ can be escaped, so write \\\\ for a backslash'
+        )
+    return escape
 
 
 class _Parser:
-    """Makes the tree, from left to right."""
+    """A recursive descent parser."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
-        self._place = 0
-        self._terms = 0
+        self._index = 0
+        self._term_count = 0
 
-    def tree(self) -> Tree:
+    def parse(self) -> Tree:
         if not self._tokens:
             return Everything()
         tree = self._any_of(0)
         if token := self._next():
-            _refuse_at(token.place, ")", _NOT_OPENED)
+            _fail_at(token.position, ")", _NOT_OPENED)
         return tree
 
     def _next(self) -> _Token | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
+        return self._tokens[self._index] if self._index < len(self._tokens) else None
 
     def _any_of(self, depth: int) -> Tree:
         parts = [self._all_of(depth)]
         while (token := self._next()) and token.is_word("or"):
-            self._place += 1
+            self._index += 1
             parts.append(self._all_of(depth, after=token))
         return AnyOf(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _all_of(self, depth: int, after: _Token | None = None) -> Tree:
         parts = [self._part(depth, after)]
         while (token := self._next()) and token.kind != ")" and not token.is_word("or"):
-            joining = token.is_word("and")
-            self._place += joining
-            parts.append(self._part(depth, token if joining else None))
+            is_and = token.is_word("and")
+            self._index += is_and
+            parts.append(self._part(depth, token if is_and else None))
         return All(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _part(self, depth: int, after: _Token | None) -> Tree:
         token = self._next()
         if token is None or token.kind == ")" or token.is_word("or") or token.is_word("and"):
-            self._missing(token, after)
-        self._place += 1
+            self._fail_missing(token, after)
+        self._index += 1
         if token.kind == "-":
-            self._deeper(token, depth)
+            self._check_depth(token, depth)
             return Not(self._part(depth + 1, token))
         if token.kind == "(":
             return self._group(token, depth)
-        self._terms += 1
-        if self._terms > MOST_TERMS:
-            _refuse_at(token.place, token.text, f"is one term too many; {MOST_TERMS} are the most. Search for less")
+        self._term_count += 1
+        if self._term_count > MAX_TERMS:
+            _fail_at(
+                token.position, token.text, f"is one term too many; at most {MAX_TERMS} are allowed. Search for less"
+            )
         return _term(token)
 
     def _group(self, opening: _Token, depth: int) -> Tree:
-        self._deeper(opening, depth)
+        self._check_depth(opening, depth)
         inside = self._next()
         if inside and inside.kind == ")":
-            _refuse_at(opening.place, "()", "is empty; write something to search for in it, or remove it")
+            _fail_at(opening.position, "()", "is empty; write something to search for in it, or remove it")
         tree = self._any_of(depth + 1)
         if self._next() is None:
-            _refuse_at(opening.place, "(", _NOT_CLOSED)
-        self._place += 1
+            _fail_at(opening.position, "(", _NOT_CLOSED)
+        self._index += 1
         return tree
 
-    def _deeper(self, token: _Token, depth: int) -> None:
-        if depth >= DEEPEST:
-            _refuse_at(token.place, token.kind, f"is nested more than {DEEPEST} deep; write it with fewer brackets")
+    def _check_depth(self, token: _Token, depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            _fail_at(token.position, token.kind, f"is nested more than {MAX_DEPTH} deep; write it with fewer brackets")
 
-    def _missing(self, token: _Token | None, after: _Token | None) -> NoReturn:
+    def _fail_missing(self, token: _Token | None, after: _Token | None) -> NoReturn:
         if token and token.kind == "word":
-            _refuse_at(token.place, token.text, f'has nothing before it to join; write "{token.text}" for the word')
+            _fail_at(token.position, token.text, f'has nothing before it to join; write "{token.text}" for the word')
         if after:
-            _refuse_at(after.place, after.text, "has nothing after it; write what to search for, or remove it")
+            _fail_at(after.position, after.text, "has nothing after it; write what to search for, or remove it")
         if token:
-            _refuse_at(token.place, ")", _NOT_OPENED)
-        _refuse_at(self._tokens[-1].place, "(", _NOT_CLOSED)
+            _fail_at(token.position, ")", _NOT_OPENED)
+        _fail_at(self._tokens[-1].position, "(", _NOT_CLOSED)
 
 
-_NOT_OPENED = "closes a bracket that was not opened; remove it, or write \\) for the sign"
-_NOT_CLOSED = "is never closed; write ) after what belongs together, or \\( for the sign"
+_NOT_OPENED = "closes a bracket that was not opened; remove it, or write \\) for the character"
+_NOT_CLOSED = "is never closed; write ) after the group, or \\( for the character"
 
 
 # --- terms -------------------------------------------------------------------------------------------------
 
 
 def _term(token: _Token) -> Term:
-    if ":" not in token.signs:
-        if not token.signs:
-            _refuse_at(token.place, '""', "is empty; write the words to search for between the quotes")
-        return Words(_pattern(token, token.signs))
-    colon = token.signs.index(":")
-    name, value = token.signs[:colon], token.signs[colon + 1 :]
+    if ":" not in token.characters:
+        if not token.characters:
+            _fail_at(token.position, '""', "is empty; write the words to search for between the quotes")
+        return Words(_pattern(token, token.characters))
+    colon = token.characters.index(":")
+    name, value = token.characters[:colon], token.characters[colon + 1 :]
     key = "".join(name).lower()
-    if read := _KEYS.get(key):
-        return read(token, value)
-    if key in _UNKNOWN:
-        _refuse_at(token.place, token.text, _UNKNOWN[key])
+    if read_value := _KEYS.get(key):
+        return read_value(token, value)
+    if key in _UNSUPPORTED:
+        _fail_at(token.position, token.text, _UNSUPPORTED[key])
     if not name:
-        _refuse_at(token.place, token.text, f"has nothing before the colon; {_AS_TEXT}")
-    return InField(_pattern(token, name, MOST_STARS_IN_NAME), _pattern(token, value))
+        _fail_at(
+            token.position, token.text, "has nothing before the colon; write \\: for a colon that is part of the words"
+        )
+    return InField(_pattern(token, name, MAX_STARS_IN_NAME), _pattern(token, value))
 
 
-_AS_TEXT = "write \\: for a colon that is part of the words"
-
-_UNKNOWN: Mapping[str, str] = {
-    "re": "is a regular expression, which cannot be used here; use * for any letters and _ for one",
-    "w": "asks for whole words, which cannot be told apart here; write the word, with a space in quotes if need be",
-    "nc": "ignores accents, which cannot be done here; write the words as they are, with _ for a letter",
-    "sc": "strips clozes, which is always done here; write the words alone",
-    "flag": "asks for a flag, and cards have none here; use tags, such as tag:marked",
-    "dupe": "asks for duplicates; search for the words of the note instead",
-    "mid": "asks for the id of a note type; use its name, such as note:Basic",
-    "preset": "asks for a preset; each deck has its own here, so use deck:",
-    "resched": "asks for rescheduled cards, which are not recorded here; use rated:7 or prop:due",
-    "has-cd": "asks for custom data, and cards have none here",
+_UNSUPPORTED: Mapping[str, str] = {
+    "re": "is a regular expression, which is not supported; use * for any text and _ for one character",
+    "w": "is a search for whole words, which is not supported; write the word alone, in quotes if it has a space",
+    "nc": "ignores accents, which is not supported; write the words as they are, with _ for any one character",
+    "sc": "ignores clozes, which every search does; write the words alone",
+    "flag": "is a search for flags, which cards do not have here; use tags, such as tag:marked",
+    "dupe": "is a search for duplicates, which is not supported; search for the words of the note",
+    "mid": "is the id of a note type, which is not supported; use its name, such as note:Basic",
+    "preset": "is a search for a preset, which is not supported; each deck has its own, so use deck:",
+    "resched": "is a search for rescheduled cards, which are not recorded here; use rated:7 or prop:due",
+    "has-cd": "is a search for custom data, which cards do not have here",
 }
 
 
-def _pattern(token: _Token, signs: Sequence[str], stars: int = MOST_STARS) -> Pattern:
-    """The signs as a pattern, in as few parts as possible."""
-    parts: list[str | Wild] = []
-    for sign in signs:
-        part: str | Wild = Wild(sign) if sign in ("*", "_") else sign[-1]
-        last = parts[-1] if parts else Wild.ONE
+def _pattern(token: _Token, characters: Sequence[str], max_stars: int = MAX_STARS) -> Pattern:
+    """The characters as a pattern, in as few parts as possible."""
+    parts: list[str | Wildcard] = []
+    for character in characters:
+        part: str | Wildcard = Wildcard(character) if character in ("*", "_") else character[-1]
+        last = parts[-1] if parts else Wildcard.ONE
         if isinstance(part, str) and isinstance(last, str):
             parts[-1] = last + part
-        elif not (part is last is Wild.ANY):
+        elif not (part is last is Wildcard.ANY):
             parts.append(part)
-    if parts.count(Wild.ANY) > stars:
-        _refuse_at(token.place, token.text, f"has more than {stars} stars; use fewer")
+    if parts.count(Wildcard.ANY) > max_stars:
+        _fail_at(token.position, token.text, f"has more than {max_stars} stars; use fewer")
     return Pattern(tuple(parts))
 
 
-def _named(token: _Token, value: Sequence[str], example: str) -> Pattern:
+def _name(token: _Token, value: Sequence[str], example: str) -> Pattern:
     if not value:
-        _refuse_at(token.place, token.text, f"names nothing; write for example {example}")
-    return _pattern(token, value, MOST_STARS_IN_NAME)
+        _fail_at(token.position, token.text, f"has no name after the colon; write for example {example}")
+    return _pattern(token, value, MAX_STARS_IN_NAME)
 
 
 def _deck(token: _Token, value: Sequence[str]) -> InDeck:
     if "".join(value).lower() == "current":
-        _refuse_at(
-            token.place, token.text, "asks for the current deck; there is none here, so name it, as in deck:Math"
+        _fail_at(
+            token.position,
+            token.text,
+            "is not supported, because no deck is current here; write the name, such as deck:Math",
         )
-    return InDeck(_named(token, value, 'deck:Math or deck:"Math::Linear algebra"'))
+    return InDeck(_name(token, value, 'deck:Math or deck:"Math::Linear algebra"'))
 
 
 def _tag(token: _Token, value: Sequence[str]) -> Tagged:
     if "".join(value).lower() == "none":
         return Tagged(None)
-    if any(sign.isspace() for sign in value):
-        _refuse_at(token.place, token.text, "has a space, which no tag has; write tag: for each tag by itself")
-    return Tagged(_named(token, value, "tag:hard, or tag:none for notes without tags"))
+    if any(character.isspace() for character in value):
+        _fail_at(token.position, token.text, "has a space, which a tag cannot have; write tag: for each tag separately")
+    return Tagged(_name(token, value, "tag:hard, or tag:none for notes without tags"))
 
 
-def _standing(token: _Token, value: Sequence[str]) -> Is:
+def _status(token: _Token, value: Sequence[str]) -> Is:
     word = "".join(value).lower()
-    if word not in get_args(Standing):
-        known = ", ".join(f"is:{name}" for name in get_args(Standing))
-        nearest = get_close_matches(word, get_args(Standing), 1, 0.5)
-        meant = f"is:{nearest[0]} may be meant; " if nearest else ""
-        _refuse_at(token.place, token.text, f"is not known; {meant}there are {known}")
-    return Is(cast(Standing, word))
+    if word not in get_args(Status):
+        known = ", ".join(f"is:{name}" for name in get_args(Status))
+        nearest = get_close_matches(word, get_args(Status), 1, 0.5)
+        suggestion = f"did you mean is:{nearest[0]}? " if nearest else ""
+        _fail_at(token.position, token.text, f"is not known; {suggestion}Use one of {known}")
+    return Is(cast(Status, word))
 
 
 def _type(token: _Token, value: Sequence[str]) -> OfType:
-    return OfType(_named(token, value, "note:Basic or note:Cloze"))
+    return OfType(_name(token, value, "note:Basic or note:Cloze"))
 
 
 def _template(token: _Token, value: Sequence[str]) -> OfTemplate:
     digits = "".join(value)
     if re.fullmatch(r"[1-9][0-9]{0,3}", digits):
         return OfTemplate(int(digits))
-    return OfTemplate(_named(token, value, 'card:1 or card:"Card 1"'))
+    return OfTemplate(_name(token, value, 'card:1 or card:"Card 1"'))
 
 
 _NUMBER = r"-?[0-9]{1,6}(?:\.[0-9]{1,6})?"
 _PROPERTY = re.compile(rf"(?P<name>[a-z]+)(?P<operator><=|>=|!=|=|<|>)(?P<value>{_NUMBER})", re.IGNORECASE)
-_WHOLE = frozenset({"ivl", "due", "lapses", "reps"})
-_COMPUTED: Mapping[str, str] = {
-    "r": "asks for retrievability, which changes by the minute and is not stored; use prop:s (stability), or "
+_INTEGER_PROPERTIES = frozenset({"ivl", "due", "lapses", "reps"})
+_UNSUPPORTED_PROPERTIES: Mapping[str, str] = {
+    "r": "compares retrievability, which changes all the time and is not stored; use prop:s (stability), or "
     "predict-retention",
-    "ease": "asks for the ease of an older scheduler; use prop:d (difficulty, 1 to 10)",
-    "pos": "asks for the position of new cards; use is:new and sort by position",
+    "ease": "compares the ease of an older scheduler; use prop:d (difficulty, 1 to 10)",
+    "pos": "compares the position of new cards, which is not supported; use is:new and sort by position",
 }
 
 
@@ -319,23 +326,25 @@ def _property(token: _Token, value: Sequence[str]) -> Property:
     text = "".join(value)
     match = _PROPERTY.fullmatch(text)
     name = match["name"].lower() if match else ""
-    for unknown, why in _COMPUTED.items():
-        if re.match(rf"{unknown}\b", text, re.IGNORECASE):
-            _refuse_at(token.place, token.text, why)
+    for unsupported, reason in _UNSUPPORTED_PROPERTIES.items():
+        if re.match(rf"{unsupported}\b", text, re.IGNORECASE):
+            _fail_at(token.position, token.text, reason)
     if not match or name not in get_args(Measure):
         known = ", ".join(get_args(Measure))
-        _refuse_at(token.place, token.text, f"is no comparison; write for example prop:ivl>=10, with one of {known}")
+        _fail_at(
+            token.position, token.text, f"is not a comparison; write for example prop:ivl>=10, with one of {known}"
+        )
     number = float(match["value"])
-    if name in _WHOLE and not number.is_integer():
-        _refuse_at(token.place, token.text, f"compares with {match['value']}; {name} is a whole number")
+    if name in _INTEGER_PROPERTIES and not number.is_integer():
+        _fail_at(token.position, token.text, f"compares with {match['value']}, but {name} is a whole number")
     if name == "d" and not 1 <= number <= 10:  # noqa: PLR2004
-        _refuse_at(token.place, token.text, _about_difficulty(number))
+        _fail_at(token.position, token.text, _difficulty_error(number))
     return Property(cast(Measure, name), cast(Operator, match["operator"]), number)
 
 
-def _about_difficulty(number: float) -> str:
+def _difficulty_error(number: float) -> str:
     anki = f"; {number:g} in Anki is {1 + 9 * number:g} here" if 0 <= number <= 1 else ""
-    return f"compares with {number:g}; difficulty goes from 1 to 10, as get-card shows it{anki}"
+    return f"compares with {number:g}, but difficulty is from 1 to 10, as in get-card{anki}"
 
 
 _GRADES: Mapping[str, int] = {**RATINGS, **{str(number): number for number in RATINGS.values()}}
@@ -346,10 +355,10 @@ def _within(event: Event) -> Callable[[_Token, Sequence[str]], Within]:
     def read(token: _Token, value: Sequence[str]) -> Within:
         days, colon, grade = "".join(value).lower().partition(":")
         if not _DAYS.fullmatch(days) or (colon and event != "rated"):
-            _refuse_at(token.place, token.text, f"needs a number of days from 1, such as {event}:7")
+            _fail_at(token.position, token.text, f"needs a number of days from 1, such as {event}:7")
         rating = _GRADES.get(grade)
         if colon and not rating:
-            _refuse_at(token.place, token.text, "needs a grade from 1 (again) to 4 (easy), such as rated:7:1")
+            _fail_at(token.position, token.text, "needs a grade from 1 (again) to 4 (easy), such as rated:7:1")
         return Within(event, int(days), rating)
 
     return read
@@ -359,11 +368,11 @@ def _with_id(kind: type[NumberedId], key: str) -> Callable[[_Token, Sequence[str
     form = re.compile(rf"(?:{kind.prefix}_)?([1-9][0-9]{{0,17}})", re.IGNORECASE)
 
     def read(token: _Token, value: Sequence[str]) -> WithId:
-        given = [form.fullmatch(part) for part in "".join(value).split(",")]
-        if None in given:
+        matches = [form.fullmatch(part) for part in "".join(value).split(",")]
+        if None in matches:
             example = f"{key}:{kind.prefix}_1 or {key}:{kind.prefix}_1,{kind.prefix}_2"
-            _refuse_at(token.place, token.text, f"needs one or more ids, such as {example}")
-        return WithId(kind, tuple(int(match[1]) for match in given if match))
+            _fail_at(token.position, token.text, f"needs one or more ids, such as {example}")
+        return WithId(kind, tuple(int(match[1]) for match in matches if match))
 
     return read
 
@@ -371,7 +380,7 @@ def _with_id(kind: type[NumberedId], key: str) -> Callable[[_Token, Sequence[str
 _KEYS: Mapping[str, Callable[[_Token, Sequence[str]], Term]] = {
     "deck": _deck,
     "tag": _tag,
-    "is": _standing,
+    "is": _status,
     "note": _type,
     "card": _template,
     "prop": _property,
@@ -385,15 +394,15 @@ _KEYS: Mapping[str, Callable[[_Token, Sequence[str]], Term]] = {
 }
 
 
-# --- refusing ----------------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------
 
-_LONGEST_QUOTE = 60
-
-
-def _refuse_at(place: int, text: str, why: str) -> NoReturn:
-    quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
-    _refuse(f"The query cannot be read at character {place + 1}: '{quote}' {why}.")
+_MAX_QUOTE = 60
 
 
-def _refuse(error: str) -> NoReturn:
-    raise InvalidArguments(error, fields=("query",))
+def _fail_at(position: int, text: str, problem: str) -> NoReturn:
+    quote = text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE] + "..."
+    _fail(f"The query cannot be read at character {position + 1}: '{quote}' {problem}.")
+
+
+def _fail(message: str) -> NoReturn:
+    raise InvalidArguments(message, fields=("query",))

@@ -1,4 +1,4 @@
-"""What a query asks for, as a tree. `str(tree)` is a query that asks for the same."""
+"""A search query as a tree. `str(tree)` is an equivalent query."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,57 +9,59 @@ from typing import Literal
 from mcp_noema.markup import fold
 from mcp_noema.model import NumberedId
 
-Standing = Literal["new", "learn", "review", "due", "suspended", "buried", "leech"]
+Status = Literal["new", "learn", "review", "due", "suspended", "buried", "leech"]
 Measure = Literal["ivl", "due", "lapses", "reps", "s", "d"]
 Event = Literal["added", "edited", "rated", "introduced"]
 Operator = Literal["<=", ">=", "!=", "=", "<", ">"]
 
 
-class Wild(Enum):
-    """What a pattern leaves open."""
+class Wildcard(Enum):
+    """Any text, or any one character."""
 
     ANY = "*"
     ONE = "_"
 
 
-_SIGN = re.compile(r'[\\"*_]')
+_SPECIAL = re.compile(r'[\\"*_]')
 _NEEDS_QUOTES = re.compile(r"-.*|.*[\s()].*|and|or", re.IGNORECASE | re.DOTALL)
-_LIKE_SIGN = re.compile(r"[\\%_]")
-_LIKE = {Wild.ANY: "%", Wild.ONE: "_"}
+_LIKE_SPECIAL = re.compile(r"[\\%_]")
+_LIKE_WILDCARDS = {Wildcard.ANY: "%", Wildcard.ONE: "_"}
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """Text with wildcards; case does not count."""
 
-    parts: tuple[str | Wild, ...] = ()
+    parts: tuple[str | Wildcard, ...] = ()
 
     def __str__(self) -> str:
-        return "".join(p.value if isinstance(p, Wild) else _SIGN.sub(r"\\\g<0>", p) for p in self.parts)
+        return "".join(p.value if isinstance(p, Wildcard) else _SPECIAL.sub(r"\\\g<0>", p) for p in self.parts)
 
     def like(self) -> str:
-        """As an operand of LIKE, with a backslash as its escape, for text in lower case."""
-        return "".join(_LIKE[p] if isinstance(p, Wild) else _LIKE_SIGN.sub(r"\\\g<0>", fold(p)) for p in self.parts)
+        """A LIKE pattern for text in lower case, with a backslash as the escape character."""
+        return "".join(
+            _LIKE_WILDCARDS[p] if isinstance(p, Wildcard) else _LIKE_SPECIAL.sub(r"\\\g<0>", fold(p))
+            for p in self.parts
+        )
 
     def matches(self, text: str) -> bool:
-        """Whether it fits a whole text. For names: a long text and many stars take long."""
+        """Whether it matches a whole name. On long texts, many stars would be slow."""
         expression = self.expression(".", lambda literal: re.escape(fold(literal)))
         return re.fullmatch(expression, fold(text), re.DOTALL) is not None
 
     def expression(self, one: str, literal: Callable[[str], str]) -> str:
-        """As a regular expression: `one` stands for any letter, `literal` writes a text."""
-        wild = {Wild.ANY: f"{one}*", Wild.ONE: one}
-        return "".join(wild[p] if isinstance(p, Wild) else literal(p) for p in self.parts)
+        """A regular expression: `one` matches any one character, and `literal` escapes a text."""
+        wildcards = {Wildcard.ANY: f"{one}*", Wildcard.ONE: one}
+        return "".join(wildcards[p] if isinstance(p, Wildcard) else literal(p) for p in self.parts)
 
     @property
-    def is_open(self) -> bool:
-        """Whether it has wildcards."""
-        return any(isinstance(part, Wild) for part in self.parts)
+    def has_wildcards(self) -> bool:
+        return any(isinstance(part, Wildcard) for part in self.parts)
 
     @property
     def is_ascii(self) -> bool:
-        """Whether every database knows its letters in upper and lower case."""
-        return all(isinstance(part, Wild) or part.isascii() for part in self.parts)
+        """Whether every database can change the case of its letters."""
+        return all(isinstance(part, Wildcard) or part.isascii() for part in self.parts)
 
 
 def _quoted(text: str) -> str:
@@ -70,12 +72,12 @@ def _without_key(pattern: Pattern) -> str:
     return str(pattern).replace(":", "\\:")
 
 
-# --- what stands for cards ---------------------------------------------------------------------------------
+# --- nodes -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """All cards: what an empty query finds."""
+    """All cards: an empty query."""
 
     def __str__(self) -> str:
         return ""
@@ -83,7 +85,7 @@ class Everything:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """What all of the parts find."""
+    """Cards that match all parts."""
 
     parts: tuple["Tree", ...]
 
@@ -93,7 +95,7 @@ class All:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """What one or more of the parts find."""
+    """Cards that match at least one part."""
 
     parts: tuple["Tree", ...]
 
@@ -103,7 +105,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What the part does not find."""
+    """Cards that do not match the part."""
 
     part: "Tree"
 
@@ -123,7 +125,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class InField:
-    """Cards of notes with a field of that name that holds the pattern and nothing else."""
+    """Cards of notes where the whole field of that name matches the pattern."""
 
     field: Pattern
     pattern: Pattern
@@ -134,7 +136,7 @@ class InField:
 
 @dataclass(frozen=True, slots=True)
 class InDeck:
-    """Cards in a deck of that name, or below it."""
+    """Cards in the deck of that name, or in its subdecks."""
 
     name: Pattern
 
@@ -144,7 +146,7 @@ class InDeck:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """Cards of notes with that tag, or one below it; None for notes without tags."""
+    """Cards of notes with that tag or a subtag; None for notes without tags."""
 
     tag: Pattern | None
 
@@ -154,12 +156,12 @@ class Tagged:
 
 @dataclass(frozen=True, slots=True)
 class Is:
-    """Cards that stand so."""
+    """Cards with that status."""
 
-    standing: Standing
+    status: Status
 
     def __str__(self) -> str:
-        return f"is:{self.standing}"
+        return f"is:{self.status}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ class OfTemplate:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """Cards with a number that compares so."""
+    """Cards whose property compares with a number."""
 
     measure: Measure
     operator: Operator
@@ -196,7 +198,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Cards to which that happened in the last days, today being the first; `rating` only for `rated`."""
+    """Cards with that event in the last days, where 1 is today; `rating` only for `rated`."""
 
     event: Event
     days: int

@@ -333,7 +333,7 @@ class UndoneReview:
     deck: Deck
 
 
-class Studies(Protocol):
+class Reviews(Protocol):
     """The cards to study, and the answers to them."""
 
     async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
@@ -350,19 +350,19 @@ class Studies(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class User:
     """A user in the database."""
 
     id: int
     preferences: Preferences
 
 
-class People(Protocol):
+class Users(Protocol):
     """The users and their preferences."""
 
-    async def get(self, owner: str) -> Person: ...
+    async def get(self, owner: str) -> User: ...
 
-    async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> Person: ...
+    async def set_preference(self, owner: str, name: str, value: Any, now: datetime) -> User: ...
 
 
 class Statistics(Protocol):
@@ -442,7 +442,7 @@ ReportProgress = Callable[[int, int, str], Awaitable[None]]
 """Called with the steps done, their total, and a message."""
 
 
-class Packages(Protocol):
+class AnkiPackages(Protocol):
     """Anki's files."""
 
     async def import_file(

@@ -1,7 +1,7 @@
-"""When a card is asked again: what the library `fsrs` says, to the last digit.
+"""Scheduling with the library `fsrs`: the same numbers, to the last digit.
 
-Time and dice are arguments. Without dice an interval is what FSRS reckons; with them it is fuzzed, by the library's
-own rule, so that cards that were learned together do not come back together.
+Time and dice are arguments. Without dice, intervals are exact; with dice they are fuzzed as in the library, so that
+cards that were learned together do not always come back together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,61 +9,63 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import itemgetter
-from types import FunctionType
 
 import fsrs
+from fsrs.scheduler import LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS
 
 from mcp_noema.model import RATINGS, Dice, Grade, Preset, Schedule, State
 
-Answered = tuple[int, datetime]
+Answer = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
-Logged = tuple[int, datetime, int]
-"""The same with the state that the card had before, as the log has it."""
+LoggedReview = tuple[int, datetime, int]
+"""An answer with the state of the card before it."""
 
 _NO_ID = 0
-"""The library makes an id of the clock, and sleeps, where a card has none."""
-_FUZZ: FunctionType = vars(fsrs.Scheduler)["_get_fuzzed_interval"]
+"""Without an id, the library makes one from the clock, and sleeps."""
+_MIN_FUZZED_DAYS = 2.5
+_FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, float("inf"), 0.05))
+"""Start and end in days, and the share of the days between them by which an interval may differ."""
 
 
 def answer(schedule: Schedule, rating: int, at: datetime, preset: Preset, dice: Dice | None = None) -> Schedule:
     """The schedule of a card after an answer."""
-    return _schedule(_reviewed(_card(schedule, at), rating, at, _scheduler(preset), dice))
+    return _from_library(_review(_to_library(schedule, at), rating, at, _scheduler(preset), dice))
 
 
-def outlook(schedule: Schedule, at: datetime, preset: Preset) -> Mapping[Grade, Schedule]:
-    """What each of the four answers would bring, without fuzz."""
+def next_schedules(schedule: Schedule, at: datetime, preset: Preset) -> Mapping[Grade, Schedule]:
+    """The schedule after each of the four possible answers, without fuzz."""
     return {grade: answer(schedule, rating, at, preset) for grade, rating in RATINGS.items()}
 
 
 def retrievability(schedule: Schedule, at: datetime, preset: Preset) -> float | None:
-    """How likely the card is remembered then, from 0 to 1. FSRS counts whole days. A new card has none."""
+    """The probability of recall at a time, from 0 to 1; None for a new card. FSRS counts whole days."""
     if schedule.stability is None or schedule.last_review is None:
         return None
     card = fsrs.Card(_NO_ID, stability=schedule.stability, due=at, last_review=schedule.last_review)
     return _scheduler(preset).get_card_retrievability(card, at)
 
 
-def replay(reviews: Iterable[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
-    """The schedule of a card with these reviews, as if it had always had this preset."""
+def replay(answers: Iterable[Answer], preset: Preset, dice: Dice | None = None) -> Schedule:
+    """The schedule of a card after these answers, as if it had always had this preset."""
     scheduler, card = _scheduler(preset), None
-    for rating, at in sorted(reviews, key=itemgetter(1)):
-        card = _reviewed(card or _card(Schedule(), at), rating, at, scheduler, dice)
-    return _schedule(card) if card else Schedule()
+    for rating, at in sorted(answers, key=itemgetter(1)):
+        card = _review(card or _to_library(Schedule(), at), rating, at, scheduler, dice)
+    return _from_library(card) if card else Schedule()
 
 
-def rescheduled(schedule: Schedule, reviews: Sequence[Answered], preset: Preset, dice: Dice | None = None) -> Schedule:
-    """The schedule of a card as its reviews and this preset have it, in the order of time.
+def reschedule(schedule: Schedule, answers: Sequence[Answer], preset: Preset, dice: Dice | None = None) -> Schedule:
+    """The schedule of a card, recomputed from its answers in the order of time.
 
-    Where nothing but fuzz can have made the difference, it stays as it is.
+    If only the fuzz can have made the difference, the schedule stays as it is.
     """
-    *earlier, (rating, at) = reviews
+    *earlier, (rating, at) = answers
     before = replay(earlier, preset)
     after = answer(before, rating, at, preset, dice)
     if replace(after, due=None) != replace(schedule, due=None):
         return after
-    earliest, latest = (answer(before, rating, at, preset, thrown).due for thrown in (_lowest, _highest))
-    by_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
-    return schedule if by_fuzz else after
+    earliest, latest = (answer(before, rating, at, preset, extreme).due for extreme in (_lowest, _highest))
+    is_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
+    return schedule if is_fuzz else after
 
 
 def _lowest() -> float:
@@ -74,10 +76,10 @@ def _highest() -> float:
     return 1.0 - 2**-53
 
 
-def since_learned(log: Sequence[Logged]) -> Sequence[Logged]:
-    """What of a card's log its memory rests on: from where it was last learned as a new card, in the order of time.
+def since_last_learned(log: Sequence[LoggedReview]) -> Sequence[LoggedReview]:
+    """The reviews that the memory state depends on: since the card was last learned as a new card, oldest first.
 
-    Nothing where the log does not say how it was learned. A log from Anki may call the first answer a learning one.
+    Empty if the log does not show that. A log from Anki may have LEARNING as the state before the first answer.
     """
     ordered, first = sorted(log, key=itemgetter(1)), None
     for index in range(len(ordered) - 1, -1, -1):
@@ -91,11 +93,17 @@ def since_learned(log: Sequence[Logged]) -> Sequence[Logged]:
     return [] if first is None else ordered[first:]
 
 
+def clamp_parameters(parameters: Iterable[float]) -> tuple[float, ...]:
+    """The parameters within the bounds that the library accepts."""
+    bounds = zip(parameters, LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS, strict=True)
+    return tuple(min(max(value, low), high) for value, low, high in bounds)
+
+
 @lru_cache(maxsize=256)
 def _scheduler(preset: Preset) -> fsrs.Scheduler:
-    given = {} if preset.parameters is None else {"parameters": preset.parameters}
+    parameters = {} if preset.parameters is None else {"parameters": preset.parameters}
     return fsrs.Scheduler(
-        **given,
+        **parameters,
         desired_retention=preset.desired_retention,
         learning_steps=tuple(timedelta(seconds=step) for step in preset.learning_steps),
         relearning_steps=tuple(timedelta(seconds=step) for step in preset.relearning_steps),
@@ -104,28 +112,36 @@ def _scheduler(preset: Preset) -> fsrs.Scheduler:
     )
 
 
-def _reviewed(card: fsrs.Card, rating: int, at: datetime, scheduler: fsrs.Scheduler, dice: Dice | None) -> fsrs.Card:
-    moment = at.astimezone(UTC)
-    after, _ = scheduler.review_card(card, fsrs.Rating(rating), moment)
+def _review(card: fsrs.Card, rating: int, at: datetime, scheduler: fsrs.Scheduler, dice: Dice | None) -> fsrs.Card:
+    at = at.astimezone(UTC)
+    after, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
     if dice is not None and after.state is fsrs.State.Review:
-        after.due = moment + _fuzzed(after.due - moment, scheduler, dice)
+        after.due = at + fuzz(after.due - at, scheduler.maximum_interval, dice)
     return after
 
 
-def _fuzzed(interval: timedelta, scheduler: fsrs.Scheduler, dice: Dice) -> timedelta:
-    """The library's own fuzz, throwing our dice: its code, over names among which `random` is ours."""
-    fuzz = FunctionType(_FUZZ.__code__, {**_FUZZ.__globals__, "random": dice}, closure=_FUZZ.__closure__)
-    fuzz.__kwdefaults__ = _FUZZ.__kwdefaults__
-    return fuzz(scheduler, interval=interval)
+def fuzz(interval: timedelta, maximum_days: int, dice: Dice) -> timedelta:
+    """A random interval near this one, in whole days. Intervals below two and a half days stay exact."""
+    days = interval.days
+    if days < _MIN_FUZZED_DAYS:
+        return interval
+    delta = 1.0
+    for start, end, share in _FUZZ_RANGES:
+        delta += share * max(min(days, end) - start, 0.0)
+    highest = min(round(days + delta), maximum_days)
+    lowest = min(max(2, round(days - delta)), highest)
+    # Rounded as in the library, so that the day after `highest` is possible too.
+    fuzzed = round(dice() * (highest - lowest + 1) + lowest)
+    return timedelta(days=min(fuzzed, maximum_days))
 
 
-def _card(schedule: Schedule, at: datetime) -> fsrs.Card:
-    """The card as the library knows it. Whatever has no memory yet is learned from the first step."""
+def _to_library(schedule: Schedule, at: datetime) -> fsrs.Card:
+    """The library's card. A card without a memory state is learned from the first step."""
     if schedule.stability is None or schedule.difficulty is None:
         return fsrs.Card(_NO_ID, due=at, last_review=schedule.last_review)
     return fsrs.Card(
         _NO_ID,
-        # A new card has no memory, so that only the library's own three states are left.
+        # Not State.NEW, which the library does not have: a new card has no memory state.
         state=fsrs.State(schedule.state),
         step=None if schedule.state is State.REVIEW else schedule.step or 0,
         stability=schedule.stability,
@@ -135,7 +151,7 @@ def _card(schedule: Schedule, at: datetime) -> fsrs.Card:
     )
 
 
-def _schedule(card: fsrs.Card) -> Schedule:
+def _from_library(card: fsrs.Card) -> Schedule:
     return Schedule(
         state=State(card.state),
         step=card.step,

@@ -8,9 +8,9 @@ import pytest_asyncio
 
 from mcp_core import App
 from mcp_core.db import address, open_database
-from mcp_noema.store.opening import MIGRATIONS
+from mcp_noema.store.collection import MIGRATIONS
 from tests.conftest import PostgresServer
-from tests.mcp_noema.learning import Clock, Learner, learning
+from tests.mcp_noema.learner import Clock, Learner, learning
 
 
 @pytest.fixture

@@ -1,33 +1,87 @@
-"""Someone who remembers as FSRS says, with parameters of their own."""
+"""How the tests learn: the tools of a real server over a real database, with a clock that they set."""
 
-import random
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from mcp_noema.model import Preset, Schedule, State
-from mcp_noema.schedule import answer, retrievability
+from mcp_core import App, Settings
+from mcp_core.auth import Caller, user
+from mcp_noema.app import build
+from mcp_noema.model import Dice, World
 
-START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
-MEMORY = (0.1, 0.5, 1.0, 4.0, 7.0, 0.6, 2.5, 0.1, 1.4, 0.3, 0.6, 1.7, 0.1, 0.4, 1.8, 0.5, 1.5, 0.5, 0.1, 0.1, 0.2)
-"""Worse than most people's."""
-
-
-def learned(cards: int, reviews_each: int, seed: int = 1) -> list[list[tuple[int, datetime, int]]]:
-    """The log of so many cards, scheduled with the library's parameters and remembered with MEMORY."""
-    dice = random.Random(seed)
-    return [_history(reviews_each, dice, START + timedelta(days=card % 60)) for card in range(cards)]
+MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+"""When the tests begin."""
 
 
-def _history(reviews: int, dice: random.Random, at: datetime) -> list[tuple[int, datetime, int]]:
-    shown, inside, log = Schedule(), Schedule(), []
-    for _ in range(reviews):
-        remembered = retrievability(inside, at, Preset(parameters=MEMORY))
-        knows = dice.random() < (0.6 if remembered is None else remembered)
-        rating = dice.choice((2, 3, 3, 3, 4)) if knows else 1
-        log.append((rating, at, int(shown.state)))
-        shown, inside = (
-            answer(shown, rating, at, Preset()),
-            answer(inside, rating, at, Preset(parameters=MEMORY)),
-        )
-        assert shown.due is not None
-        at = shown.due + timedelta(minutes=dice.randrange(120) if shown.state is State.REVIEW else 1)
-    return log
+class Clock:
+    """A clock that stands still until it is told."""
+
+    def __init__(self, now: datetime = MONDAY) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, **span: float) -> datetime:
+        self.now += timedelta(**span)
+        return self.now
+
+
+class Learner:
+    """A user of the server: `await ana("create-deck", name="French")` is the data of the answer."""
+
+    def __init__(self, app: App, clock: Clock, name: str) -> None:
+        self.app, self.clock = app, clock
+        self._caller: Caller = user(name, ("*",))
+        self.hints: dict[str, Any] = {}
+        """Of the last answer."""
+        self.answer: dict[str, Any] = {}
+
+    async def __call__(self, tool: str, /, **arguments: Any) -> Any:
+        failed = await self._call(tool, arguments)
+        assert not failed, self.answer
+        return self.answer["data"]
+
+    async def fails(self, tool: str, /, **arguments: Any) -> tuple[str, str]:
+        """The type and the words of the error."""
+        assert await self._call(tool, arguments), self.answer
+        assert self.answer["data"] is None
+        return self.answer["error"]["type"], self.answer["error"]["message"]
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> bool:
+        answer = await self.app.call(tool, arguments, self._caller)
+        self.answer = json.loads(answer.text)
+        self.hints = self.answer["agentHints"]
+        return answer.is_error
+
+    # --- what many tests begin with ---
+
+    async def deck(self, name: str = "French", **preset: Any) -> str:
+        made = await self("create-deck", name=name)
+        if preset:
+            await self("update-deck", deckId=made["deckId"], preset=preset)
+        return made["deckId"]
+
+    async def notes(self, deck_id: str, number: int = 1, **more: Any) -> list[str]:
+        """Basic notes, question 1 and so on; their cards."""
+        drafts = [{"front": f"question {n}", "back": f"answer {n}", **more} for n in range(1, number + 1)]
+        made = await self("create-notes", deckId=deck_id, notes=drafts)
+        return [card for outcome in made["outcomes"] for card in outcome["cardIds"]]
+
+    async def answers(self, card_id: str, *grades: str, every: timedelta | None = None) -> None:
+        """Answer a card when it is due, or at a fixed distance."""
+        for grade in grades:
+            data = await self("review-card", cardId=card_id, grade=grade, timeTakenMs=5000)
+            due = datetime.fromisoformat(data["due"])
+            self.clock.now = max(self.clock.now, due) if every is None else self.clock.now + every
+
+
+@asynccontextmanager
+async def learning(
+    db: str, clock: Clock | None = None, dice: Dice | None = None, **settings: Any
+) -> AsyncIterator[App]:
+    """The server over a database, without fuzz unless there are dice."""
+    async with build(Settings(db=db, deadline=60, **settings), World(clock or Clock(), dice)) as app:
+        yield app

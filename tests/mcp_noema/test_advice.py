@@ -6,7 +6,7 @@ import fsrs
 import pytest
 
 from mcp_noema import advice
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 
 @pytest.mark.requirement("HIN-2")

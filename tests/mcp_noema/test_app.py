@@ -9,8 +9,8 @@ import pytest
 from mcp_core import Settings
 from mcp_core.hosts.site.page import render_page
 from mcp_noema.app import build
-from tests.mcp_noema.learning import learning
-from tests.mcp_noema.talking import COMMAND
+from tests.mcp_noema.client_session import COMMAND
+from tests.mcp_noema.learner import learning
 from toolcharter.verify.outcome import held_to_the_project
 
 MOST_BYTES = 23_000

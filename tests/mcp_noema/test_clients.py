@@ -21,7 +21,7 @@ from mcp_noema.app import build
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
 from tests.clients.scripted import Scripted
-from tests.mcp_noema.talking import Call, calling, command, data, error, learn_a_little, made_deck
+from tests.mcp_noema.client_session import Call, calling, command, data, error, learn_a_little, made_deck
 
 TOOLS = [tool.name for tool in build(Settings()).list_tools()]
 ERAS = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])

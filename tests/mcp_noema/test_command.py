@@ -12,7 +12,7 @@ import httpx2
 from mcp_core import Settings
 from mcp_noema.app import build
 from tests.clients.over_http import served
-from tests.mcp_noema.talking import COMMAND, command
+from tests.mcp_noema.client_session import COMMAND, command
 
 
 def test_the_help_says_what_it_is_and_where_files_go():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Settings
-from tests.mcp_noema.talking import command
+from tests.mcp_noema.client_session import command
 from toolcharter import client, targets
 from toolcharter.contract.lock import Lock, read_lock
 

@@ -1,6 +1,6 @@
 """An error does not end the talk: its hints name the call that leads on, ready to be made."""
 
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 
 async def follow(learner: Learner) -> None:

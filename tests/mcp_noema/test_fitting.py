@@ -10,9 +10,9 @@ from fsrs_rs_python import FSRS, FSRSItem, FSRSReview
 
 from mcp_core import Conflict
 from mcp_noema.analysis import Fit, Quality
-from mcp_noema.fitting import fit, within_bounds
+from mcp_noema.fitting import fit, round_parameters
 from mcp_noema.model import Preferences, Preset
-from tests.mcp_noema.learner import START, learned
+from tests.mcp_noema.simulated_memory import START, learned
 
 DAY = timedelta(days=1)
 HISTORIES = learned(cards=150, reviews_each=10)
@@ -44,7 +44,7 @@ def test_a_fit_is_the_library_s_own():
             if days == 10:
                 reviews.append(FSRSReview(1 if first == 1 else 3, 7))
             items.append(FSRSItem(reviews))
-    parameters = within_bounds(FSRS(DEFAULT_PARAMETERS).compute_parameters(items, num_relearning_steps=1))
+    parameters = round_parameters(FSRS(DEFAULT_PARAMETERS).compute_parameters(items, num_relearning_steps=1))
     before, after = FSRS(DEFAULT_PARAMETERS).evaluate(items), FSRS(parameters).evaluate(items)
     assert fit(histories, Preset(), Preferences()) == Fit(
         parameters=parameters,
@@ -59,12 +59,12 @@ def test_days_are_learning_days():
     # Half an hour before and after the day begins at four in the morning, which is not midnight anywhere near.
     evening, night, morning = (START.replace(hour=hour, minute=30) for hour in (20, 3, 4))
     same_day = [[(3, evening, 0), (3, night + DAY, 2)] for _ in range(100)]
-    with pytest.raises(Conflict, match="of 200 reviews, 0 came on a later day"):
+    with pytest.raises(Conflict, match="Of 200 reviews, 0 came on a later day"):
         fit(same_day, Preset(), Preferences())
     next_day = [[(3, evening, 0), (3, morning + DAY, 2)] for _ in range(100)]
     assert fit(next_day, Preset(), Preferences()).reviews == 200
     in_tokyo = Preferences(timezone="Asia/Tokyo")
-    with pytest.raises(Conflict, match="of 200 reviews, 0 came on a later day"):
+    with pytest.raises(Conflict, match="Of 200 reviews, 0 came on a later day"):
         fit(next_day, Preset(), in_tokyo)
 
 
@@ -78,14 +78,14 @@ def test_too_few_reviews_are_refused_with_their_number():
     with pytest.raises(Conflict) as refused:
         fit(learned(cards=3, reviews_each=5), Preset(), Preferences())
     assert str(refused.value) == (
-        "There are too few reviews to fit parameters to: of 15 reviews, 6 came on a later day than the one before and "
-        "0 of those can be used, where 64 are needed. Rare intervals are set aside. Go on reviewing with the present "
-        "parameters, or fit more decks together."
+        "There are too few reviews to fit parameters: 64 usable reviews are needed, and there are 0. Of 15 reviews, 6 "
+        "came on a later day than the one before; those with a rare interval do not count. Continue reviewing with the "
+        "present parameters, or fit more decks together."
     )
 
 
 def test_no_reviews_at_all_are_refused_as_well():
-    with pytest.raises(Conflict, match="of 0 reviews, 0 came on a later day"):
+    with pytest.raises(Conflict, match="Of 0 reviews, 0 came on a later day"):
         fit([], Preset(), Preferences())
 
 
@@ -101,9 +101,9 @@ def test_parameters_that_miss_the_bounds_by_a_hair_are_put_inside():
     hair = [0.800000011920929 if index in (9, 19, 20) else value for index, value in enumerate(DEFAULT_PARAMETERS)]
     with pytest.raises(ValueError, match="out of bounds"):
         fsrs.Scheduler(parameters=hair)
-    assert [within_bounds(hair)[index] for index in (9, 19, 20)] == [0.8, 0.8, 0.8]
+    assert [round_parameters(hair)[index] for index in (9, 19, 20)] == [0.8, 0.8, 0.8]
     far = [1000.0] * 21
-    assert fsrs.Scheduler(parameters=within_bounds(far)).parameters == fsrs.scheduler.UPPER_BOUNDS_PARAMETERS
+    assert fsrs.Scheduler(parameters=round_parameters(far)).parameters == fsrs.scheduler.UPPER_BOUNDS_PARAMETERS
 
 
 def test_ten_thousand_reviews_take_less_than_two_seconds():

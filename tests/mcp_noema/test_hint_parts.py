@@ -7,8 +7,8 @@ import pytest
 from mcp_core.hints import Evidence
 from mcp_noema.analysis import Basis, StudyTotals
 from mcp_noema.hint_parts import basis_evidence, study_effort, study_time_ms
-from mcp_noema.workload import neighbours
-from tests.mcp_noema.learning import MONDAY
+from mcp_noema.workload import neighbouring_retentions
+from tests.mcp_noema.learner import MONDAY
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_days_add_up_and_true_retention_is_of_learned_cards_alone():
     ("present", "others"), [(0.9, (0.85, 0.95)), (0.95, (0.9, 0.97)), (0.99, (0.94, 0.97)), (0.7, (0.7, 0.75))]
 )
 def test_a_retention_is_compared_with_a_lower_and_a_higher_one(present, others):
-    assert neighbours(present) == others
+    assert neighbouring_retentions(present) == others

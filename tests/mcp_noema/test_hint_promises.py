@@ -22,8 +22,8 @@ from mcp_core.calling.records import Request
 from mcp_core.declare.spec import ToolSpec
 from mcp_noema.app import build
 from mcp_noema.model import World
-from tests.mcp_noema.learning import Clock, Learner
-from tests.mcp_noema.promised import broken
+from tests.mcp_noema.answer_schema import broken
+from tests.mcp_noema.learner import Clock, Learner
 
 SPECS = {spec.name: spec for spec in build(Settings()).registry.get_all()}
 SCHEMAS: Mapping[str, dict[str, Any]] = {name: dict(spec.input_schema) for name, spec in SPECS.items()}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp_noema.talking import COMMAND, PATIENT, Call, calling, data, error, made_deck
+from tests.mcp_noema.client_session import COMMAND, PATIENT, Call, calling, data, error, made_deck
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 

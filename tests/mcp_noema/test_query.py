@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mcp_core import InvalidArguments
 from mcp_noema.model import CardId, DeckId, NoteId
-from mcp_noema.query import DEEPEST, LONGEST, MOST_TERMS, parse
+from mcp_noema.query import MAX_DEPTH, MAX_LENGTH, MAX_TERMS, parse
 from mcp_noema.query_tree import (
     All,
     AnyOf,
@@ -21,14 +21,14 @@ from mcp_noema.query_tree import (
     Pattern,
     Property,
     Tagged,
-    Wild,
+    Wildcard,
     WithId,
     Within,
     Words,
     terms,
 )
 
-ANY, ONE = Wild.ANY, Wild.ONE
+ANY, ONE = Wildcard.ANY, Wildcard.ONE
 
 
 def words(*parts):
@@ -94,11 +94,11 @@ def test_a_tree_is_written_as_a_person_would():
 
 
 @pytest.mark.parametrize(
-    ("query", "place", "told"),
+    ("query", "position", "problem"),
     [
-        ('dog "exact words', 5, "'\"exact words' has no second quote; close it with \""),
-        (r"\frac", 1, r"'\f' is no escape; write \\ for a backslash"),
-        ("dog\\", 4, "'\\' is no escape"),
+        ('dog "exact words', 5, "'\"exact words' has no closing quote; add \""),
+        (r"\frac", 1, "'\\f' is not an escape; only \\ \" : ( ) - * _ can be escaped"),
+        ("dog\\", 4, "'\\' is not an escape"),
         ("(a b", 1, "'(' is never closed; write ) after"),
         ("a (", 3, "'(' is never closed"),
         ("a) b", 2, "')' closes a bracket that was not opened; remove it"),
@@ -111,54 +111,54 @@ def test_a_tree_is_written_as_a_person_would():
         ("-or", 2, "'or' has nothing before it to join"),
         ('""', 1, "'\"\"' is empty"),
         (":x", 1, "':x' has nothing before the colon; write \\: for a colon that is part of the words"),
-        ("a deck:", 3, "'deck:' names nothing; write for example deck:Math"),
-        ("deck:current", 1, "'deck:current' asks for the current deck; there is none here"),
-        ('tag:"a b"', 1, "'tag:a b' has a space, which no tag has"),
+        ("a deck:", 3, "'deck:' has no name after the colon; write for example deck:Math"),
+        ("deck:current", 1, "'deck:current' is not supported, because no deck is current here"),
+        ('tag:"a b"', 1, "'tag:a b' has a space, which a tag cannot have"),
         ("tag:a*b*c*d*", 1, "'tag:a*b*c*d*' has more than 3 stars"),
         ("a*b*c*d*e*f*g*h*i*j*k*", 1, "has more than 10 stars"),
-        ("is:learning", 1, "'is:learning' is not known; is:learn may be meant; there are is:new, is:learn"),
-        ("prop:ivl~3", 1, "'prop:ivl~3' is no comparison; write for example prop:ivl>=10, with one of ivl, due"),
-        ("prop:xyz=3", 1, "'prop:xyz=3' is no comparison"),
-        ("prop:ivl>2.5", 1, "'prop:ivl>2.5' compares with 2.5; ivl is a whole number"),
-        ("prop:d>0.5", 1, "difficulty goes from 1 to 10, as get-card shows it; 0.5 in Anki is 5.5 here"),
-        ("prop:r<0.9", 1, "asks for retrievability, which changes by the minute and is not stored; use prop:s"),
+        ("is:learning", 1, "'is:learning' is not known; did you mean is:learn? Use one of is:new, is:learn"),
+        ("prop:ivl~3", 1, "'prop:ivl~3' is not a comparison; write for example prop:ivl>=10, with one of ivl, due"),
+        ("prop:xyz=3", 1, "'prop:xyz=3' is not a comparison"),
+        ("prop:ivl>2.5", 1, "'prop:ivl>2.5' compares with 2.5, but ivl is a whole number"),
+        ("prop:d>0.5", 1, "difficulty is from 1 to 10, as in get-card; 0.5 in Anki is 5.5 here"),
+        ("prop:r<0.9", 1, "compares retrievability, which changes all the time and is not stored; use prop:s"),
         ("prop:ease<2", 1, "use prop:d"),
         ("added:0", 1, "'added:0' needs a number of days from 1, such as added:7"),
         ("added:7:1", 1, "'added:7:1' needs a number of days"),
         ("rated:7:5", 1, "needs a grade from 1 (again) to 4 (easy)"),
         ("rated:7:", 1, "needs a grade from 1 (again) to 4 (easy)"),
         ("nid:card_1", 1, "'nid:card_1' needs one or more ids, such as nid:note_1 or nid:note_1,note_2"),
-        ("re:a.b", 1, "'re:a.b' is a regular expression, which cannot be used here; use * for any letters"),
-        ("a \x00", 3, "'\\x00' is no sign that a text has; remove it"),
+        ("re:a.b", 1, "'re:a.b' is a regular expression, which is not supported; use * for any text"),
+        ("a \x00", 3, "'\\x00' is a control character; remove it"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_place_and_what_to_write_instead(query, place, told):
-    with pytest.raises(InvalidArguments) as refused:
+def test_an_error_has_its_position_and_what_to_write_instead(query, position, problem):
+    with pytest.raises(InvalidArguments) as error:
         parse(query)
-    assert str(refused.value).startswith(f"The query cannot be read at character {place}: ")
-    assert told in str(refused.value)
-    assert refused.value.fields == ("query",)
+    assert str(error.value).startswith(f"The query cannot be read at character {position}: ")
+    assert problem in str(error.value)
+    assert error.value.fields == ("query",)
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "problem"),
     [
-        ("x" * (LONGEST + 1), f"The query has {LONGEST + 1} characters; {LONGEST} is the most."),
-        ("a " * (MOST_TERMS + 1), f"'a' is one term too many; {MOST_TERMS} are the most."),
-        ("(" * (DEEPEST + 1) + "a" + ")" * (DEEPEST + 1), f"'(' is nested more than {DEEPEST} deep"),
-        ("-" * (DEEPEST + 1) + "a", f"'-' is nested more than {DEEPEST} deep"),
+        ("x" * (MAX_LENGTH + 1), f"The query has {MAX_LENGTH + 1} characters; at most {MAX_LENGTH} are allowed."),
+        ("a " * (MAX_TERMS + 1), f"'a' is one term too many; at most {MAX_TERMS} are allowed."),
+        ("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1), f"'(' is nested more than {MAX_DEPTH} deep"),
+        ("-" * (MAX_DEPTH + 1) + "a", f"'-' is nested more than {MAX_DEPTH} deep"),
     ],
 )
-def test_a_query_has_limits(query, told):
-    with pytest.raises(InvalidArguments, match="The query") as refused:
+def test_a_query_has_limits(query, problem):
+    with pytest.raises(InvalidArguments, match="The query") as error:
         parse(query)
-    assert told in str(refused.value)
+    assert problem in str(error.value)
 
 
 def test_a_query_at_its_limits_is_read():
-    parse("x" * LONGEST)
-    parse("a " * MOST_TERMS)
-    parse("(" * DEEPEST + "a" + ")" * DEEPEST)
+    parse("x" * MAX_LENGTH)
+    parse("a " * MAX_TERMS)
+    parse("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
 
 
 def test_a_pattern_fits_whole_names_in_any_case():
@@ -189,9 +189,9 @@ def test_every_query_of_the_documentation_is_read():
 
 
 def test_the_error_of_the_documentation_is_the_one_that_comes():
-    with pytest.raises(InvalidArguments) as refused:
+    with pytest.raises(InvalidArguments) as error:
         parse("-dog is:learning")
-    assert str(refused.value) in PAGE.read_text()
+    assert str(error.value) in PAGE.read_text()
 
 
 _SOUP = st.lists(

@@ -15,10 +15,10 @@ from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
 from mcp_noema.model import RATINGS, CardId, Preset, Schedule, State
-from mcp_noema.schedule import answer, outlook, replay, rescheduled, retrievability, since_learned
-from mcp_noema.store.rows import CARD, card_of, schedule_values
+from mcp_noema.schedule import answer, fuzz, next_schedules, replay, reschedule, retrievability, since_last_learned
+from mcp_noema.store.row_mapping import CARD_COLUMNS, schedule_values, to_card
 from mcp_noema.store.tables import cards
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 OTHER = (0.3, 1.1, 2.5, 9.0, 6.1, 0.9, 2.7, 0.01, 1.6, 0.2, 0.9, 1.6, 0.08, 0.3, 1.5, 0.4, 2.0, 0.6, 0.2, 0.1, 0.2)
@@ -77,11 +77,12 @@ def test_retrievability_is_the_library_s_own(history, preset, later):
 
 
 @given(HISTORIES, PRESETS)
-def test_the_outlook_is_the_four_answers(history, preset):
+def test_the_next_schedules_are_those_of_the_four_answers(history, preset):
     *before, (_, last) = dated(history)
     schedule = replay(before, preset)
-    seen = outlook(schedule, last, preset)
-    assert seen == {grade: answer(schedule, rating, last, preset) for grade, rating in RATINGS.items()}
+    assert next_schedules(schedule, last, preset) == {
+        grade: answer(schedule, rating, last, preset) for grade, rating in RATINGS.items()
+    }
 
 
 @given(HISTORIES, PRESETS, st.randoms(use_true_random=False))
@@ -102,7 +103,18 @@ def test_fuzz_is_the_library_s_own_with_our_dice(history, preset, seed):
     assert replay(reviews, preset, random.Random(seed).random) == as_schedule(card)
 
 
-# 52 days may become 47 to 57; the library rounds what it draws, so that the day after is within its range too.
+@pytest.mark.parametrize("maximum", [1, 2, 3, 30, 365, 36_500])
+def test_fuzz_of_every_interval_is_the_library_s(maximum):
+    scheduler = library(Preset(maximum_interval=maximum))
+    for days in (*range(400), *range(400, 40_000, 97)):
+        interval = timedelta(days=days, seconds=days)
+        for seed in range(3):
+            with patch.object(fsrs.scheduler, "random", random.Random(seed).random):
+                expected = scheduler._get_fuzzed_interval(interval=interval)
+            assert fuzz(interval, maximum, random.Random(seed).random) == expected
+
+
+# 52 days may become 47 to 57; the library rounds the random number, so that the day after is possible too.
 @pytest.mark.parametrize(("thrown", "days"), [(0.0, 47), (0.5, 52), (0.999999, 58)])
 def test_fuzz_stays_within_the_library_s_range(thrown, days):
     review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
@@ -181,7 +193,7 @@ NEW, LEARNING, REVIEW, RELEARNING = 0, 1, 2, 3
 )
 def test_a_memory_rests_on_what_came_since_the_card_was_last_new(states, kept):
     log = [(3, START + timedelta(days=day), state) for day, state in enumerate(states)]
-    assert since_learned(log[::-1]) == log[len(log) - kept :]
+    assert since_last_learned(log[::-1]) == log[len(log) - kept :]
 
 
 # ---- rescheduled, and kept -----------------------------------------------------------------------
@@ -191,8 +203,8 @@ def test_a_memory_rests_on_what_came_since_the_card_was_last_new(states, kept):
 def test_a_card_rescheduled_with_its_own_preset_stays_and_with_another_follows_it(history, preset, other, seed):
     reviews = dated(history)
     fuzzed = replay(reviews, preset, random.Random(seed).random)
-    assert rescheduled(fuzzed, reviews, preset, random.Random(1).random) is fuzzed
-    moved = rescheduled(fuzzed, reviews, other)
+    assert reschedule(fuzzed, reviews, preset, random.Random(1).random) is fuzzed
+    moved = reschedule(fuzzed, reviews, other)
     plain = replay(reviews, other)
     assert moved == plain or (moved is fuzzed and replace(moved, due=None) == replace(plain, due=None))
 
@@ -200,7 +212,7 @@ def test_a_card_rescheduled_with_its_own_preset_stays_and_with_another_follows_i
 def test_a_date_that_was_set_by_hand_goes():
     reviews = [(4, START)]
     by_hand = replace(replay(reviews, Preset()), due=START + timedelta(days=99))
-    assert rescheduled(by_hand, reviews, Preset()) == replay(reviews, Preset())
+    assert reschedule(by_hand, reviews, Preset()) == replay(reviews, Preset())
 
 
 async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Learner, db_url: str):
@@ -215,7 +227,7 @@ async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Le
             connection.execute(sa.update(cards).where(cards.c.id == number).values(schedule_values(schedule)))
 
     def read(connection: Connection) -> dict[int, Schedule]:
-        kept = map(card_of, connection.execute(sa.select(*CARD)))
+        kept = map(to_card, connection.execute(sa.select(*CARD_COLUMNS)))
         return {card.id: card.schedule for card in kept}
 
     async with open_database(address(db_url, "noema")) as database:
@@ -224,4 +236,4 @@ async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Le
     assert kept == made
     later = START + timedelta(days=4000)
     for number, schedule in kept.items():
-        assert outlook(schedule, later, Preset()) == outlook(made[number], later, Preset())
+        assert next_schedules(schedule, later, Preset()) == next_schedules(made[number], later, Preset())

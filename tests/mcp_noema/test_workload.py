@@ -9,15 +9,15 @@ from fsrs_rs_python import Card, default_simulator_config, optimal_retention, si
 
 from mcp_noema.analysis import Workload
 from mcp_noema.model import Preset, State
-from mcp_noema.workload import HALF_OWN, Habit, Known, _config, plan
+from mcp_noema.workload import PRIOR_WEIGHT, AnswerStats, LearnedCard, _config, simulate_days
 
 DAYS = 30
-CARDS = [Known(10.0 + n % 7, 3.0 + n % 5, last=-(n % 10), due=10 - n % 10) for n in range(100)]
+CARDS = [LearnedCard(10.0 + n % 7, 3.0 + n % 5, last_review=-(n % 10), due=10 - n % 10) for n in range(100)]
 
 
 def test_cards_that_are_being_learned_are_played_as_the_library_plays_them():
     preset = Preset(desired_retention=0.9)
-    ours = plan(CARDS, 0, {}, preset, days=DAYS, seed=1)
+    ours = simulate_days(CARDS, 0, {}, preset, days=DAYS, seed=1)
     theirs = []
     config = default_simulator_config()
     config.deck_size, config.learn_span, config.learn_limit, config.max_cost_perday = len(CARDS), DAYS, 0, 1e9
@@ -33,10 +33,11 @@ def test_cards_that_are_being_learned_are_played_as_the_library_plays_them():
     assert sum(ours.minutes) == pytest.approx(seconds / 60, rel=0.05)
 
 
-def _as_theirs(known):
+def _as_theirs(learned):
     card = Card()
-    card.stability, card.difficulty = known.stability, known.difficulty
-    card.last_date, card.due, card.interval = float(known.last), float(known.due), float(known.due - known.last)
+    card.stability, card.difficulty = learned.stability, learned.difficulty
+    card.last_date, card.due = float(learned.last_review), float(learned.due)
+    card.interval = card.due - card.last_date
     card.desired_retention = 0.9
     return card
 
@@ -45,7 +46,7 @@ def test_new_cards_are_the_library_s_own_simulation():
     many, preset = 20_000, Preset(new_per_day=7, reviews_per_day=50)
     config = _config(many, {}, preset, DAYS)
     theirs = simulate(list(DEFAULT_PARAMETERS), 0.9, config, 5)
-    assert plan([], many, {}, preset, days=DAYS, seed=5) == Workload(
+    assert simulate_days([], many, {}, preset, days=DAYS, seed=5) == Workload(
         desired_retention=0.9,
         reviews=tuple(theirs.review_cnt_per_day),
         new=tuple(theirs.learn_cnt_per_day),
@@ -56,14 +57,14 @@ def test_new_cards_are_the_library_s_own_simulation():
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
-    first, again, other = (plan(CARDS, 40, {}, Preset(), days=DAYS, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (simulate_days(CARDS, 40, {}, Preset(), days=DAYS, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
 
 def test_a_higher_retention_costs_more_and_remembers_more():
     low, middle, high = (
-        plan(CARDS, 100, {}, Preset(desired_retention=wanted), days=90, seed=1) for wanted in (0.8, 0.9, 0.95)
+        simulate_days(CARDS, 100, {}, Preset(desired_retention=wanted), days=90, seed=1) for wanted in (0.8, 0.9, 0.95)
     )
     assert sum(low.reviews) < sum(middle.reviews) < sum(high.reviews)
     assert sum(low.minutes) < sum(middle.minutes) < sum(high.minutes)
@@ -72,8 +73,8 @@ def test_a_higher_retention_costs_more_and_remembers_more():
 
 
 def test_the_limits_of_the_preset_hold_for_new_and_old_cards_together():
-    overdue = [Known(10.0, 5.0, last=-30, due=0) for _ in range(500)]
-    seen = plan(overdue, 500, {}, Preset(new_per_day=5, reviews_per_day=20), days=DAYS, seed=1)
+    overdue = [LearnedCard(10.0, 5.0, last_review=-30, due=0) for _ in range(500)]
+    seen = simulate_days(overdue, 500, {}, Preset(new_per_day=5, reviews_per_day=20), days=DAYS, seed=1)
     assert seen.reviews == (20.0,) * DAYS
     assert seen.new == (5.0,) * DAYS
     assert seen.known == 500 + 5 * DAYS
@@ -83,25 +84,25 @@ def test_the_limits_of_the_preset_hold_for_new_and_old_cards_together():
 
 def test_without_cards_there_is_nothing_to_do():
     nothing = (0.0,) * DAYS
-    seen = plan([], 0, {}, Preset(), days=DAYS, seed=1)
+    seen = simulate_days([], 0, {}, Preset(), days=DAYS, seed=1)
     assert seen == Workload(0.9, nothing, nothing, nothing, 0.0, 0.0, 0.0)
     assert seen.minutes_per_remembered == 0.0
 
 
 def test_a_deck_that_takes_no_new_cards_has_none():
-    assert sum(plan([], 100, {}, Preset(new_per_day=0), days=DAYS, seed=1).new) == 0
+    assert sum(simulate_days([], 100, {}, Preset(new_per_day=0), days=DAYS, seed=1).new) == 0
 
 
 def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
     usual = default_simulator_config()
     answers = {
-        (State.NEW, 1): Habit(10, 10, 4.0),
-        (State.NEW, 3): Habit(30, 30, 6.0),
-        (State.LEARNING, 3): Habit(20, 20, 3.0),
-        (State.REVIEW, 1): Habit(1000, 1000, 9.0),
-        (State.REVIEW, 3): Habit(HALF_OWN, HALF_OWN, 2.0),
+        (State.NEW, 1): AnswerStats(10, 10, 4.0),
+        (State.NEW, 3): AnswerStats(30, 30, 6.0),
+        (State.LEARNING, 3): AnswerStats(20, 20, 3.0),
+        (State.REVIEW, 1): AnswerStats(1000, 1000, 9.0),
+        (State.REVIEW, 3): AnswerStats(PRIOR_WEIGHT, PRIOR_WEIGHT, 2.0),
         # Without a time, it says nothing about time.
-        (State.RELEARNING, 3): Habit(700, 0, 0.0),
+        (State.RELEARNING, 3): AnswerStats(700, 0, 0.0),
     }
     config = _config(10, answers, Preset(), DAYS)
     assert config.first_rating_prob == pytest.approx([
@@ -127,13 +128,13 @@ def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
 
 
 def test_someone_who_answers_faster_needs_less_time():
-    fast = {(state, rating): Habit(10_000, 10_000, 1.0) for state in State for rating in range(1, 5)}
-    usual, faster = (plan(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
+    fast = {(state, rating): AnswerStats(10_000, 10_000, 1.0) for state in State for rating in range(1, 5)}
+    usual, faster = (simulate_days(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
     assert sum(faster.minutes) < sum(usual.minutes) / 5
 
 
 def test_two_decks_add_up():
-    one, other = (plan(CARDS, new, {}, Preset(), days=DAYS, seed=1) for new in (0, 20))
+    one, other = (simulate_days(CARDS, new, {}, Preset(), days=DAYS, seed=1) for new in (0, 20))
     both = one + other
     assert both == replace(
         one,

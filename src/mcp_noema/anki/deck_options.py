@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from fsrs.scheduler import LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS
 from fsrs_rs_python import check_and_fill_parameters
 
 from mcp_noema.model import Preset
+from mcp_noema.schedule import clamp_parameters
 
 LOWEST_RETENTION, HIGHEST_RETENTION = 0.7, 0.99
 LONGEST_INTERVAL = 36_500
@@ -101,8 +101,7 @@ def _parameters(parameters: Sequence[float]) -> tuple[float, ...] | None:
         return None
     # FSRS-6 parameters keep all their digits: the library returns 32-bit floats.
     full = parameters if len(parameters) == len(filled) else filled
-    bounds = zip(full, LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS, strict=True)
-    return tuple(min(max(value, low), high) for value, low, high in bounds)
+    return clamp_parameters(full)
 
 
 def to_json(preset: Preset, id: int, name: str, modified: int) -> dict[str, Any]:

@@ -1,11 +1,10 @@
-"""Cards in SQL: found by a query, and changed many at once."""
+"""Cards in SQL: searched, and changed in bulk."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from statistics import fmean
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
@@ -13,19 +12,21 @@ from sqlalchemy import ColumnElement, Connection
 from mcp_core import InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.errors import cards_not_found, no_match
-from mcp_noema.model import Card, CardId, NoteId, Preset, Schedule, State, preset_of
+from mcp_noema.model import Card, CardId, NoteId, Schedule, State, preset_of
 from mcp_noema.query_tree import Tree
-from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, Person
+from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
 from mcp_noema.schedule import retrievability
-from mcp_noema.store import decks, faces, log, notes, people, search, studies
-from mcp_noema.store.rows import CARD, QUEUES, card_of, schedule_values
+from mcp_noema.store import card_faces, decks, notes, search, users
+from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_values, to_card
+from mcp_noema.store.search import SearchContext
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
 from mcp_noema.store.tables import notes as note_table
 
-MOST = 1000
+MAX_CHANGED_CARDS = 1000
 """How many cards one call may change."""
-_AHEAD = 1000
-"""How many cards beyond a page are looked at, to know how many there are."""
+_LOOKAHEAD = 1000
+"""How many cards are read beyond a page, so that a separate count is often not needed."""
 
 ORDERS: Mapping[CardOrder, ColumnElement[Any]] = {
     "due": cards.c.due,
@@ -50,7 +51,7 @@ class SqlCards:
     async def search(
         self, owner: str, query: Tree, now: datetime, *, order: CardOrder, descending: bool, limit: int, offset: int
     ) -> CardPage:
-        # Cards that are alike in that follow each other in the same direction.
+        # The id makes the order unique.
         columns = (ORDERS[order], cards.c.id)
         ordered = [column.desc() if descending else column.asc() for column in columns]
         page = slice(offset, offset + limit)
@@ -69,75 +70,84 @@ class SqlCards:
         return await self._database.write(_reset, owner, selection, now)
 
 
-# --- looking -----------------------------------------------------------------------------------------------
+# --- read --------------------------------------------------------------------------------------------------
+
+
+def get_card(connection: Connection, user_id: int, card_id: CardId) -> Card:
+    query = sa.select(*CARD_COLUMNS).where(cards.c.user_id == user_id, cards.c.id == card_id.number)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise cards_not_found([card_id])
+    return to_card(row)
 
 
 def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> CardView:
-    person = people.find(connection, owner)
-    shown = faces.load(connection, person.id, [card_id.number])
-    if not shown:
+    user = users.get(connection, owner)
+    faces = card_faces.load(connection, user.id, [card_id.number])
+    if not faces:
         raise cards_not_found([card_id])
-    card = shown[0].card
-    deck, preset = log.deck_and_preset(connection, card.deck_id)
+    card = faces[0].card
+    deck, preset = decks.with_preset(connection, card.deck_id)
     return CardView(
-        face=shown[0],
-        note=notes.get(connection, person.id, NoteId.of(card.note_id)),
+        face=faces[0],
+        note=notes.get(connection, user.id, NoteId.of(card.note_id)),
         deck=deck,
         preset=preset,
         recall=retrievability(card.schedule, now, preset),
-        recent=studies.recent(connection, person.id, now),
-        is_due=_is_due(card, person, now),
+        recent=load_recent(connection, user.id, now),
+        is_due=_is_due(card, user, now),
     )
 
 
-def _is_due(card: Card, person: Person, now: datetime) -> bool:
-    waits = not card.suspended and (card.buried_until is None or card.buried_until <= now)
+def _is_due(card: Card, user: User, now: datetime) -> bool:
+    is_active = not card.suspended and (card.buried_until is None or card.buried_until <= now)
     due, is_review = card.schedule.due, card.schedule.state is State.REVIEW
-    return waits and due is not None and (due < person.preferences.day_of(now).ends if is_review else due <= now)
+    return is_active and due is not None and (due < user.preferences.day_of(now).ends if is_review else due <= now)
 
 
 def _search(
     connection: Connection, owner: str, query: Tree, now: datetime, *, order: Sequence[Any], page: slice
 ) -> CardPage:
-    person = people.find(connection, owner)
-    scope = search.scope_of(connection, person, query, now)
-    by = [column.nulls_last() for column in order]
-    found = search.found(query, scope, cards.c.id).order_by(*by)
-    # More than a page is read: where they end soon, they need not be looked through again to be counted.
-    ids = list(connection.execute(found.slice(page.start, page.stop + _AHEAD)).scalars())
-    known = len(ids) < page.stop - page.start + _AHEAD and (ids or not page.start)
-    shown = faces.load(connection, person.id, ids[: page.stop - page.start])
-    return CardPage(tuple(shown), page.start + len(ids) if known else _count(connection, query, scope))
+    user = users.get(connection, owner)
+    context = search.load_context(connection, user, query, now)
+    matches = search.select_matches(query, context, cards.c.id).order_by(*(column.nulls_last() for column in order))
+    ids = list(connection.execute(matches.slice(page.start, page.stop + _LOOKAHEAD)).scalars())
+    reached_end = len(ids) < page.stop - page.start + _LOOKAHEAD and (ids or not page.start)
+    faces = card_faces.load(connection, user.id, ids[: page.stop - page.start])
+    return CardPage(tuple(faces), page.start + len(ids) if reached_end else _count(connection, query, context))
 
 
-def _count(connection: Connection, query: Tree, scope: search.Scope) -> int:
-    return connection.execute(search.found(query, scope, sa.func.count())).scalar_one()
+def _count(connection: Connection, query: Tree, context: SearchContext) -> int:
+    return connection.execute(search.select_matches(query, context, sa.func.count())).scalar_one()
 
 
-# --- choosing what to change -------------------------------------------------------------------------------
+# --- selection ---------------------------------------------------------------------------------------------
 
 
-def _choose(connection: Connection, person: Person, selection: CardSelection, now: datetime) -> list[Card]:
-    """The cards that are meant, in the order of their ids; all of them, or a refusal."""
-    rows = sa.select(*CARD).where(cards.c.user_id == person.id).order_by(cards.c.id)
+def _select(connection: Connection, user: User, selection: CardSelection, now: datetime) -> list[Card]:
+    """All selected cards, by id. A missing card, no card, or too many cards is an error."""
+    rows = sa.select(*CARD_COLUMNS).where(cards.c.user_id == user.id).order_by(cards.c.id)
     if isinstance(selection, Sequence):
-        wanted = {each.number for each in selection}
-        found = [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(wanted)))]
-        if missing := [each for each in selection if each.number not in {card.id for card in found}]:
+        ids = {card_id.number for card_id in selection}
+        selected = [to_card(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
+        if missing := [card_id for card_id in selection if card_id.number not in {card.id for card in selected}]:
             raise cards_not_found(missing, before="Nothing was changed. ")
-        return found
-    scope = search.scope_of(connection, person, selection, now)
-    ids = list(connection.execute(search.found(selection, scope, cards.c.id).limit(MOST + 1)).scalars())
+        return selected
+    context = search.load_context(connection, user, selection, now)
+    matches = search.select_matches(selection, context, cards.c.id).limit(MAX_CHANGED_CARDS + 1)
+    ids = list(connection.execute(matches).scalars())
     if not ids:
-        words = f"No card matches '{selection}', so nothing was changed. search-cards shows what a query finds."
-        raise no_match(words, str(selection))
-    if len(ids) > MOST:
+        raise no_match(
+            f"No card matches '{selection}', so nothing was changed. search-cards shows what a query matches.",
+            str(selection),
+        )
+    if len(ids) > MAX_CHANGED_CARDS:
         raise InvalidArguments(
-            f"{_count(connection, selection, scope)} cards match '{selection}', and {MOST} are the most for one call, "
-            "so nothing was changed. Narrow the query, for example with deck: or tag:.",
+            f"{_count(connection, selection, context)} cards match '{selection}', but one call can change at most "
+            f"{MAX_CHANGED_CARDS}, so nothing was changed. Narrow the query, for example with deck: or tag:.",
             fields=("query",),
         )
-    return [card_of(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
+    return [to_card(row) for row in connection.execute(rows.where(cards.c.id.in_(ids)))]
 
 
 def _update(connection: Connection, changed: Sequence[Card], values: dict[Any, Any]) -> None:
@@ -146,36 +156,36 @@ def _update(connection: Connection, changed: Sequence[Card], values: dict[Any, A
         connection.execute(sa.update(cards).where(cards.c.id.in_(ids)).values(values))
 
 
-# --- changing ----------------------------------------------------------------------------------------------
+# --- changes -----------------------------------------------------------------------------------------------
 
 
 def _suspend(
     connection: Connection, owner: str, selection: CardSelection, now: datetime, *, suspend: bool
 ) -> ChangedCards:
-    person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, selection, now)
-    changed = [card for card in all_chosen if card.suspended != suspend]
-    # A suspended card keeps its state, which says where it goes back to.
-    by_state = sa.case({int(state): queue for state, queue in QUEUES.items()}, value=cards.c.state)
-    _update(connection, changed, {"queue": SUSPENDED if suspend else by_state})
-    return _changed(all_chosen, changed)
+    user = users.lock(connection, owner, now)
+    selected = _select(connection, user, selection, now)
+    changed = [card for card in selected if card.suspended != suspend]
+    # A suspended card keeps its state, from which its queue is restored.
+    queue_of_state = sa.case({int(state): queue for state, queue in QUEUE_OF_STATE.items()}, value=cards.c.state)
+    _update(connection, changed, {"queue": SUSPENDED if suspend else queue_of_state})
+    return _changed_cards(selected, changed)
 
 
 def _bury(connection: Connection, owner: str, selection: CardSelection, now: datetime, *, bury: bool) -> ChangedCards:
-    person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, selection, now)
-    changed = [card for card in all_chosen if (card.buried_until is not None and card.buried_until > now) != bury]
-    until = person.preferences.day_of(now).ends if bury else None
+    user = users.lock(connection, owner, now)
+    selected = _select(connection, user, selection, now)
+    changed = [card for card in selected if (card.buried_until is not None and card.buried_until > now) != bury]
+    until = user.preferences.day_of(now).ends if bury else None
     _update(connection, changed, {"buried_until": until})
-    return replace(_changed(all_chosen, changed), until=until)
+    return replace(_changed_cards(selected, changed), until=until)
 
 
 def _set_due(
     connection: Connection, owner: str, selection: CardSelection, day: date | int, now: datetime
 ) -> ChangedCards:
-    person = people.writing(connection, owner, now)
-    due = _morning(person, day, now)
-    all_chosen = _choose(connection, person, selection, now)
+    user = users.lock(connection, owner, now)
+    due = _due_time(user, day, now)
+    selected = _select(connection, user, selection, now)
     values = {
         "state": int(State.REVIEW),
         "step": None,
@@ -183,60 +193,59 @@ def _set_due(
         "queue": sa.case((cards.c.queue == SUSPENDED, SUSPENDED), else_=REVIEW),
         "buried_until": None,
     }
-    _update(connection, all_chosen, values)
-    recall, desired = _outlook(connection, person, all_chosen, due)
-    return replace(_changed(all_chosen, all_chosen), until=due, recall=recall, desired=desired)
+    _update(connection, selected, values)
+    recall, desired = _average_recall(connection, user, selected, due)
+    return replace(_changed_cards(selected, selected), until=due, recall=recall, desired=desired)
 
 
-def _morning(person: Person, day: date | int, now: datetime) -> datetime:
-    """When that learning day begins."""
+def _due_time(user: User, day: date | int, now: datetime) -> datetime:
+    """When the learning day begins."""
     if isinstance(day, int):
-        return search.morning(person.preferences, now, day)
-    today = person.preferences.day_of(now).begins.astimezone(ZoneInfo(person.preferences.timezone)).date()
+        return user.preferences.day_start(now, day)
+    today = user.preferences.date_of(now)
     if day < today:
         raise InvalidArguments(
             f"date: {day} is before today, {today}. Give today or a later day; nothing was changed.", fields=("date",)
         )
-    return search.morning(person.preferences, now, (day - today).days)
+    return user.preferences.day_start(now, (day - today).days)
 
 
-def _outlook(
-    connection: Connection, person: Person, chosen: Sequence[Card], due: datetime
+def _average_recall(
+    connection: Connection, user: User, selected: Sequence[Card], at: datetime
 ) -> tuple[float | None, float | None]:
-    """How likely the cards will be remembered on that day, and how likely they should be. Both on average."""
-    known = decks.by_name(connection, person.id)
-    presets: dict[int, Preset] = {deck.id: preset_of(deck, known) for deck in known.values()}
-    recalls = [retrievability(card.schedule, due, presets[card.deck_id]) for card in chosen]
-    given = [
-        (recall, presets[card.deck_id]) for recall, card in zip(recalls, chosen, strict=True) if recall is not None
-    ]
-    if not given:
+    """The average probability of recall at a time, and the average desired retention of those cards."""
+    all_decks = decks.by_name(connection, user.id)
+    presets = {deck.id: preset_of(deck, all_decks) for deck in all_decks.values()}
+    with_presets = [(card, presets[card.deck_id]) for card in selected]
+    recalls = [(retrievability(card.schedule, at, preset), preset) for card, preset in with_presets]
+    known = [(recall, preset.desired_retention) for recall, preset in recalls if recall is not None]
+    if not known:
         return None, None
-    return fmean(recall for recall, _ in given), fmean(preset.desired_retention for _, preset in given)
+    return fmean(recall for recall, _ in known), fmean(desired for _, desired in known)
 
 
 def _reset(connection: Connection, owner: str, selection: CardSelection, now: datetime) -> ChangedCards:
-    person = people.writing(connection, owner, now)
-    all_chosen = _choose(connection, person, selection, now)
-    changed = [card for card in all_chosen if card.schedule != Schedule() or card.reps]
+    user = users.lock(connection, owner, now)
+    selected = _select(connection, user, selection, now)
+    changed = [card for card in selected if card.schedule != Schedule() or card.reps]
     if changed:
-        last = sa.select(sa.func.max(cards.c.position)).where(cards.c.user_id == person.id)
+        last = sa.select(sa.func.max(cards.c.position)).where(cards.c.user_id == user.id)
         end = connection.execute(last).scalar_one() + 1
         values = schedule_values(Schedule()) | {
             "queue": sa.case((cards.c.queue == SUSPENDED, SUSPENDED), else_=NEW),
-            # Behind all others, and in the order in which they were made.
+            # After all others, in the order of their ids.
             "position": end + cards.c.id - changed[0].id,
             "reps": 0,
             "lapses": 0,
             "buried_until": None,
         }
         _update(connection, changed, values)
-    return _changed(all_chosen, changed)
+    return _changed_cards(selected, changed)
 
 
-def _changed(chosen: Sequence[Card], changed: Sequence[Card]) -> ChangedCards:
+def _changed_cards(selected: Sequence[Card], changed: Sequence[Card]) -> ChangedCards:
     return ChangedCards(
         ids=tuple(card.id for card in changed),
-        unchanged=len(chosen) - len(changed),
-        suspended=sum(card.suspended for card in chosen),
+        unchanged=len(selected) - len(changed),
+        suspended=sum(card.suspended for card in selected),
     )

@@ -1,4 +1,4 @@
-"""Decks in SQL. A user has few, so they are read together, and the rules about their names are applied to all."""
+"""Decks in SQL. A user has few, so that they are read together."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 from mcp_core import Conflict, InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
-from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, deck_name, names_above, preset_of
-from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, Person
-from mcp_noema.store import people, queues
-from mcp_noema.store.rows import DECK, changed, deck_of
+from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, deck_name, names_above, preset_of
+from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, User
+from mcp_noema.store import users, waiting_cards
+from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
 from mcp_noema.store.tables import cards, decks, notes
 
 
@@ -50,96 +50,109 @@ class SqlDecks:
         return await self._database.write(_remove, owner, deck_id, now)
 
 
-# --- looking things up -------------------------------------------------------------------------------------
+# --- read --------------------------------------------------------------------------------------------------
 
 
 def by_name(connection: Connection, user_id: int) -> dict[str, Deck]:
     """All decks of a user by folded name, in the order of their names."""
-    mine = sa.select(*DECK).where(decks.c.user_id == user_id).order_by(decks.c.name_key)
-    found = [deck_of(row) for row in connection.execute(mine)]
-    return {deck.name.casefold(): deck for deck in found}
+    query = sa.select(*DECK_COLUMNS).where(decks.c.user_id == user_id).order_by(decks.c.name_key)
+    return {deck.name.casefold(): deck for deck in map(to_deck, connection.execute(query))}
 
 
 def find(decks_by_name: Mapping[str, Deck], deck_id: DeckId) -> Deck:
-    """The deck of that id, or a refusal that says where ids come from."""
     for deck in decks_by_name.values():
         if deck.id == deck_id.number:
             return deck
     raise deck_not_found(deck_id)
 
 
-def below(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:
-    """The deck and all that are in it."""
-    return [each for each in decks_by_name.values() if each.is_in(deck.name)]
+def with_subdecks(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:
+    return [other for other in decks_by_name.values() if other.is_in(deck.name)]
+
+
+def with_preset(connection: Connection, deck_id: int) -> tuple[Deck, Preset]:
+    """A deck and the preset that applies to it."""
+    deck = to_deck(connection.execute(sa.select(*DECK_COLUMNS).where(decks.c.id == deck_id)).one())
+    keys = [name.casefold() for name in deck.above]
+    if not keys:
+        return deck, preset_of(deck, {})
+    owner_id = sa.select(decks.c.user_id).where(decks.c.id == deck_id).scalar_subquery()
+    parents = sa.select(*DECK_COLUMNS).where(decks.c.user_id == owner_id, decks.c.name_key.in_(keys))
+    return deck, preset_of(
+        deck, {parent.name.casefold(): parent for parent in map(to_deck, connection.execute(parents))}
+    )
 
 
 def _get(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeckView:
-    person = people.find(connection, owner)
-    known = by_name(connection, person.id)
-    return _views(connection, person, known, [find(known, deck_id)], now)[0]
+    user = users.get(connection, owner)
+    all_decks = by_name(connection, user.id)
+    return _views(connection, user, all_decks, [find(all_decks, deck_id)], now)[0]
 
 
 def _all(connection: Connection, owner: str, now: datetime) -> list[DeckView]:
-    person = people.find(connection, owner)
-    known = by_name(connection, person.id)
-    return _views(connection, person, known, list(known.values()), now)
+    user = users.get(connection, owner)
+    all_decks = by_name(connection, user.id)
+    return _views(connection, user, all_decks, list(all_decks.values()), now)
 
 
 def _views(
-    connection: Connection, person: Person, known: Mapping[str, Deck], shown: Sequence[Deck], now: datetime
+    connection: Connection, user: User, all_decks: Mapping[str, Deck], shown: Sequence[Deck], now: datetime
 ) -> list[DeckView]:
-    """Decks with what waits in them and below."""
-    inside = {deck.id: below(known, deck) for deck in shown}
-    counted = queues.count(connection, {each.id for several in inside.values() for each in several}, person, now)
+    """Decks with the counts of their cards, subdecks included."""
+    subdeck_ids = {deck.id: [subdeck.id for subdeck in with_subdecks(all_decks, deck)] for deck in shown}
+    counts = waiting_cards.count_by_deck(connection, {id_ for ids in subdeck_ids.values() for id_ in ids}, user, now)
     return [
-        DeckView(deck, preset_of(deck, known), sum((counted[each.id] for each in inside[deck.id]), DeckCounts()))
+        DeckView(
+            deck,
+            preset_of(deck, all_decks),
+            sum((counts[subdeck_id] for subdeck_id in subdeck_ids[deck.id]), DeckCounts()),
+        )
         for deck in shown
     ]
 
 
-# --- changing ----------------------------------------------------------------------------------------------
+# --- write -------------------------------------------------------------------------------------------------
 
 
-def add_missing(connection: Connection, user_id: int, names: Sequence[str], now: datetime) -> dict[str, Deck]:
-    """Make the decks of these names, and those they are in, where they are not there; all decks by folded name."""
-    known = by_name(connection, user_id)
-    wanted = {name.casefold(): name for whole in names for name in (*names_above(whole), whole)}
-    missing = {key: name for key, name in wanted.items() if key not in known}
+def create_missing(connection: Connection, user_id: int, names: Sequence[str], now: datetime) -> dict[str, Deck]:
+    """Create the decks of these names and their parents, where they do not exist. Returns all decks by folded name."""
+    existing = by_name(connection, user_id)
+    wanted = {name.casefold(): name for path in names for name in (*names_above(path), path)}
+    missing = {key: name for key, name in wanted.items() if key not in existing}
     if not missing:
-        return known
+        return existing
     empty: dict[str, Any] = {"user_id": user_id, "description": "", "preset": {}, "created_at": now}
     connection.execute(sa.insert(decks), [{**empty, "name": name, "name_key": key} for key, name in missing.items()])
     return by_name(connection, user_id)
 
 
 def _add(connection: Connection, owner: str, name: str, description: str, now: datetime) -> DeckView:
-    person = people.writing(connection, owner, now)
-    name = _checked(name)
-    if (there := by_name(connection, person.id).get(name.casefold())) is not None:
-        raise _taken(there)
-    known = add_missing(connection, person.id, [name], now)
-    made = known[name.casefold()]
+    user = users.lock(connection, owner, now)
+    name = _checked_name(name)
+    if (existing := by_name(connection, user.id).get(name.casefold())) is not None:
+        raise _name_taken(existing)
+    deck = create_missing(connection, user.id, [name], now)[name.casefold()]
     if description:
-        connection.execute(sa.update(decks).where(decks.c.id == made.id).values(description=description))
-    return _get(connection, owner, DeckId.of(made.id), now)
+        connection.execute(sa.update(decks).where(decks.c.id == deck.id).values(description=description))
+    return _get(connection, owner, DeckId.of(deck.id), now)
 
 
-def _checked(name: str) -> str:
+def _checked_name(name: str) -> str:
     try:
-        clean = deck_name(name)
+        path = deck_name(name)
     except ValueError as error:
         raise InvalidArguments(f"name: {error}", fields=("name",)) from None
-    if len(clean) > LONGEST_NAME:
+    if len(path) > LONGEST_NAME:
         raise InvalidArguments(
-            f"name: the whole path has {len(clean)} characters; at most {LONGEST_NAME} are kept.", fields=("name",)
+            f"name: the whole path has {len(path)} characters; at most {LONGEST_NAME} are allowed.", fields=("name",)
         )
-    return clean
+    return path
 
 
-def _taken(deck: Deck) -> Conflict:
+def _name_taken(deck: Deck) -> Conflict:
     deck_id = DeckId.of(deck.id)
-    words = f"There is a deck {deck.name!r} already: {deck_id}. Use it, or choose another name."
-    return conflict(words, alternative("get-deck", "Shows the deck of that name.", deckId=deck_id))
+    message = f"The deck {deck.name!r} already exists: {deck_id}. Use it, or choose another name."
+    return conflict(message, alternative("get-deck", "Shows the deck of that name.", deckId=deck_id))
 
 
 def _change(
@@ -152,45 +165,44 @@ def _change(
     preset: Mapping[str, Any],
     now: datetime,
 ) -> DeckView:
-    person = people.writing(connection, owner, now)
-    deck = find(by_name(connection, person.id), deck_id)
-    if name is not None and (clean := _checked(name)) != deck.name:
-        _rename(connection, person.id, deck, clean, now)
-    values = changed({"description": description, "preset": {**deck.preset, **preset} if preset else None})
+    user = users.lock(connection, owner, now)
+    deck = find(by_name(connection, user.id), deck_id)
+    if name is not None and (path := _checked_name(name)) != deck.name:
+        _rename(connection, user.id, deck, path, now)
+    values = without_none({"description": description, "preset": {**deck.preset, **preset} if preset else None})
     if values:
         connection.execute(sa.update(decks).where(decks.c.id == deck.id).values(values))
     return _get(connection, owner, deck_id, now)
 
 
 def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: datetime) -> None:
-    """The decks below go along."""
+    """Rename a deck; its subdecks move with it."""
     if name.casefold().startswith(deck.name.casefold() + SEPARATOR):
-        raise conflict(f"{deck.name!r} cannot be put into itself as {name!r}. Choose a name outside it.")
-    if above := names_above(name):
-        add_missing(connection, user_id, above, now)
-    known = by_name(connection, user_id)
-    moved = below(known, deck)
-    new_names = {each.id: name + each.name[len(deck.name) :] for each in moved}
-    for number, new_name in new_names.items():
-        taken = known.get(new_name.casefold())
-        if taken is not None and taken.id not in new_names:
-            raise _taken(taken)
+        raise conflict(f"{deck.name!r} cannot be moved into itself as {name!r}. Choose a name outside of it.")
+    if parents := names_above(name):
+        create_missing(connection, user_id, parents, now)
+    all_decks = by_name(connection, user_id)
+    new_names = {moved.id: name + moved.name[len(deck.name) :] for moved in with_subdecks(all_decks, deck)}
+    for moved_id, new_name in new_names.items():
+        existing = all_decks.get(new_name.casefold())
+        if existing is not None and existing.id not in new_names:
+            raise _name_taken(existing)
         if len(new_name) > LONGEST_NAME:
             raise conflict(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
         values = {"name": new_name, "name_key": new_name.casefold()}
-        connection.execute(sa.update(decks).where(decks.c.id == number).values(values))
+        connection.execute(sa.update(decks).where(decks.c.id == moved_id).values(values))
 
 
 def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
-    known = by_name(connection, people.writing(connection, owner, now).id)
-    deck = find(known, deck_id)
-    ids = [each.id for each in below(known, deck)]
-    inside = cards.c.deck_id.in_(ids)
-    gone = connection.execute(sa.select(sa.func.count()).select_from(cards).where(inside)).scalar_one()
-    elsewhere = sa.exists().where(cards.c.note_id == notes.c.id, ~inside)
-    of_the_deck = notes.c.id.in_(sa.select(cards.c.note_id).where(inside))
-    # A note goes when all its cards do; a card whose note has others elsewhere goes alone.
-    left = connection.execute(sa.delete(notes).where(of_the_deck, ~elsewhere))
-    connection.execute(sa.delete(cards).where(inside))
+    all_decks = by_name(connection, users.lock(connection, owner, now).id)
+    deck = find(all_decks, deck_id)
+    ids = [removed.id for removed in with_subdecks(all_decks, deck)]
+    in_decks = cards.c.deck_id.in_(ids)
+    card_count = connection.execute(sa.select(sa.func.count()).select_from(cards).where(in_decks)).scalar_one()
+    has_other_cards = sa.exists().where(cards.c.note_id == notes.c.id, ~in_decks)
+    has_card_in_decks = notes.c.id.in_(sa.select(cards.c.note_id).where(in_decks))
+    # A note is deleted with its last card; if it has cards in other decks, only the card is deleted.
+    deleted_notes = connection.execute(sa.delete(notes).where(has_card_in_decks, ~has_other_cards))
+    connection.execute(sa.delete(cards).where(in_decks))
     connection.execute(sa.delete(decks).where(decks.c.id.in_(ids)))
-    return DeletedDeck(deck.name, decks=len(ids), notes=left.rowcount, cards=gone)
+    return DeletedDeck(deck.name, decks=len(ids), notes=deleted_notes.rowcount, cards=card_count)

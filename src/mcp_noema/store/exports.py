@@ -1,4 +1,4 @@
-"""The collection, or a deck of it, as a package. Read in parts, so that others get their turn."""
+"""Exports: the collection, or a deck with its subdecks, as an Anki package. Read in pages, so that others get turns."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,16 +12,23 @@ from sqlalchemy import Connection
 from mcp_core.db import Database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.model import LEECH, Deck, DeckId, NoteType, Schedule, State, preset_of
-from mcp_noema.repositories import Person
-from mcp_noema.store import decks, people
-from mcp_noema.store.rows import CARD, NOTE, NOTE_TYPE, card_of, note_of, note_type_of
-from mcp_noema.store.tables import cards, note_types, notes, reviews, undone
+from mcp_noema.model import LEECH, Card, DeckId, Note, NoteType, Schedule, State, preset_of
+from mcp_noema.store.conditions import NOT_UNDONE
+from mcp_noema.store.deck_selection import DeckSelection, select_decks
+from mcp_noema.store.row_mapping import (
+    CARD_COLUMNS,
+    NOTE_COLUMNS,
+    NOTE_TYPE_COLUMNS,
+    to_card,
+    to_note,
+    to_note_type,
+)
+from mcp_noema.store.tables import cards, note_types, notes, reviews
 
 PAGE = 2000
-"""Rows of one statement."""
+"""How many rows one statement reads."""
 _MARKED = "marked"
-_REVIEW = (
+_REVIEW_COLUMNS = (
     reviews.c.card_id,
     reviews.c.rating,
     reviews.c.reviewed_at,
@@ -35,33 +42,31 @@ Rows = list[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Rows out of the database, and what they refer to."""
+class ExportRows:
+    """The rows to export, and the decks and note types that they refer to."""
 
-    person: Person
-    known: Mapping[str, Deck]
-    chosen: Sequence[Deck]
-    types: Mapping[int, NoteType]
+    selection: DeckSelection
+    note_types: Mapping[int, NoteType]
     cards: Rows = field(default_factory=list[Any])
     notes: Rows = field(default_factory=list[Any])
     reviews: Rows = field(default_factory=list[Any])
 
 
-async def take(database: Database, owner: str, deck_id: DeckId | None, *, scheduling: bool) -> Taken:
-    """Everything there is about a deck and those in it, or about all."""
-    taken = await database.read(_frame, owner, deck_id)
-    while page := await database.read(_cards_after, taken, taken.cards[-1].id if taken.cards else 0):
-        taken.cards.extend(page)
-    if not taken.cards:
+async def read_rows(database: Database, owner: str, deck_id: DeckId | None, *, scheduling: bool) -> ExportRows:
+    """The rows of a deck with its subdecks, or of all decks; reviews only with `scheduling`."""
+    rows = await database.read(_start, owner, deck_id)
+    while page := await database.read(_cards_after, rows, rows.cards[-1].id if rows.cards else 0):
+        rows.cards.extend(page)
+    if not rows.cards:
         raise conflict(
-            "There are no cards to export. list-decks shows which decks have some.",
-            alternative("list-decks", "Shows the decks with what is in them."),
+            "There are no cards to export. list-decks shows which decks have cards.",
+            alternative("list-decks", "Shows the decks with the number of their cards."),
         )
-    for some in _pages(sorted({row.note_id for row in taken.cards})):
-        taken.notes.extend(await database.read(_notes_of, some))
-    for some in _pages([row.id for row in taken.cards]) if scheduling else ():
-        taken.reviews.extend(await database.read(_reviews_of, some))
-    return taken
+    for note_ids in _pages(sorted({row.note_id for row in rows.cards})):
+        rows.notes.extend(await database.read(_read_notes, note_ids))
+    for card_ids in _pages([row.id for row in rows.cards]) if scheduling else ():
+        rows.reviews.extend(await database.read(_read_reviews, card_ids))
+    return rows
 
 
 def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -69,90 +74,89 @@ def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
         yield ids[start : start + PAGE]
 
 
-def _frame(connection: Connection, owner: str, deck_id: DeckId | None) -> Taken:
-    person = people.find(connection, owner)
-    known = decks.by_name(connection, person.id)
-    chosen = list(known.values()) if deck_id is None else decks.below(known, decks.find(known, deck_id))
-    mine = sa.select(*NOTE_TYPE).where(note_types.c.user_id == person.id)
-    types = [note_type_of(row) for row in connection.execute(mine)]
-    return Taken(person, known, chosen, {each.id: replace(each, id=0) for each in types})
+def _start(connection: Connection, owner: str, deck_id: DeckId | None) -> ExportRows:
+    selection = select_decks(connection, owner, deck_id)
+    query = sa.select(*NOTE_TYPE_COLUMNS).where(note_types.c.user_id == selection.user.id)
+    types = [to_note_type(row) for row in connection.execute(query)]
+    return ExportRows(selection, {note_type.id: replace(note_type, id=0) for note_type in types})
 
 
-def _cards_after(connection: Connection, taken: Taken, last: int) -> Rows:
-    ids = [deck.id for deck in taken.chosen]
-    mine = sa.select(*CARD).where(cards.c.user_id == taken.person.id, cards.c.id > last, cards.c.deck_id.in_(ids))
-    return list(connection.execute(mine.order_by(cards.c.id).limit(PAGE)))
+def _cards_after(connection: Connection, rows: ExportRows, last_id: int) -> Rows:
+    user_id, deck_ids = rows.selection.user.id, [deck.id for deck in rows.selection.decks]
+    page = sa.select(*CARD_COLUMNS).where(
+        cards.c.user_id == user_id, cards.c.id > last_id, cards.c.deck_id.in_(deck_ids)
+    )
+    return list(connection.execute(page.order_by(cards.c.id).limit(PAGE)))
 
 
-def _notes_of(connection: Connection, ids: Sequence[int]) -> Rows:
-    mine = sa.select(*NOTE, notes.c.type_id).where(notes.c.id.in_(ids))
-    return list(connection.execute(mine.order_by(notes.c.id)))
+def _read_notes(connection: Connection, ids: Sequence[int]) -> Rows:
+    query = sa.select(*NOTE_COLUMNS, notes.c.type_id).where(notes.c.id.in_(ids))
+    return list(connection.execute(query.order_by(notes.c.id)))
 
 
-def _reviews_of(connection: Connection, card_ids: Sequence[int]) -> Rows:
-    standing = ~sa.exists().where(undone.c.review_id == reviews.c.id)
-    return list(connection.execute(sa.select(*_REVIEW).where(reviews.c.card_id.in_(card_ids), standing)))
+def _read_reviews(connection: Connection, card_ids: Sequence[int]) -> Rows:
+    return list(connection.execute(sa.select(*_REVIEW_COLUMNS).where(reviews.c.card_id.in_(card_ids), NOT_UNDONE)))
 
 
-# --- from rows to a package --------------------------------------------------------------------------------
+# --- the package -------------------------------------------------------------------------------------------
 
 
-def package_of(taken: Taken, now: datetime, *, scheduling: bool) -> Package:
-    """The rest of the work, to be done in a thread."""
-    notes_ = [note_of(row[: len(NOTE)], taken.types[row.type_id]) for row in taken.notes]
-    note_places = {note.id: place for place, note in enumerate(notes_)}
-    deck_places = {deck.id: place for place, deck in enumerate(taken.chosen)}
-    # What was added while we read is left out.
-    found = [card for card in map(card_of, taken.cards) if card.note_id in note_places]
-    card_places = {card.id: place for place, card in enumerate(found)}
-    preferences = taken.person.preferences
+def build_package(rows: ExportRows, now: datetime, *, scheduling: bool) -> Package:
+    """The package; without `scheduling`, all cards are new. It takes long, and needs no database."""
+    selection = rows.selection
+    exported_notes = [to_note(row[: len(NOTE_COLUMNS)], rows.note_types[row.type_id]) for row in rows.notes]
+    note_indexes = {note.id: index for index, note in enumerate(exported_notes)}
+    deck_indexes = {deck.id: index for index, deck in enumerate(selection.decks)}
+    # A card that was added while rows were read may have no note here.
+    exported_cards = [card for card in map(to_card, rows.cards) if card.note_id in note_indexes]
+    card_indexes = {card.id: index for index, card in enumerate(exported_cards)}
+    preferences = selection.user.preferences
     return Package(
         decks=tuple(
-            PackageDeck(deck.name, deck.description, preset_of(deck, taken.known) if scheduling else None)
-            for deck in taken.chosen
+            PackageDeck(deck.name, deck.description, preset_of(deck, selection.all_decks) if scheduling else None)
+            for deck in selection.decks
         ),
-        notes=tuple(
-            PackageNote(
-                note.guid,
-                note.type,
-                note.values,
-                note.tags if scheduling else _without_state(note.tags),
-                note.created_at,
-                note.modified_at,
-            )
-            for note in notes_
-        ),
+        notes=tuple(_package_note(note, scheduling=scheduling) for note in exported_notes),
         cards=tuple(
-            PackageCard(
-                note=note_places[card.note_id],
-                deck=deck_places[card.deck_id],
-                ordinal=card.ordinal,
-                position=card.position,
-                schedule=card.schedule if scheduling else Schedule(),
-                reps=card.reps if scheduling else 0,
-                lapses=card.lapses if scheduling else 0,
-                suspended=card.suspended and scheduling,
-                buried=card.buried_until is not None and card.buried_until > now and scheduling,
-                created_at=card.created_at,
-            )
-            for card in found
+            _package_card(card, note_indexes[card.note_id], deck_indexes[card.deck_id], now, scheduling=scheduling)
+            for card in exported_cards
         ),
-        reviews=tuple(_packed_reviews(taken.reviews, card_places)),
+        reviews=tuple(_package_reviews(rows.reviews, card_indexes)),
         written_at=now,
         zone=ZoneInfo(preferences.timezone),
         day_start_hour=preferences.day_start_hour,
     )
 
 
-def _without_state(tags: Iterable[str]) -> tuple[str, ...]:
-    """Without the tags that tell how learning went, as Anki leaves them out too."""
+def _package_note(note: Note, *, scheduling: bool) -> PackageNote:
+    tags = note.tags if scheduling else _without_progress(note.tags)
+    return PackageNote(note.guid, note.type, note.values, tags, note.created_at, note.modified_at)
+
+
+def _without_progress(tags: Iterable[str]) -> tuple[str, ...]:
+    """Without the tags that show how learning went, as Anki exports them."""
     return tuple(tag for tag in tags if tag.casefold() not in (LEECH, _MARKED))
 
 
-def _packed_reviews(rows: Rows, places: Mapping[int, int]) -> list[PackageReview]:
-    found = [
-        PackageReview(places[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
+def _package_card(card: Card, note: int, deck: int, now: datetime, *, scheduling: bool) -> PackageCard:
+    return PackageCard(
+        note=note,
+        deck=deck,
+        ordinal=card.ordinal,
+        position=card.position,
+        schedule=card.schedule if scheduling else Schedule(),
+        reps=card.reps if scheduling else 0,
+        lapses=card.lapses if scheduling else 0,
+        suspended=card.suspended and scheduling,
+        buried=card.buried_until is not None and card.buried_until > now and scheduling,
+        created_at=card.created_at,
+    )
+
+
+def _package_reviews(rows: Rows, card_indexes: Mapping[int, int]) -> list[PackageReview]:
+    exported = [
+        PackageReview(card_indexes[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
         for card_id, rating, reviewed_at, duration_ms, state, *rest in rows
-        if card_id in places
+        if card_id in card_indexes
     ]
-    return sorted(found, key=lambda review: review.reviewed_at)
+    return sorted(exported, key=lambda review: review.reviewed_at)

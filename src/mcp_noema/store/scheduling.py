@@ -1,6 +1,6 @@
-"""How cards are scheduled: parameters fitted to the log, and the days to come.
+"""Scheduling in SQL: parameters fitted to the review log, and simulations of the coming days.
 
-The optimizer and the forecast keep a thread busy for a while, so they run beside the event loop.
+The optimizer and the simulation take long, so they run in a thread beside the event loop.
 """
 
 import asyncio
@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import reduce
-from itertools import groupby
-from operator import add, itemgetter
+from operator import add
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -22,18 +21,21 @@ from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Wo
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
-from mcp_noema.store import decks, people, rescheduling, studies
-from mcp_noema.store.scope import Scope, part, scope, standing
+from mcp_noema.store import decks, rescheduling, users
+from mcp_noema.store.conditions import counted_reviews, sample
+from mcp_noema.store.deck_selection import DeckSelection, select_decks
+from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.review_logs import group_by_card, select_logs
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
-from mcp_noema.store.tables import decks as decks_table
-from mcp_noema.workload import Answers, Habit, Known, neighbours, plan
+from mcp_noema.store.tables import decks as deck_table
+from mcp_noema.workload import AnswerHabits, AnswerStats, LearnedCard, neighbouring_retentions, simulate_days
 
-MOST_REVIEWS = 50_000
-"""More teach the optimizer next to nothing, and it lets nobody else in the process work while it runs."""
-MOST_CARDS = 50_000
-"""How many cards are played forward; of more, an even part stands for the rest."""
-HABITS = timedelta(days=180)
-"""How far back someone's answers say how they answer."""
+MAX_REVIEWS = 50_000
+"""More reviews hardly improve the fit, and the optimizer blocks all other threads while it runs."""
+MAX_CARDS = 50_000
+"""Of more cards, an even sample is simulated."""
+HABIT_PERIOD = timedelta(days=180)
+"""Answers in this period show how a user answers."""
 
 
 class SqlScheduling:
@@ -43,158 +45,166 @@ class SqlScheduling:
         self._database = database
 
     async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
-        held = await self._database.read(_held, owner, deck_id, now)
-        plans = await asyncio.to_thread(held.plans, days, other)
-        return Plans(held.today, plans, held.basis)
+        start = await self._database.read(_load_start, owner, deck_id, now)
+        plans = await asyncio.to_thread(start.simulate, days, other)
+        return Plans(start.today, plans, start.basis)
 
     async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
-        chosen, rows = await self._database.read(_log, owner, deck_id)
-        preset, preferences = _present(chosen), chosen.person.preferences
-        found = await asyncio.to_thread(_fit, rows, preset, preferences)
-        applied = apply and found.is_better
+        selection, rows = await self._database.read(_load_logs, owner, deck_id)
+        preset, preferences = _common_preset(selection), selection.user.preferences
+        fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
+        applied = apply and fitted.is_better
         if applied:
-            await self._database.write(_set_parameters, owner, chosen.outermost, found, now)
+            await self._database.write(_set_parameters, owner, selection.top_decks, fitted, now)
         last_at = max(row.reviewed_at for row in rows)
-        basis = Basis(found.reviews, last_at, session_minutes=preferences.session_minutes)
-        return Optimization(found, tuple(chosen.outermost), preset.parameters, applied=applied, basis=basis)
+        basis = Basis(fitted.reviews, last_at, session_minutes=preferences.session_minutes)
+        return Optimization(fitted, tuple(selection.top_decks), preset.parameters, applied=applied, basis=basis)
 
     async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
-        held = await self._database.read(rescheduling.gather, owner, deck_id, now)
-        changes = await asyncio.to_thread(held.changes, fuzz=fuzz)
+        deck = await self._database.read(rescheduling.load_reviewed_deck, owner, deck_id, now)
+        computed = await asyncio.to_thread(deck.compute_changes, fuzz=fuzz)
+        changes = computed.changes
         if apply and changes:
             changes = await self._database.write(rescheduling.apply, owner, changes, now)
-        return held.outcome(changes)
+        return deck.summarize(changes, computed.unknown)
 
 
 # --- parameters --------------------------------------------------------------------------------------------
 
 
-def _log(connection: Connection, owner: str, deck_id: DeckId | None) -> tuple[Scope, Sequence[Any]]:
-    """The reviews that the optimizer learns from, and of them no more than it needs: whole cards, each with its log."""
-    chosen = scope(connection, owner, deck_id)
-    total = connection.execute(sa.select(sa.func.count()).select_from(reviews).where(chosen.of_reviews)).scalar_one()
-    _, chosen_part = part(reviews.c.card_id, total, MOST_REVIEWS)
-    columns = (reviews.c.card_id, reviews.c.rating, reviews.c.reviewed_at, reviews.c.state)
-    log = sa.select(*columns).where(chosen.of_reviews, chosen_part)
-    return chosen, connection.execute(log.order_by(reviews.c.card_id, reviews.c.reviewed_at)).all()
+def _load_logs(connection: Connection, owner: str, deck_id: DeckId | None) -> tuple[DeckSelection, Sequence[Any]]:
+    """The reviews that the optimizer learns from: the whole logs of all cards, or of a sample of them."""
+    selection = select_decks(connection, owner, deck_id)
+    condition = selection.of_reviews
+    total = connection.execute(sa.select(sa.func.count()).select_from(reviews).where(condition)).scalar_one()
+    _, in_sample = sample(reviews.c.card_id, total, MAX_REVIEWS)
+    return selection, connection.execute(select_logs(condition, in_sample)).all()
 
 
-def _present(chosen: Scope) -> Preset:
-    """What the decks have now; the library's own parameters where they do not agree."""
-    presets = [preset_of(deck, chosen.known) for deck in chosen.outermost]
+def _common_preset(selection: DeckSelection) -> Preset:
+    """The preset of the top decks, with the library's default parameters if theirs differ."""
+    presets = [preset_of(deck, selection.all_decks) for deck in selection.top_decks]
     if not presets:
         return Preset()
-    agree = len({preset.parameters for preset in presets}) == 1
-    return presets[0] if agree else replace(presets[0], parameters=None)
+    same_parameters = len({preset.parameters for preset in presets}) == 1
+    return presets[0] if same_parameters else replace(presets[0], parameters=None)
 
 
 def _fit(rows: Sequence[Any], preset: Preset, preferences: Preferences) -> Fit:
-    by_card = groupby(rows, key=itemgetter(0))
-    return fit(([tuple(row[1:]) for row in log] for _, log in by_card), preset, preferences)
+    return fit((log for _, log in group_by_card(rows)), preset, preferences)
 
 
-def _set_parameters(connection: Connection, owner: str, chosen: Sequence[Deck], found: Fit, now: datetime) -> None:
-    known = decks.by_name(connection, people.writing(connection, owner, now).id)
-    still_there = {deck.id: deck for deck in known.values()}
-    for deck in chosen:
-        if deck.id not in still_there:
-            raise conflict(f"The deck {deck.name!r} was deleted meanwhile. Nothing was changed; try again.")
-        preset = {**still_there[deck.id].preset, "parameters": list(found.parameters)}
-        connection.execute(sa.update(decks_table).where(decks_table.c.id == deck.id).values(preset=preset))
+def _set_parameters(connection: Connection, owner: str, top_decks: Sequence[Deck], fitted: Fit, now: datetime) -> None:
+    all_decks = decks.by_name(connection, users.lock(connection, owner, now).id)
+    by_id = {deck.id: deck for deck in all_decks.values()}
+    for deck in top_decks:
+        if deck.id not in by_id:
+            raise conflict(f"The deck {deck.name!r} was deleted in the meantime. Nothing was changed; try again.")
+        preset = {**by_id[deck.id].preset, "parameters": list(fitted.parameters)}
+        connection.execute(sa.update(deck_table).where(deck_table.c.id == deck.id).values(preset=preset))
 
 
-# --- the days to come --------------------------------------------------------------------------------------
+# --- simulations -------------------------------------------------------------------------------------------
+
+
+class _DeckStart(NamedTuple):
+    """A top deck with its subdecks, as a simulation begins with it."""
+
+    preset: Preset
+    learned: Sequence[Any]
+    """The rows of the cards that are being learned."""
+    new_count: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """What a forecast begins with: by outermost deck its preset, the cards being learned and the number of new ones."""
+class _SimulationStart:
+    """What a simulation begins with."""
 
-    decks: Sequence[tuple[Preset, Sequence[Any], int]]
+    decks: Sequence[_DeckStart]
     one_in: int
-    """How many cards each of these stands for."""
-    answers: Answers
+    """How many cards each of the learned ones stands for."""
+    habits: AnswerHabits
     preferences: Preferences
     today: date
     basis: Basis
 
-    def plans(self, days: int, wanted: float | None) -> tuple[Workload, ...]:
-        """The present one first, then those beside it and the one wanted."""
-        known = [[self._known(row) for row in rows] for _, rows, _ in self.decks]
-        present = fmean(preset.desired_retention for preset, _, _ in self.decks) if self.decks else 0.0
-        others = sorted({*neighbours(present), *([wanted] if wanted else [])} - {present})
-        return tuple(self._plan(known, days, retention) for retention in (None, *others))
+    def simulate(self, days: int, other: float | None) -> tuple[Workload, ...]:
+        """At the present retention of each deck first, then at retentions near it, and at another one."""
+        learned = [[self._learned_card(row) for row in deck.learned] for deck in self.decks]
+        present = fmean(deck.preset.desired_retention for deck in self.decks) if self.decks else 0.0
+        others = sorted({*neighbouring_retentions(present), *([other] if other else [])} - {present})
+        return tuple(self._simulate_at(retention, learned, days) for retention in (None, *others))
 
-    def _plan(self, known: Sequence[Sequence[Known]], days: int, retention: float | None) -> Workload:
-        """All decks at one desired retention; None for what each has."""
+    def _simulate_at(self, retention: float | None, learned: Sequence[Sequence[LearnedCard]], days: int) -> Workload:
+        """All decks at one desired retention; None for the present one of each."""
         seed = self.today.toordinal()
-        played: list[Workload] = []
-        for (preset, _, new), learned in zip(self.decks, known, strict=True):
-            at = self._scaled(preset if retention is None else replace(preset, desired_retention=retention))
-            played.append(plan(learned, new, self.answers, at, days=days, seed=seed))
-        whole = reduce(add, played) if played else plan([], 0, {}, Preset(), days=days, seed=seed)
-        mean = fmean(one.desired_retention for one in played) if played else whole.desired_retention
+        workloads: list[Workload] = []
+        for deck, learned_cards in zip(self.decks, learned, strict=True):
+            preset = deck.preset if retention is None else replace(deck.preset, desired_retention=retention)
+            scaled = self._scale_limits(preset)
+            workloads.append(simulate_days(learned_cards, deck.new_count, self.habits, scaled, days=days, seed=seed))
+        whole = reduce(add, workloads) if workloads else simulate_days([], 0, {}, Preset(), days=days, seed=seed)
+        mean = fmean(one.desired_retention for one in workloads) if workloads else whole.desired_retention
         return replace(whole, desired_retention=round(mean, 4)) * self.one_in
 
-    def _scaled(self, preset: Preset) -> Preset:
-        """Where a card stands for several, a day takes as many fewer."""
+    def _scale_limits(self, preset: Preset) -> Preset:
+        """Daily limits divided by the number of cards that each card stands for."""
         new, due = (-(-limit // self.one_in) for limit in (preset.new_per_day, preset.reviews_per_day))
         return replace(preset, new_per_day=new, reviews_per_day=due)
 
-    def _known(self, row: Any) -> Known:
-        last, due = (self.preferences.date_of(moment) - self.today for moment in (row.last_review, row.due))
-        return Known(row.stability, row.difficulty, min(0, last.days), max(0, due.days))
+    def _learned_card(self, row: Any) -> LearnedCard:
+        last, due = (self.preferences.date_of(at) - self.today for at in (row.last_review, row.due))
+        return LearnedCard(row.stability, row.difficulty, min(0, last.days), max(0, due.days))
 
 
-def _held(connection: Connection, owner: str, deck_id: DeckId | None, now: datetime) -> _Held:
-    chosen = scope(connection, owner, deck_id)
-    one_in, learned, new = _cards_by_deck(connection, chosen)
-    groups: list[tuple[Preset, Sequence[Any], int]] = []
-    for outer in chosen.outermost:
-        inside = [deck.id for deck in decks.below(chosen.known, outer)]
-        rows = [row for number in inside for row in learned[number]]
-        waiting = sum(new[number] for number in inside)
-        if rows or waiting:
-            groups.append((preset_of(outer, chosen.known), rows, waiting // one_in))
-    answers = _answers(connection, chosen.person.id, now)
-    recent = studies.recent(connection, chosen.person.id, now)
-    preferences = chosen.person.preferences
+def _load_start(connection: Connection, owner: str, deck_id: DeckId | None, now: datetime) -> _SimulationStart:
+    selection = select_decks(connection, owner, deck_id)
+    one_in, learned, new_counts = _cards_by_deck(connection, selection)
+    starts: list[_DeckStart] = []
+    for top_deck in selection.top_decks:
+        ids = [deck.id for deck in decks.with_subdecks(selection.all_decks, top_deck)]
+        rows = [row for deck_id in ids for row in learned[deck_id]]
+        new_count = sum(new_counts[deck_id] for deck_id in ids)
+        if rows or new_count:
+            starts.append(_DeckStart(preset_of(top_deck, selection.all_decks), rows, new_count // one_in))
+    habits = _load_habits(connection, selection.user.id, now)
+    recent = load_recent(connection, selection.user.id, now)
+    preferences = selection.user.preferences
     basis = Basis(
-        reviews=sum(habit.count for habit in answers.values()),
+        reviews=sum(stats.count for stats in habits.values()),
         last_at=recent.last_at,
         usual_ms=recent.usual_ms,
         session_minutes=preferences.session_minutes,
     )
-    return _Held(groups, one_in, answers, preferences, preferences.date_of(now), basis)
+    return _SimulationStart(starts, one_in, habits, preferences, preferences.date_of(now), basis)
 
 
-def _cards_by_deck(connection: Connection, chosen: Scope) -> tuple[int, Mapping[int, list[Any]], Mapping[int, int]]:
-    """One card in how many is taken; these, of the cards that are being learned; and how many wait to be."""
+def _cards_by_deck(
+    connection: Connection, selection: DeckSelection
+) -> tuple[int, Mapping[int, list[Any]], Mapping[int, int]]:
+    """A sample of the cards that are being learned (one in how many, and the rows by deck), and the new card counts."""
     columns = (cards.c.deck_id, cards.c.stability, cards.c.difficulty, cards.c.last_review, cards.c.due)
-    has_memory = [column.is_not(None) for column in columns[1:]]
-    being_learned = sa.and_(chosen.of_cards, cards.c.queue.in_([LEARNING, REVIEW]), *has_memory)
-    total = connection.execute(sa.select(sa.func.count()).select_from(cards).where(being_learned)).scalar_one()
-    one_in, chosen_part = part(cards.c.id, total, MOST_CARDS)
+    has_memory_state = [column.is_not(None) for column in columns[1:]]
+    is_learned = sa.and_(selection.of_cards, cards.c.queue.in_([LEARNING, REVIEW]), *has_memory_state)
+    total = connection.execute(sa.select(sa.func.count()).select_from(cards).where(is_learned)).scalar_one()
+    one_in, in_sample = sample(cards.c.id, total, MAX_CARDS)
     learned: dict[int, list[Any]] = defaultdict(list)
-    # The longest overdue first: so they are asked.
-    for row in connection.execute(
-        sa.select(*columns).where(being_learned, chosen_part).order_by(cards.c.due, cards.c.id)
-    ):
+    # The longest overdue first, as in the study queue.
+    for row in connection.execute(sa.select(*columns).where(is_learned, in_sample).order_by(cards.c.due, cards.c.id)):
         learned[row.deck_id].append(row)
-    waiting = sa.and_(chosen.of_cards, cards.c.queue == NEW)
-    counts = sa.select(cards.c.deck_id, sa.func.count()).where(waiting).group_by(cards.c.deck_id)
+    is_new = sa.and_(selection.of_cards, cards.c.queue == NEW)
+    counts = sa.select(cards.c.deck_id, sa.func.count()).where(is_new).group_by(cards.c.deck_id)
     rows: Sequence[Any] = connection.execute(counts).all()
     return one_in, learned, defaultdict(int, dict(rows))
 
 
-def _answers(connection: Connection, user_id: int, now: datetime) -> Answers:
-    """How someone has answered lately, by the state before and the rating."""
+def _load_habits(connection: Connection, user_id: int, now: datetime) -> AnswerHabits:
     kind = (reviews.c.state, reviews.c.rating)
-    timed = sa.func.nullif(reviews.c.duration_ms, 0)
-    lately = sa.and_(standing(user_id), reviews.c.reviewed_at >= now - HABITS)
-    kinds = sa.select(*kind, sa.func.count(), sa.func.count(timed), sa.func.avg(timed)).where(lately).group_by(*kind)
-    rows: Sequence[Any] = connection.execute(kinds).all()
+    duration = sa.func.nullif(reviews.c.duration_ms, 0)
+    in_period = sa.and_(counted_reviews(user_id), reviews.c.reviewed_at >= now - HABIT_PERIOD)
+    stats = sa.select(*kind, sa.func.count(), sa.func.count(duration), sa.func.avg(duration))
+    rows: Sequence[Any] = connection.execute(stats.where(in_period).group_by(*kind)).all()
     return {
-        (state, rating): Habit(count, with_time, float(spent or 0) / 1000)
-        for state, rating, count, with_time, spent in rows
+        (state, rating): AnswerStats(count, timed, float(average_ms or 0) / 1000)
+        for state, rating, count, timed, average_ms in rows
     }

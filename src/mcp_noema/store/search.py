@@ -1,13 +1,13 @@
-"""A query as SQL: a tree becomes a condition on cards, and on their notes. The same on SQLite and PostgreSQL.
+"""Search queries as SQL: a query tree becomes a condition on cards and notes, for SQLite and PostgreSQL.
 
-Every condition is true or false, never NULL, so that `-` finds exactly what its term does not.
+Every condition is true or false, never NULL, so that `-` matches exactly the cards that its term does not.
 """
 
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,7 +17,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
 from mcp_core import InvalidArguments
-from mcp_noema.model import LEECH, SEPARATOR, CardId, Deck, DeckId, NoteId, NoteType, NumberedId, Preferences, State
+from mcp_noema.model import LEECH, SEPARATOR, CardId, Deck, DeckId, NoteId, NoteType, NumberedId, State
 from mcp_noema.query_tree import (
     All,
     AnyOf,
@@ -39,209 +39,204 @@ from mcp_noema.query_tree import (
     Words,
     terms,
 )
-from mcp_noema.repositories import Person
-from mcp_noema.store import decks, queues
-from mcp_noema.store.rows import NOTE_TYPE, note_type_of
-from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_types, notes, reviews, undone
+from mcp_noema.repositories import User
+from mcp_noema.store import decks
+from mcp_noema.store.conditions import NOT_UNDONE, not_buried
+from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
+from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_types, notes, reviews
 
 Condition = ColumnElement[bool]
 
-DAY_S = 86_400
-FURTHEST = 36_500
-"""Days: a hundred years are as good as more."""
-_ABOUT_NOTES = (Words, InField, Tagged, OfType, OfTemplate)
+DAY_SECONDS = 86_400
+_NOTE_TERMS = (Words, InField, Tagged, OfType, OfTemplate)
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Who searches, when, and what the names in a query can mean."""
+class SearchContext:
+    """The user, the time, and the decks and note types that the query may name."""
 
-    person: Person
+    user: User
     now: datetime
     decks: Mapping[str, Deck]
-    types: Sequence[NoteType]
+    note_types: Sequence[NoteType]
 
-    def morning(self, days: int) -> datetime:
-        """When the learning day begins that is so many days from today."""
-        return morning(self.person.preferences, self.now, days)
-
-
-def morning(preferences: Preferences, now: datetime, days: int) -> datetime:
-    """When the learning day begins that is so many days from today."""
-    # From noon to noon: a day with a change of the clock is an hour longer or shorter.
-    noon = timedelta(days=max(-FURTHEST, min(days, FURTHEST)), hours=12)
-    return preferences.day_of(preferences.day_of(now).begins + noon).begins
+    def day_start(self, days: int) -> datetime:
+        """When the learning day begins that is this many days after today."""
+        return self.user.preferences.day_start(self.now, days)
 
 
-def scope_of(connection: Connection, person: Person, tree: Tree, now: datetime) -> Scope:
-    """With no more than the query speaks of."""
+def load_context(connection: Connection, user: User, tree: Tree, now: datetime) -> SearchContext:
+    """The context, with decks and note types only if the query names some."""
     used = {type(term) for term in terms(tree)}
-    known = decks.by_name(connection, person.id) if InDeck in used else {}
-    types: list[NoteType] = []
+    user_decks = decks.by_name(connection, user.id) if InDeck in used else {}
+    user_types: list[NoteType] = []
     if used & {InField, OfType, OfTemplate}:
-        mine = sa.select(*NOTE_TYPE).where(note_types.c.user_id == person.id)
-        types = [note_type_of(row) for row in connection.execute(mine)]
-    return Scope(person, now, known, types)
+        query = sa.select(*NOTE_TYPE_COLUMNS).where(note_types.c.user_id == user.id)
+        user_types = [to_note_type(row) for row in connection.execute(query)]
+    return SearchContext(user, now, user_decks, user_types)
 
 
-def found(tree: Tree, scope: Scope, *columns: Any) -> Any:
-    """A selection from the user's cards that the query finds. `notes` is joined where the query needs it."""
-    of_notes = any(isinstance(term, _ABOUT_NOTES) or term in _LEECHES for term in terms(tree))
-    source = cards.join(notes, notes.c.id == cards.c.note_id) if of_notes else cards
-    mine = cards.c.user_id == scope.person.id
-    return sa.select(*columns).select_from(source).where(mine, condition(tree, scope))
+def select_matches(tree: Tree, context: SearchContext, *columns: Any) -> Any:
+    """A SELECT of the user's cards that match the query. `notes` is joined if the query needs it."""
+    needs_notes = any(isinstance(term, _NOTE_TERMS) or term == _IS_LEECH for term in terms(tree))
+    source = cards.join(notes, notes.c.id == cards.c.note_id) if needs_notes else cards
+    is_owned = cards.c.user_id == context.user.id
+    return sa.select(*columns).select_from(source).where(is_owned, _condition(tree, context))
 
 
-def condition(tree: Tree, scope: Scope) -> Condition:
-    """What holds for the cards that a tree finds."""
+def _condition(tree: Tree, context: SearchContext) -> Condition:
     match tree:
         case Everything():
             return sa.true()
         case All(parts):
-            return sa.and_(*(condition(part, scope) for part in parts))
+            return sa.and_(*(_condition(part, context) for part in parts))
         case AnyOf(parts):
-            return sa.or_(*(condition(part, scope) for part in parts))
+            return sa.or_(*(_condition(part, context) for part in parts))
         case Not(part):
-            return sa.not_(condition(part, scope))
+            return sa.not_(_condition(part, context))
         case _:
-            return _TERMS[type(tree)](tree, scope)
+            return _TERM_CONDITIONS[type(tree)](tree, context)
 
 
 # --- text --------------------------------------------------------------------------------------------------
 
-_WHITE = re.compile(r"\s+")
+_WHITE_SPACE = re.compile(r"\s+")
 
 
 def _like(column: ColumnElement[str], pattern: Pattern, around: str = "") -> Condition:
-    """In the text of a note, which has one space where a field may have more."""
-    return column.like(f"{around}{_WHITE.sub(' ', pattern.like())}{around}", escape="\\")
+    """Text is stored with single spaces, so those of the pattern are reduced too."""
+    return column.like(f"{around}{_WHITE_SPACE.sub(' ', pattern.like())}{around}", escape="\\")
 
 
-def _words(term: Words, _: Scope) -> Condition:
+def _words(term: Words, _: SearchContext) -> Condition:
     return _like(notes.c.text, term.pattern, "%")
 
 
-class line_of(GenericFunction[str]):  # noqa: N801 - a function of SQL
-    """A line of a text, counted from 1; without such a line, an empty one."""
+class line_of(GenericFunction[str]):  # noqa: N801 - an SQL function
+    """The nth line of a text, from 1; empty if there is no such line."""
 
     type = sa.Text()
     inherit_cache = True
 
 
 @compiles(line_of)
-def _split(element: line_of, compiler: Any, **options: Any) -> str:
+def _line_of_postgresql(element: line_of, compiler: Any, **options: Any) -> str:
     text, number = element.clauses
     return compiler.process(sa.func.split_part(text, "\n", number), **options)
 
 
 @compiles(line_of, "sqlite")
-def _extract(element: line_of, compiler: Any, **options: Any) -> str:
-    """SQLite cannot split, but it reads JSON, and a list of lines is easily written as such."""
+def _line_of_sqlite(element: line_of, compiler: Any, **options: Any) -> str:
+    """SQLite cannot split a text, so the lines are written as a JSON array and extracted from it."""
     text, number = element.clauses
     quoted = sa.func.replace(sa.func.replace(text, "\\", "\\\\"), '"', '\\"')
-    listed = sa.literal('["').concat(sa.func.replace(quoted, "\n", '","')).concat('"]')
+    array = sa.literal('["').concat(sa.func.replace(quoted, "\n", '","')).concat('"]')
     path = sa.literal("$[").concat(sa.cast(number - 1, sa.Text)).concat("]")
-    return compiler.process(sa.func.coalesce(sa.func.json_extract(listed, path), ""), **options)
+    return compiler.process(sa.func.coalesce(sa.func.json_extract(array, path), ""), **options)
 
 
-def _in_field(term: InField, scope: Scope) -> Condition:
-    places: dict[int, list[int]] = {}
-    for each in scope.types:
-        for place, name in enumerate(each.fields):
+def _in_field(term: InField, context: SearchContext) -> Condition:
+    types_by_index: dict[int, list[int]] = {}
+    for note_type in context.note_types:
+        for index, name in enumerate(note_type.fields):
             if term.field.matches(name):
-                places.setdefault(place, []).append(each.id)
-    if not places:
-        names = {name for each in scope.types for name in each.fields}
-        _unknown(term.field, names, "field", f"Write {_escaped(term)} if the colon is part of the words.")
-    fits = (
-        sa.and_(_one_of(notes.c.type_id, ids), _like(line_of(notes.c.text, place + 1), term.pattern))
-        for place, ids in places.items()
+                types_by_index.setdefault(index, []).append(note_type.id)
+    if not types_by_index:
+        names = {name for note_type in context.note_types for name in note_type.fields}
+        _check_name(term.field, names, "field", f"Write {_as_words(term)} if the colon is part of the words.")
+    in_line = (
+        sa.and_(_one_of(notes.c.type_id, ids), _like(line_of(notes.c.text, index + 1), term.pattern))
+        for index, ids in types_by_index.items()
     )
-    # What is nowhere in the text is in no line of it, and that is found out faster.
-    return sa.and_(_like(notes.c.text, term.pattern, "%"), sa.or_(*fits, sa.false()))
+    # The whole text is checked first, because that is faster than to extract a line.
+    return sa.and_(_like(notes.c.text, term.pattern, "%"), sa.or_(*in_line, sa.false()))
 
 
-def _escaped(term: InField) -> str:
+def _as_words(term: InField) -> str:
     return str(Words(Pattern((*term.field.parts, ":", *term.pattern.parts))))
 
 
-def _tagged(term: Tagged, _: Scope) -> Condition:
+def _tagged(term: Tagged, _: SearchContext) -> Condition:
     if term.tag is None:
         return notes.c.tags == ""
     folded = sa.func.lower(notes.c.tags)
-    if not term.tag.is_open and term.tag.is_ascii:
+    if not term.tag.has_wildcards and term.tag.is_ascii:
         ends = (" ", SEPARATOR)
         return sa.or_(*(folded.like(f"% {term.tag.like()}{end}%", escape="\\") for end in ends))
-    exact = notes.c.tags.regexp_match(f" {term.tag.expression('[^ ]', _any_case)}({SEPARATOR}[^ ]*)? ")
-    # Most notes can be told apart without a regular expression, which SQLite leaves to Python.
+    exact = notes.c.tags.regexp_match(f" {term.tag.expression('[^ ]', _ignoring_case)}({SEPARATOR}[^ ]*)? ")
+    # LIKE excludes most notes first: SQLite runs regular expressions in Python.
     return sa.and_(folded.like(f"%{term.tag.like()}%", escape="\\"), exact) if term.tag.is_ascii else exact
 
 
-def _any_case(text: str) -> str:
-    """A regular expression for a text in upper or lower case, whatever the database knows about letters."""
-    return "".join(_letter(letter) for letter in text)
+def _ignoring_case(text: str) -> str:
+    """A regular expression that ignores case, independent of the locale of the database."""
+    return "".join(_character_ignoring_case(character) for character in text)
 
 
-def _letter(letter: str) -> str:
-    forms = sorted({letter, letter.lower(), letter.upper(), letter.casefold()})
+def _character_ignoring_case(character: str) -> str:
+    forms = sorted({character, character.lower(), character.upper(), character.casefold()})
     if len(forms) > 1:
         return f"({'|'.join(forms)})"
-    return letter if letter.isalnum() or not letter.isascii() else f"\\{letter}"
+    return character if character.isalnum() or not character.isascii() else f"\\{character}"
 
 
 # --- names -------------------------------------------------------------------------------------------------
 
 
-def _in_deck(term: InDeck, scope: Scope) -> Condition:
-    inside = [
-        deck.id for deck in scope.decks.values() if any(term.name.matches(name) for name in (deck.name, *deck.above))
+def _in_deck(term: InDeck, context: SearchContext) -> Condition:
+    ids = [
+        deck.id for deck in context.decks.values() if any(term.name.matches(name) for name in (deck.name, *deck.above))
     ]
-    if not inside:
-        _unknown(term.name, {deck.name for deck in scope.decks.values()}, "deck", "list-decks shows all.")
-    return _one_of(cards.c.deck_id, inside)
-
-
-def _of_type(term: OfType, scope: Scope) -> Condition:
-    ids = [each.id for each in scope.types if term.name.matches(each.name)]
     if not ids:
-        _unknown(term.name, {each.name for each in scope.types}, "note type", "Use one that is there.")
+        _check_name(term.name, {deck.name for deck in context.decks.values()}, "deck", "list-decks shows all decks.")
+    return _one_of(cards.c.deck_id, ids)
+
+
+def _of_type(term: OfType, context: SearchContext) -> Condition:
+    ids = [note_type.id for note_type in context.note_types if term.name.matches(note_type.name)]
+    if not ids:
+        names = {note_type.name for note_type in context.note_types}
+        _check_name(term.name, names, "note type", "Use an existing note type.")
     return _one_of(notes.c.type_id, ids)
 
 
-def _of_template(term: OfTemplate, scope: Scope) -> Condition:
+def _of_template(term: OfTemplate, context: SearchContext) -> Condition:
     if isinstance(term.template, int):
         return cards.c.ordinal == term.template - 1
-    fits: list[Condition] = []
-    for each in scope.types:
-        places = [place for place, made in enumerate(each.templates) if term.template.matches(made.name)]
-        if places:
+    of_types: list[Condition] = []
+    for note_type in context.note_types:
+        indexes = [index for index, template in enumerate(note_type.templates) if term.template.matches(template.name)]
+        if indexes:
             # All cards of a cloze note are made by its one template.
-            places_fit = sa.true() if each.is_cloze else _one_of(cards.c.ordinal, places)
-            fits.append(sa.and_(notes.c.type_id == each.id, places_fit))
-    if not fits:
-        names = {made.name for each in scope.types for made in each.templates}
-        _unknown(term.template, names, "card template", "A number does too, such as card:1.")
-    return sa.or_(*fits, sa.false())
+            of_ordinals = sa.true() if note_type.is_cloze else _one_of(cards.c.ordinal, indexes)
+            of_types.append(sa.and_(notes.c.type_id == note_type.id, of_ordinals))
+    if not of_types:
+        names = {template.name for note_type in context.note_types for template in note_type.templates}
+        _check_name(term.template, names, "card template", "You can also use its number, such as card:1.")
+    return sa.or_(*of_types, sa.false())
 
 
-def _unknown(wanted: Pattern, names: set[str], what: str, fix: str) -> None:
-    """A name that nothing has is a mistake, and `-` would turn it into everything. A pattern may well find nothing."""
-    if wanted.is_open:
+def _check_name(pattern: Pattern, names: set[str], what: str, fix: str) -> None:
+    """Refuse a name that does not exist: with `-`, it would match everything. A wildcard may match nothing."""
+    if pattern.has_wildcards:
         return
-    name = "".join(map(str, wanted.parts))
-    known = {each.casefold(): each for each in names}
-    ends = [each for key, each in known.items() if key.endswith(SEPARATOR + name.casefold())]
-    near = ends[:3] or [known[key] for key in get_close_matches(name.casefold(), known, 3)] or sorted(names)[:10]
-    meant = f" There is {', '.join(map(repr, near))}." if near else ""
-    raise InvalidArguments(f"query: there is no {what} {name!r}.{meant} {fix}", fields=("query",))
+    name = "".join(map(str, pattern.parts))
+    by_key = {existing.casefold(): existing for existing in names}
+    subdecks = [existing for key, existing in by_key.items() if key.endswith(SEPARATOR + name.casefold())]
+    similar = subdecks[:3] or [by_key[key] for key in get_close_matches(name.casefold(), by_key, 3)]
+    if similar:
+        hint = f" Did you mean {' or '.join(map(repr, similar))}?"
+    else:
+        hint = f" Existing {what}s: {', '.join(map(repr, sorted(names)[:10]))}." if names else ""
+    raise InvalidArguments(f"query: no {what} is named {name!r}.{hint} {fix}", fields=("query",))
 
 
 def _one_of(column: ColumnElement[int], numbers: Iterable[int]) -> Condition:
-    """Numbers stand in the statement themselves: there may be more of them than a statement takes arguments."""
+    """The numbers are literals in the SQL: there may be more of them than a statement can have parameters."""
     return column.in_(sa.bindparam(None, list(numbers), sa.BigInteger, expanding=True, literal_execute=True))
 
 
-def _with_id(term: WithId, _: Scope) -> Condition:
+def _with_id(term: WithId, _: SearchContext) -> Condition:
     columns: Mapping[type[NumberedId], ColumnElement[int]] = {
         CardId: cards.c.id,
         NoteId: cards.c.note_id,
@@ -250,14 +245,14 @@ def _with_id(term: WithId, _: Scope) -> Condition:
     return _one_of(columns[term.kind], term.numbers)
 
 
-# --- how cards stand ---------------------------------------------------------------------------------------
+# --- states and properties ---------------------------------------------------------------------------------
 
-_LEECHES = (Is("leech"),)
+_IS_LEECH = Is("leech")
 
 
-def _is(term: Is, scope: Scope) -> Condition:
+def _is(term: Is, context: SearchContext) -> Condition:
     state, queue, due = cards.c.state, cards.c.queue, cards.c.due
-    match term.standing:
+    match term.status:
         case "new":
             return state == State.NEW
         case "learn":
@@ -265,33 +260,33 @@ def _is(term: Is, scope: Scope) -> Condition:
         case "review":
             return state.in_([State.REVIEW, State.RELEARNING])
         case "due":
-            waits = sa.or_(
-                sa.and_(queue == REVIEW, due < scope.morning(1)), sa.and_(queue == LEARNING, due <= scope.now)
+            is_due = sa.or_(
+                sa.and_(queue == REVIEW, due < context.day_start(1)), sa.and_(queue == LEARNING, due <= context.now)
             )
-            return sa.and_(due.is_not(None), waits, queues.available(scope.now))
+            return sa.and_(due.is_not(None), is_due, not_buried(context.now))
         case "suspended":
             return queue == SUSPENDED
         case "buried":
-            return sa.and_(queue != SUSPENDED, sa.not_(queues.available(scope.now)))
+            return sa.and_(queue != SUSPENDED, sa.not_(not_buried(context.now)))
         case "leech":
             return notes.c.tags.like(f"% {LEECH} %")
 
 
-class seconds_between(GenericFunction[int]):  # noqa: N801 - a function of SQL
-    """From one moment to a later one."""
+class seconds_between(GenericFunction[int]):  # noqa: N801 - an SQL function
+    """From an earlier to a later time."""
 
     type = sa.BigInteger()
     inherit_cache = True
 
 
 @compiles(seconds_between)
-def _epoch(element: seconds_between, compiler: Any, **options: Any) -> str:
+def _seconds_postgresql(element: seconds_between, compiler: Any, **options: Any) -> str:
     earlier, later = element.clauses
     return f"extract(epoch from {compiler.process(later, **options)} - {compiler.process(earlier, **options)})"
 
 
 @compiles(seconds_between, "sqlite")
-def _unix(element: seconds_between, compiler: Any, **options: Any) -> str:
+def _seconds_sqlite(element: seconds_between, compiler: Any, **options: Any) -> str:
     earlier, later = (compiler.process(each, **options) for each in element.clauses)
     return f"(strftime('%s', {later}) - strftime('%s', {earlier}))"
 
@@ -307,65 +302,64 @@ _COMPARE: Mapping[Operator, Callable[[Any, Any], Any]] = {
 _COLUMNS = {"lapses": cards.c.lapses, "reps": cards.c.reps, "s": cards.c.stability, "d": cards.c.difficulty}
 
 
-def _property(term: Property, scope: Scope) -> Condition:
+def _property(term: Property, context: SearchContext) -> Condition:
     if term.measure == "ivl":
-        # The day whose middle it is. A card without an interval has one of 0 days.
+        # Rounded to days. A card without an interval has one of 0 days.
         interval = sa.func.coalesce(seconds_between(cards.c.last_review, cards.c.due), 0)
-        middle = int(term.value) * DAY_S
-        return _ranged(interval, term.operator, middle - DAY_S // 2, middle + DAY_S // 2)
+        seconds = int(term.value) * DAY_SECONDS
+        return _compare_range(interval, term.operator, seconds - DAY_SECONDS // 2, seconds + DAY_SECONDS // 2)
     if term.measure == "due":
         day = int(term.value)
-        compared = _ranged(cards.c.due, term.operator, scope.morning(day), scope.morning(day + 1))
-        return sa.and_(cards.c.due.is_not(None), compared)
+        on_day = _compare_range(cards.c.due, term.operator, context.day_start(day), context.day_start(day + 1))
+        return sa.and_(cards.c.due.is_not(None), on_day)
     column = _COLUMNS[term.measure]
     value = term.value if term.measure in ("s", "d") else int(term.value)
     return sa.and_(column.is_not(None), _COMPARE[term.operator](column, value))
 
 
-def _ranged(column: ColumnElement[Any], compared: Operator, first: Any, after: Any) -> Condition:
-    """A comparison with something that lasts from `first` to just before `after`."""
-    match compared:
+def _compare_range(column: ColumnElement[Any], comparison: Operator, start: Any, end: Any) -> Condition:
+    """A comparison with the range from `start` to just before `end`."""
+    match comparison:
         case "=":
-            return sa.and_(column >= first, column < after)
+            return sa.and_(column >= start, column < end)
         case "!=":
-            return sa.or_(column < first, column >= after)
+            return sa.or_(column < start, column >= end)
         case "<":
-            return column < first
+            return column < start
         case "<=":
-            return column < after
+            return column < end
         case ">":
-            return column >= after
+            return column >= end
         case ">=":
-            return column >= first
+            return column >= start
 
 
-# --- what happened to cards --------------------------------------------------------------------------------
+# --- events ------------------------------------------------------------------------------------------------
 
 
-def _within(term: Within, scope: Scope) -> Condition:
-    since = scope.morning(1 - term.days)
+def _within(term: Within, context: SearchContext) -> Condition:
+    since = context.day_start(1 - term.days)
     match term.event:
         case "added":
             return cards.c.created_at >= since
         case "edited":
-            edited = sa.select(notes.c.id).where(notes.c.user_id == scope.person.id, notes.c.modified_at >= since)
+            edited = sa.select(notes.c.id).where(notes.c.user_id == context.user.id, notes.c.modified_at >= since)
             return cards.c.note_id.in_(edited)
         case "rated":
             rating = reviews.c.rating == term.rating if term.rating else reviews.c.rating > 0
-            return cards.c.id.in_(_answers(scope, reviews.c.reviewed_at >= since, rating))
+            return cards.c.id.in_(_reviewed_cards(context, reviews.c.reviewed_at >= since, rating))
         case "introduced":
             before = sa.and_(reviews.c.card_id == cards.c.id, reviews.c.reviewed_at < since)
-            lately = _answers(scope, reviews.c.reviewed_at >= since, reviews.c.rating > 0)
-            return sa.and_(cards.c.id.in_(lately), ~_answers(scope, before, reviews.c.rating > 0).exists())
+            recent = _reviewed_cards(context, reviews.c.reviewed_at >= since, reviews.c.rating > 0)
+            return sa.and_(cards.c.id.in_(recent), ~_reviewed_cards(context, before, reviews.c.rating > 0).exists())
 
 
-def _answers(scope: Scope, *conditions: Condition) -> sa.Select[Any]:
-    """The cards of answers that were not taken back."""
-    taken_back = sa.exists().where(undone.c.review_id == reviews.c.id)
-    return sa.select(reviews.c.card_id).where(reviews.c.user_id == scope.person.id, *conditions, ~taken_back)
+def _reviewed_cards(context: SearchContext, *conditions: Condition) -> sa.Select[Any]:
+    """The cards of reviews that were not undone."""
+    return sa.select(reviews.c.card_id).where(reviews.c.user_id == context.user.id, *conditions, NOT_UNDONE)
 
 
-_TERMS: Mapping[type[Term], Callable[[Any, Scope], Condition]] = {
+_TERM_CONDITIONS: Mapping[type[Term], Callable[[Any, SearchContext], Condition]] = {
     Words: _words,
     InField: _in_field,
     Tagged: _tagged,

@@ -1,4 +1,4 @@
-"""Statistics in SQL: the database adds up, and hands over sums."""
+"""Statistics in SQL: the database computes the sums."""
 
 import asyncio
 import heapq
@@ -13,23 +13,22 @@ from sqlalchemy import ColumnElement, Connection
 from mcp_core.db import Database
 from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, ReviewFilter, ReviewPage, StudyTotals
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
-from mcp_noema.store import decks, faces, studies
-from mcp_noema.store.history import history
-from mcp_noema.store.recall import Memories, memories
-from mcp_noema.store.scope import Scope, scope
+from mcp_noema.store import card_faces, decks, review_history
+from mcp_noema.store.deck_selection import DeckSelection, select_decks
+from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.retention import MemoryStates, load_memory_states
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, reviews
 
-MATURE = 21.0
-"""Days of stability from which on a card is no longer young; Anki draws the line at the same interval."""
-LATELY = timedelta(days=30)
-AHEAD = 7
-"""How many days, today among them, are looked ahead."""
-_AT_ONCE = 60
-"""How many days of a streak are looked at together."""
+MATURE_STABILITY = 21.0
+"""In days. A card with less is young; Anki uses the same number for the interval."""
+DECK_STATS_PERIOD = timedelta(days=30)
+FORECAST_DAYS = 7
+"""Including today."""
+_STREAK_DAYS_PER_QUERY = 60
 
 
 class SqlStatistics:
-    """The figures of all users."""
+    """The statistics of all users."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -37,67 +36,70 @@ class SqlStatistics:
     async def predict(
         self, owner: str, review_filter: ReviewFilter, on: date | None, most: int, now: datetime
     ) -> Prediction:
-        found = await self._database.read(memories, owner, review_filter, now)
-        at = found.moment(on, now)
-        recalls = await asyncio.to_thread(found.at, at)
-        weakest = heapq.nsmallest(most, recalls, key=lambda each: (each.recall, each.card_id))
-        shown = await self._database.read(faces.load, found.person.id, [each.card_id for each in weakest])
-        return _prediction(at, found, recalls, shown)
+        memory_states = await self._database.read(load_memory_states, owner, review_filter, now)
+        at = memory_states.time_on(on, now)
+        recalls = await asyncio.to_thread(memory_states.recall_at, at)
+        weakest = heapq.nsmallest(most, recalls, key=lambda recall: (recall.recall, recall.card_id))
+        weakest_ids = [recall.card_id for recall in weakest]
+        faces = await self._database.read(card_faces.load, memory_states.user.id, weakest_ids)
+        return _prediction(at, memory_states, recalls, faces)
 
     async def progress(self, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
         return await self._database.read(_progress, owner, deck_id, days, now)
 
     async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime) -> DeckStats:
-        found = await self._database.read(memories, owner, ReviewFilter(deck_id=deck_id), now)
-        recalls = await asyncio.to_thread(found.at, now)
+        memory_states = await self._database.read(load_memory_states, owner, ReviewFilter(deck_id=deck_id), now)
+        recalls = await asyncio.to_thread(memory_states.recall_at, now)
         return await self._database.read(_deck_stats, owner, deck_id, _average(recalls), now)
 
     async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
-        return await self._database.read(history, owner, review_filter, most, after)
+        return await self._database.read(review_history.load_page, owner, review_filter, most, after)
 
 
 def _average(recalls: Sequence[Recall]) -> float | None:
-    return fmean(each.recall for each in recalls) if recalls else None
+    return fmean(recall.recall for recall in recalls) if recalls else None
 
 
-def _prediction(at: datetime, found: Memories, recalls: Sequence[Recall], weakest: Sequence[CardFace]) -> Prediction:
-    below = [each for each in recalls if each.recall < each.desired]
-    by_card = {each.card_id: each for each in recalls}
+def _prediction(
+    at: datetime, memory_states: MemoryStates, recalls: Sequence[Recall], weakest: Sequence[CardFace]
+) -> Prediction:
+    below = [recall for recall in recalls if recall.recall < recall.desired]
+    by_card = {recall.card_id: recall for recall in recalls}
     return Prediction(
         at=at,
-        cards=found.total,
+        cards=memory_states.total,
         sampled=len(recalls),
         average=_average(recalls),
-        desired=fmean(each.desired for each in recalls) if recalls else None,
-        below=round(len(below) / len(recalls) * found.total) if recalls else 0,
-        # What was just answered is remembered.
-        gain=sum(1.0 - each.recall for each in below) / len(recalls) if recalls else 0.0,
+        desired=fmean(recall.desired for recall in recalls) if recalls else None,
+        below=round(len(below) / len(recalls) * memory_states.total) if recalls else 0,
+        # A card that was just answered has a recall of 1.
+        gain=sum(1.0 - recall.recall for recall in below) / len(recalls) if recalls else 0.0,
         weakest=tuple((face, by_card[face.card.id]) for face in weakest),
-        basis=found.basis,
+        basis=memory_states.basis,
     )
 
 
-# --- what was done -----------------------------------------------------------------------------------------
+# --- progress ----------------------------------------------------------------------------------------------
 
 
 def _progress(connection: Connection, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
-    chosen = scope(connection, owner, deck_id)
-    preferences = chosen.person.preferences
+    selection = select_decks(connection, owner, deck_id)
+    preferences = selection.user.preferences
     today = preferences.date_of(now)
     past = [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
-    coming = [today + timedelta(days=later) for later in range(AHEAD)]
-    recent = studies.recent(connection, chosen.person.id, now)
-    done = _by_day(connection, chosen.of_reviews, [preferences.day_on(day) for day in past])
-    wanted = {preset.desired_retention for preset in chosen.presets.values()}
-    new = sa.select(sa.func.count()).select_from(cards).where(chosen.of_cards, cards.c.queue == NEW)
+    coming = [today + timedelta(days=ahead) for ahead in range(FORECAST_DAYS)]
+    recent = load_recent(connection, selection.user.id, now)
+    totals = _totals_by_day(connection, selection.of_reviews, [preferences.day_on(day) for day in past])
+    retentions = {preset.desired_retention for preset in selection.presets.values()}
+    new = sa.select(sa.func.count()).select_from(cards).where(selection.of_cards, cards.c.queue == NEW)
     return Progress(
-        days=dict(zip(past, done, strict=True)),
-        streak=_streak(connection, chosen.of_reviews, preferences, today),
-        forecast=dict(zip(coming, _falling_due(connection, chosen, coming), strict=True)),
+        days=dict(zip(past, totals, strict=True)),
+        streak=_streak(connection, selection.of_reviews, preferences, today),
+        forecast=dict(zip(coming, _due_counts(connection, selection, coming), strict=True)),
         new_waiting=connection.execute(new).scalar_one(),
-        desired=wanted.pop() if len(wanted) == 1 else None,
+        desired=retentions.pop() if len(retentions) == 1 else None,
         basis=Basis(
-            reviews=sum(day.reviews for day in done),
+            reviews=sum(day.reviews for day in totals),
             last_at=recent.last_at,
             usual_ms=recent.usual_ms,
             session_minutes=preferences.session_minutes,
@@ -105,88 +107,94 @@ def _progress(connection: Connection, owner: str, deck_id: DeckId | None, days: 
     )
 
 
-def _on_day(column: ColumnElement[datetime], days: Sequence[Day]) -> ColumnElement[int]:
-    """Which of consecutive days a moment belongs to. Days are told by their ends: some have 23 or 25 hours."""
+def _day_index(column: ColumnElement[datetime], days: Sequence[Day]) -> ColumnElement[int]:
+    """Which of consecutive days a time is on. The days' own ends are compared, because some have 23 or 25 hours."""
     return sa.case(*((column < day.ends, index) for index, day in enumerate(days)))
 
 
-def _within(column: ColumnElement[datetime], days: Sequence[Day]) -> ColumnElement[bool]:
-    return sa.and_(column >= days[0].begins, column < days[-1].ends)
+def _on_day(column: ColumnElement[datetime], day: Day) -> ColumnElement[bool]:
+    return sa.and_(column >= day.begins, column < day.ends)
 
 
-def _by_day(connection: Connection, wanted: ColumnElement[bool], days: Sequence[Day]) -> list[StudyTotals]:
-    """Each day is read from the index by itself, so that no review is held against many days."""
-    parts = [_kinds(wanted & _within(reviews.c.reviewed_at, [day]), sa.literal(i)) for i, day in enumerate(days)]
-    rows: Sequence[Any] = connection.execute(sa.union_all(*parts)).all()
-    done = [StudyTotals()] * len(days)
-    for day, *kind in rows:
-        done[day] += _studied(*kind)
-    return done
+def _totals_by_day(connection: Connection, condition: ColumnElement[bool], days: Sequence[Day]) -> list[StudyTotals]:
+    """Each day is read from the index separately, so that no review is compared with many days."""
+    per_day = [
+        _select_totals(condition & _on_day(reviews.c.reviewed_at, day), sa.literal(index))
+        for index, day in enumerate(days)
+    ]
+    rows: Sequence[Any] = connection.execute(sa.union_all(*per_day)).all()
+    totals = [StudyTotals()] * len(days)
+    for index, *row in rows:
+        totals[index] += _to_totals(*row)
+    return totals
 
 
-def _in_all(connection: Connection, wanted: ColumnElement[bool]) -> StudyTotals:
-    rows: Sequence[Any] = connection.execute(_kinds(wanted)).all()
-    return sum((_studied(*row) for row in rows), StudyTotals())
+def _totals(connection: Connection, condition: ColumnElement[bool]) -> StudyTotals:
+    rows: Sequence[Any] = connection.execute(_select_totals(condition)).all()
+    return sum((_to_totals(*row) for row in rows), StudyTotals())
 
 
-def _kinds(wanted: ColumnElement[bool], *before: ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
-    """Answers by the state of the card and the rating: how many, and how long they took."""
+def _select_totals(condition: ColumnElement[bool], *first: ColumnElement[Any]) -> sa.Select[*tuple[Any, ...]]:
+    """The number and duration of answers, by the state of the card and the rating."""
     kind = (reviews.c.state, reviews.c.rating)
-    return sa.select(*before, *kind, sa.func.count(), sa.func.sum(reviews.c.duration_ms)).where(wanted).group_by(*kind)
+    totals = sa.select(*first, *kind, sa.func.count(), sa.func.sum(reviews.c.duration_ms))
+    return totals.where(condition).group_by(*kind)
 
 
-def _studied(state: int, rating: int, count: int, spent: Any) -> StudyTotals:
-    learned = state == State.REVIEW
+def _to_totals(state: int, rating: int, count: int, duration_ms: Any) -> StudyTotals:
+    is_learned = state == State.REVIEW
     return StudyTotals(
         reviews=count,
         new=count if state == State.NEW else 0,
-        milliseconds=int(spent),
-        learned=count if learned else 0,
-        remembered=count if learned and rating > 1 else 0,
+        milliseconds=int(duration_ms),
+        learned=count if is_learned else 0,
+        remembered=count if is_learned and rating > 1 else 0,
         grades={GRADES[rating]: count},
     )
 
 
-def _streak(connection: Connection, wanted: ColumnElement[bool], preferences: Preferences, today: date) -> int:
-    """Days in a row, back from today. Today is not over yet: without an answer it breaks nothing."""
+def _streak(connection: Connection, condition: ColumnElement[bool], preferences: Preferences, today: date) -> int:
+    """Days in a row, back from today. Today is not over yet, so that it does not break a streak."""
     streak, last = 0, today
     while True:
-        dates = [last - timedelta(days=back) for back in range(_AT_ONCE)]
-        # Each day is one look into an index, however much was answered on it.
-        looks = [sa.exists().where(wanted, _within(reviews.c.reviewed_at, [preferences.day_on(day)])) for day in dates]
-        studied = connection.execute(sa.select(*(look.label(f"day_{i}") for i, look in enumerate(looks)))).one()
+        dates = [last - timedelta(days=back) for back in range(_STREAK_DAYS_PER_QUERY)]
+        # Each day is one index lookup, however many answers it has.
+        lookups = [
+            sa.exists().where(condition, _on_day(reviews.c.reviewed_at, preferences.day_on(day))) for day in dates
+        ]
+        studied = connection.execute(sa.select(*(lookup.label(f"day_{i}") for i, lookup in enumerate(lookups)))).one()
         for day, was_studied in zip(dates, studied, strict=True):
             if was_studied:
                 streak += 1
             elif day != today:
                 return streak
-        last -= timedelta(days=_AT_ONCE)
+        last -= timedelta(days=_STREAK_DAYS_PER_QUERY)
 
 
-def _falling_due(connection: Connection, chosen: Scope, dates: Sequence[date]) -> list[int]:
-    """Cards by the day they are due. Whatever is overdue is due today."""
-    days = [chosen.person.preferences.day_on(each) for each in dates]
-    waiting = sa.and_(chosen.of_cards, cards.c.queue.in_([LEARNING, REVIEW]), cards.c.due < days[-1].ends)
-    each = sa.select(_on_day(cards.c.due, days).label("day")).where(waiting).subquery()
-    rows: Sequence[Any] = connection.execute(sa.select(each.c.day, sa.func.count()).group_by(each.c.day)).all()
-    counted: dict[int, int] = dict(rows)
-    return [counted.get(index, 0) for index in range(len(days))]
+def _due_counts(connection: Connection, selection: DeckSelection, dates: Sequence[date]) -> list[int]:
+    """The number of cards due on each day. Overdue cards are due today."""
+    days = [selection.user.preferences.day_on(day) for day in dates]
+    is_due = sa.and_(selection.of_cards, cards.c.queue.in_([LEARNING, REVIEW]), cards.c.due < days[-1].ends)
+    due = sa.select(_day_index(cards.c.due, days).label("day")).where(is_due).subquery()
+    rows: Sequence[Any] = connection.execute(sa.select(due.c.day, sa.func.count()).group_by(due.c.day)).all()
+    counts: dict[int, int] = dict(rows)
+    return [counts.get(index, 0) for index in range(len(days))]
 
 
-# --- a deck in figures -------------------------------------------------------------------------------------
+# --- deck statistics ---------------------------------------------------------------------------------------
 
 
 def _deck_stats(
     connection: Connection, owner: str, deck_id: DeckId, average_recall: float | None, now: datetime
 ) -> DeckStats:
-    chosen = scope(connection, owner, deck_id)
-    deck = decks.find(chosen.known, deck_id)
-    day = chosen.person.preferences.day_of(now)
-    row: Any = connection.execute(_figures(chosen, day)).one()
-    recent = studies.recent(connection, chosen.person.id, now)
+    selection = select_decks(connection, owner, deck_id)
+    deck = decks.find(selection.all_decks, deck_id)
+    day = selection.user.preferences.day_of(now)
+    row: Any = connection.execute(_select_card_stats(selection, day)).one()
+    recent = load_recent(connection, selection.user.id, now)
     return DeckStats(
         deck=deck,
-        preset=preset_of(deck, chosen.known),
+        preset=preset_of(deck, selection.all_decks),
         new=row.new,
         learning=row.learning,
         relearning=row.relearning,
@@ -198,45 +206,48 @@ def _deck_stats(
         average_stability=row.stability,
         average_difficulty=row.difficulty,
         average_recall=average_recall,
-        last_30_days=_in_all(connection, chosen.of_reviews & (reviews.c.reviewed_at >= now - LATELY)),
+        last_30_days=_totals(connection, selection.of_reviews & (reviews.c.reviewed_at >= now - DECK_STATS_PERIOD)),
         basis=Basis(
             reviews=int(row.reps or 0),
             last_at=row.last_at,
             usual_ms=recent.usual_ms,
-            session_minutes=chosen.person.preferences.session_minutes,
+            session_minutes=selection.user.preferences.session_minutes,
         ),
     )
 
 
-def _figures(chosen: Scope, day: Day) -> sa.Select[*tuple[Any, ...]]:
-    """All counts and averages of the cards in one look. What is suspended counts as that and nothing else."""
+def _select_card_stats(selection: DeckSelection, day: Day) -> sa.Select[*tuple[Any, ...]]:
+    """All counts and averages of the cards in one query. Suspended cards count as suspended only."""
     active = cards.c.queue != SUSPENDED
     is_review = sa.and_(active, cards.c.state == State.REVIEW)
 
-    def number(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    def count(condition: ColumnElement[bool]) -> ColumnElement[int]:
         return sa.func.count(sa.case((condition, 1)))
 
     return sa.select(
-        number(cards.c.queue == NEW).label("new"),
-        number(sa.and_(active, cards.c.state == State.LEARNING)).label("learning"),
-        number(sa.and_(active, cards.c.state == State.RELEARNING)).label("relearning"),
-        number(is_review).label("learned"),
-        number(sa.and_(is_review, cards.c.stability >= MATURE)).label("mature"),
-        number(cards.c.queue == SUSPENDED).label("suspended"),
-        number(sa.and_(cards.c.queue.in_([LEARNING, REVIEW]), cards.c.due < day.ends)).label("due"),
-        number(_is_leech(chosen)).label("leeches"),
+        count(cards.c.queue == NEW).label("new"),
+        count(sa.and_(active, cards.c.state == State.LEARNING)).label("learning"),
+        count(sa.and_(active, cards.c.state == State.RELEARNING)).label("relearning"),
+        count(is_review).label("learned"),
+        count(sa.and_(is_review, cards.c.stability >= MATURE_STABILITY)).label("mature"),
+        count(cards.c.queue == SUSPENDED).label("suspended"),
+        count(sa.and_(cards.c.queue.in_([LEARNING, REVIEW]), cards.c.due < day.ends)).label("due"),
+        count(_is_leech(selection)).label("leeches"),
         sa.func.avg(sa.case((active, cards.c.stability))).label("stability"),
         sa.func.avg(sa.case((active, cards.c.difficulty))).label("difficulty"),
         sa.func.sum(cards.c.reps).label("reps"),
         sa.func.max(cards.c.last_review).label("last_at"),
-    ).where(chosen.of_cards)
+    ).where(selection.of_cards)
 
 
-def _is_leech(chosen: Scope) -> ColumnElement[bool]:
-    """Forgotten as often as the card's own deck puts up with."""
-    thresholds = {preset.leech_threshold for preset in chosen.presets.values()}
-    of = {
-        threshold: [number for number, preset in chosen.presets.items() if preset.leech_threshold == threshold]
-        for threshold in thresholds
-    }
-    return sa.or_(*(sa.and_(cards.c.deck_id.in_(ids), cards.c.lapses >= least) for least, ids in of.items()))
+def _is_leech(selection: DeckSelection) -> ColumnElement[bool]:
+    """For cards: they lapsed at least as often as the leech threshold of their deck."""
+    decks_by_threshold: dict[int, list[int]] = {}
+    for deck_id, preset in selection.presets.items():
+        decks_by_threshold.setdefault(preset.leech_threshold, []).append(deck_id)
+    return sa.or_(
+        *(
+            sa.and_(cards.c.deck_id.in_(deck_ids), cards.c.lapses >= threshold)
+            for threshold, deck_ids in decks_by_threshold.items()
+        )
+    )

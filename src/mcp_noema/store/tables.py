@@ -1,4 +1,4 @@
-"""The tables as queries name them. migrations/ makes them."""
+"""The tables, for queries. migrations/ creates them."""
 
 import sqlalchemy as sa
 
@@ -22,7 +22,7 @@ decks = sa.table(
     sa.column("preset", sa.JSON),
     sa.column("created_at", UtcTime),
 )
-"""`name_key` is the name without regard to case: two decks of a user never have the same."""
+"""`name_key` is the case-folded name, unique for each user."""
 
 note_types = sa.table(
     "noema_note_types",
@@ -48,8 +48,8 @@ notes = sa.table(
     sa.column("created_at", UtcTime),
     sa.column("modified_at", UtcTime),
 )
-"""`tags` has a space before and after each tag. `text` is all fields as plain text in lower case, for searching.
-`first_key` is a short hash of the first field, for finding duplicates."""
+"""`tags` has a space before and after each tag. `text` is all fields as plain text in lower case, one a line, for
+searching. `first_key` is a short hash of the first field, for finding duplicates."""
 
 cards = sa.table(
     "noema_cards",
@@ -71,10 +71,10 @@ cards = sa.table(
     sa.column("buried_until", UtcTime),
     sa.column("created_at", UtcTime),
 )
-"""`queue` is where a card waits: one of the four below."""
+"""`queue` is one of the four below."""
 
 NEW, LEARNING, REVIEW, SUSPENDED = 0, 1, 2, 3
-"""The queues. Learning and relearning cards wait in one; a suspended card waits in none of the others."""
+"""The queues. Learning and relearning cards share one."""
 
 reviews = sa.table(
     "noema_reviews",
@@ -92,12 +92,12 @@ reviews = sa.table(
     sa.column("key", sa.String),
     sa.column("before", sa.JSON(none_as_null=True)),
 )
-"""A log: rows are added, never changed and never deleted, also when their card is. `state` is the card's before the
-answer, `stability` and `difficulty` are its after. `before` is what undo-review puts back; imports have none."""
+"""A log: rows are never changed or deleted, even if their card is. `state` is the card's before the answer; `stability`
+and `difficulty` are the card's after it. `before` is what undo-review restores; imported reviews have none."""
 
 undone = sa.table(
     "noema_undone",
     sa.column("review_id", sa.BigInteger),
     sa.column("undone_at", UtcTime),
 )
-"""Reviews that were taken back, so that the log itself need not change."""
+"""The undone reviews, so that the log itself need not change."""

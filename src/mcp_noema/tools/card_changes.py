@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_core.hints import HintWarning, RiskFactor
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
-from mcp_noema.query import LONGEST, parse
+from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MOST_CARDS
@@ -27,7 +27,7 @@ class CardSelectionArguments(Arguments):
     """Which cards: by id or by query."""
 
     card_ids: Annotated[list[CardId] | None, Field(max_length=MOST_CARDS, description="Or give a query.")] = None
-    query: Annotated[str | None, Field(max_length=LONGEST, description="As in search-cards.")] = None
+    query: Annotated[str | None, Field(max_length=MAX_LENGTH, description="As in search-cards.")] = None
 
     def selection(self) -> CardSelection:
         """The selection for the repository."""

@@ -9,7 +9,7 @@ from mcp_core.hints import NO_IMPACT, HintWarning
 from mcp_noema import advice
 from mcp_noema.hint_parts import card_resource, deck_resource, shorten
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
-from mcp_noema.query import LONGEST, parse
+from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import All, Everything, Tree
 from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
@@ -151,7 +151,7 @@ class SearchCards(Arguments):
 
     query: Annotated[
         str,
-        Field(max_length=LONGEST, description='As in Anki: deck:Math tag:hard is:due -is:suspended "exact words".'),
+        Field(max_length=MAX_LENGTH, description='As in Anki: deck:Math tag:hard is:due -is:suspended "exact words".'),
     ]
     sort_by: Annotated[CardOrder, Field(description="Sort key.")] = "created"
     sort_order: Annotated[Literal["asc", "desc"], Field(description="Sort direction.")] = "asc"

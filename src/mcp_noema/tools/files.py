@@ -8,7 +8,7 @@ from mcp_core.hints import EstimatedImpact, HintWarning
 from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_resource
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
-from mcp_noema.repositories import ImportSummary, Packages, Tally
+from mcp_noema.repositories import AnkiPackages, ImportSummary, Tally
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
 
@@ -68,7 +68,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
     ],
 )
 async def import_anki(
-    args: ImportAnki, packages: Need[Packages], folder: Need[Folder], world: Need[World], context: ToolContext
+    args: ImportAnki, packages: Need[AnkiPackages], folder: Need[Folder], world: Need[World], context: ToolContext
 ) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
 
@@ -156,7 +156,7 @@ class ExportAnki(Arguments):
     ],
 )
 async def export_anki(
-    args: ExportAnki, packages: Need[Packages], folder: Need[Folder], world: Need[World], context: ToolContext
+    args: ExportAnki, packages: Need[AnkiPackages], folder: Need[Folder], world: Need[World], context: ToolContext
 ) -> JsonResult:
     """Write cards to an .apkg file that Anki opens, with due dates, FSRS memory and review history.
 

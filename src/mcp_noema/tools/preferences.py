@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel, to_snake
 
 from mcp_noema.model import UserId, World
-from mcp_noema.repositories import People, Person
+from mcp_noema.repositories import User, Users
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, owner, reads, sets
 from toolcharter import Example, InvalidArguments, Need, ToolContext, hints
 
@@ -18,9 +18,9 @@ _FOCUS = ("retention", "new-material", "balanced")
 _NEW_CARDS = ("after-reviews", "before-reviews", "mixed")
 
 
-def _json(person: Person) -> dict[str, Any]:
-    preferences = {to_camel(name): value for name, value in asdict(person.preferences).items()}
-    return {"userId": UserId.of(person.id) if person.id else None, "preferences": preferences}
+def _json(user: User) -> dict[str, Any]:
+    preferences = {to_camel(name): value for name, value in asdict(user.preferences).items()}
+    return {"userId": UserId.of(user.id) if user.id else None, "preferences": preferences}
 
 
 class GetPreferences(Arguments):
@@ -48,14 +48,14 @@ class GetPreferences(Arguments):
         )
     ],
 )
-async def get_preferences(args: GetPreferences, people: Need[People], context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
+async def get_preferences(args: GetPreferences, users: Need[Users], context: ToolContext) -> JsonResult:  # noqa: ARG001 - every tool takes its arguments, even if it has none
     """Show how the user likes to learn.
 
     Use it when they ask for their preferences, or before planning a session. Returns time zone, start of the day,
     session length, focus and order.
     """
-    person = await people.get(owner(context))
-    return JsonResult.ok(_json(person), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
+    user = await users.get(owner(context))
+    return JsonResult.ok(_json(user), hints=hints.for_value(why="What the user has set, and defaults for the rest."))
 
 
 class SetPreference(Arguments):
@@ -76,15 +76,15 @@ class SetPreference(Arguments):
     ],
 )
 async def set_preference(
-    args: SetPreference, people: Need[People], world: Need[World], context: ToolContext
+    args: SetPreference, users: Need[Users], world: Need[World], context: ToolContext
 ) -> JsonResult:
     """Change how the user likes to learn.
 
     Use it when they say where they live (time zone), when their day starts, how long sessions last, what to focus on.
     Returns all preferences.
     """
-    person = await people.set_preference(owner(context), to_snake(args.name), _valid_value(args), world.now())
-    return JsonResult.ok(_json(person), hints=hints.for_updated("preference", args.name, args.name))
+    user = await users.set_preference(owner(context), to_snake(args.name), _valid_value(args), world.now())
+    return JsonResult.ok(_json(user), hints=hints.for_updated("preference", args.name, args.name))
 
 
 def _valid_value(args: SetPreference) -> str | int:

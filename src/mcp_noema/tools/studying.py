@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
-from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Studies
+from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Reviews
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
 from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, SuggestedAction, ToolContext, hints
 
@@ -66,7 +66,7 @@ class GetDueCards(Arguments):
     ],
 )
 async def get_due_cards(
-    args: GetDueCards, studies: Need[Studies], world: Need[World], context: ToolContext
+    args: GetDueCards, reviews: Need[Reviews], world: Need[World], context: ToolContext
 ) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
@@ -75,7 +75,7 @@ async def get_due_cards(
 
     They are in study order. `backlog` is what is due beyond the daily limit.
     """
-    queue = await studies.queue(owner(context), args.deck_id, args.limit, world.now())
+    queue = await reviews.queue(owner(context), args.deck_id, args.limit, world.now())
     value = {
         "cards": [face_json(face) for face in queue.faces],
         "remaining": _remaining_json(queue.remaining),
@@ -124,7 +124,7 @@ _SHOW = "Show the user the front only. Wait for their answer, then compare it wi
     ],
 )
 async def review_next_card(
-    args: ReviewNextCard, studies: Need[Studies], world: Need[World], context: ToolContext
+    args: ReviewNextCard, reviews: Need[Reviews], world: Need[World], context: ToolContext
 ) -> JsonResult:
     """Get the next question to ask the user.
 
@@ -134,7 +134,7 @@ async def review_next_card(
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
     """
     now = world.now()
-    queue = await studies.queue(owner(context), args.deck_id, 1, now)
+    queue = await reviews.queue(owner(context), args.deck_id, 1, now)
     agent_hints = advice.before_review(queue, args.deck_id, now)
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
@@ -186,7 +186,7 @@ class ReviewCard(Arguments):
         )
     ],
 )
-async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[World], context: ToolContext) -> JsonResult:
+async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
     Use it after each answer: it was easy, good, hard, or forgotten. Returns when the card comes back and what is left.
@@ -202,8 +202,8 @@ async def review_card(args: ReviewCard, studies: Need[Studies], world: Need[Worl
         args.idempotency_key,
         deck_id=args.deck_id,
     )
-    recorded = await studies.record(owner(context), new_review, now, world.dice)
-    queue = await studies.queue(owner(context), args.deck_id, 1, now)
+    recorded = await reviews.record(owner(context), new_review, now, world.dice)
+    queue = await reviews.queue(owner(context), args.deck_id, 1, now)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
     agent_hints = advice.after_review(recorded, queue, args.deck_id, now)
     return JsonResult.ok(value, hints=agent_hints)
@@ -247,14 +247,14 @@ class UndoReview(Arguments):
         )
     ],
 )
-async def undo_review(args: UndoReview, studies: Need[Studies], world: Need[World], context: ToolContext) -> JsonResult:
+async def undo_review(args: UndoReview, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
     Use it when a grade was wrong and the user takes it back. Returns the card as it was, ready to be graded again.
 
     The log keeps the review, marked as undone. Only the last review of a card can be undone.
     """
-    undone = await studies.undo(owner(context), args.review_id, world.now())
+    undone = await reviews.undo(owner(context), args.review_id, world.now())
     card_id = CardId.of(undone.card.id)
     value = {
         "undone": ReviewId.of(undone.review.id),

@@ -1,4 +1,4 @@
-"""Packages made up: all that reading can find in a file, and writing keeps."""
+"""AnkiPackages made up: all that reading can find in a file, and writing keeps."""
 
 from datetime import UTC, datetime, timedelta, timezone
 

@@ -6,7 +6,7 @@ import fsrs
 import pytest
 
 from mcp_noema.tools.card_changes import MAX_IDS_IN_HINTS
-from tests.mcp_noema.learning import MONDAY, Learner
+from tests.mcp_noema.learner import MONDAY, Learner
 
 CHANGES = {
     "suspend-cards": {},
@@ -38,7 +38,7 @@ async def test_one_card_that_is_not_there_stops_the_change_of_all(
     )
     assert await ana.fails(tool, query=f"cid:{his}", **more) == (
         "NotFoundError",
-        f"No card matches 'cid:{his}', so nothing was changed. search-cards shows what a query finds.",
+        f"No card matches 'cid:{his}', so nothing was changed. search-cards shows what a query matches.",
     )
     assert await ana("get-card", cardId=mine) == before
 
@@ -66,7 +66,7 @@ async def test_more_than_a_thousand_cards_are_refused(ana: Learner):
     assert await ana.fails("suspend-cards", query="deck:French") == (
         "ValidationError",
         (
-            "1001 cards match 'deck:French', and 1000 are the most for one call, so nothing was changed. "
+            "1001 cards match 'deck:French', but one call can change at most 1000, so nothing was changed. "
             "Narrow the query, for example with deck: or tag:."
         ),
     )

@@ -1,6 +1,6 @@
 """Looking at cards, and finding them."""
 
-from tests.mcp_noema.learning import MONDAY, Learner
+from tests.mcp_noema.learner import MONDAY, Learner
 
 
 async def test_a_card_shows_all_that_is_known_about_it(ana: Learner):

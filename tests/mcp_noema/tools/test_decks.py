@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 EMPTY = {"description": "", "cards": 0, "new": 0, "learning": 0, "due": 0, "suspended": 0}
 DEFAULTS = {
@@ -50,7 +50,7 @@ async def test_two_decks_of_a_user_never_have_one_name(ana: Learner, bob: Learne
     await ana("create-deck", name="Größe")
     assert await ana.fails("create-deck", name="GRÖSSE") == (
         "ConflictError",
-        "There is a deck 'Größe' already: deck_1. Use it, or choose another name.",
+        "The deck 'Größe' already exists: deck_1. Use it, or choose another name.",
     )
     assert (await bob("create-deck", name="Größe"))["deckId"] == "deck_2"
 
@@ -126,7 +126,7 @@ async def test_a_deck_cannot_be_put_into_itself_or_over_another(ana: Learner):
     a, _ = await ana.deck("A"), await ana.deck("A::B")
     await ana.deck("C::B")
     assert (await ana.fails("update-deck", deckId=a, name="A::B::A"))[1] == (
-        "'A' cannot be put into itself as 'A::B::A'. Choose a name outside it."
+        "'A' cannot be moved into itself as 'A::B::A'. Choose a name outside of it."
     )
     assert (await ana.fails("update-deck", deckId=a, name="C"))[0] == "ConflictError"
     assert await names(ana) == ["A", "A::B", "C", "C::B"]

@@ -20,7 +20,7 @@ from mcp_noema.model import BASIC, CLOZE, Preset, Schedule, State, World
 from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.real_anki import package_cards
-from tests.mcp_noema.learning import MONDAY, Clock, Learner
+from tests.mcp_noema.learner import MONDAY, Clock, Learner
 
 NOTHING = {"added": 0, "updated": 0, "unchanged": 0}
 
@@ -126,7 +126,7 @@ async def test_decks_can_be_put_inside_another(ana: Learner, files: Path):
     write_package(packed(NEW, decks=(long,)), files / "x.apkg", overwrite=True)
     kind, words = await ana.fails("import-anki", path="x.apkg", deckId=inside)
     assert kind == "ValidationError"
-    assert words.endswith("would have a name of 260 characters, and 255 are the most. Import it without deckId.")
+    assert words.endswith("would have a name of 260 characters; at most 255 are allowed. Import it without deckId.")
 
 
 # --- again -------------------------------------------------------------------------------------------------
@@ -228,10 +228,10 @@ async def test_what_cannot_be_kept_is_left_out_and_said_to_be(ana: Learner, file
     assert {each["what"]: each["count"] for each in data["skipped"]} == {
         "notes with a field of more than 100,000 characters": 1,
         "notes that make no card": 2,
-        "notes and cards that the file has twice": 2,
+        "notes and cards that are in the file twice": 2,
         "tags of more than 100 characters": 1,
-        "cards that their note type does not make": 2,
-        "cards of those notes": 2,
+        "cards without a template in their note type": 2,
+        "cards of skipped notes": 2,
         "reviews dated in the future": 1,
     }
     assert ana.hints["warnings"][0]["message"].startswith("Skipped: ")
@@ -245,8 +245,8 @@ async def test_a_note_that_is_of_another_type_here_is_left_alone(ana: Learner, f
     write_package(packed(NEW, notes=(other,)), files / "cloze.apkg")
     data = await ana("import-anki", path="cloze.apkg")
     assert data["skipped"] == [
-        {"what": "notes that have another note type here", "count": 1},
-        {"what": "cards of those notes", "count": 1},
+        {"what": "notes that exist with another note type", "count": 1},
+        {"what": "cards of skipped notes", "count": 1},
     ]
     assert (data["notes"], data["cards"], data["decks"]) == (NOTHING, NOTHING, [])
 
@@ -337,7 +337,7 @@ async def test_there_must_be_something_to_export(ana: Learner, files: Path):
     await ana.deck()
     assert await ana.fails("export-anki", path="x.apkg") == (
         "ConflictError",
-        "There are no cards to export. list-decks shows which decks have some.",
+        "There are no cards to export. list-decks shows which decks have cards.",
     )
     assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["list-decks"]
     assert not any(files.iterdir())  # noqa: ASYNC240 - a look at a folder of the test
@@ -412,10 +412,10 @@ async def test_the_client_is_told_how_far_it_is(ana: Learner, app: App, files: P
     await app.run(Request("export-anki", {"path": "y.apkg"}, caller, progress=progress))
     assert told == [
         (0, 3, "Reading the file."),
-        (1, 3, "The file holds 1 notes, 1 cards and 1 reviews."),
-        (2, 3, "Writing them down."),
+        (1, 3, "The file has 1 notes, 1 cards and 1 reviews."),
+        (2, 3, "Writing to the database."),
         (3, 3, "Done."),
-        (0, 3, "Gathering the cards."),
+        (0, 3, "Reading the cards."),
         (1, 3, "1 cards are exported."),
         (2, 3, "Writing the file."),
         (3, 3, "Done."),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 
 async def test_a_note_makes_its_cards_and_says_which(ana: Learner):
@@ -65,7 +65,7 @@ async def test_each_of_many_has_its_own_outcome(ana: Learner):
             {
                 "index": 2,
                 "status": "invalid",
-                "error": "the text has no gap; write {{c1::answer}} around what shall be asked",
+                "error": "the text has no gap; write {{c1::answer}} around the part to ask for",
             },
             {"index": 3, "status": "created", "noteId": "note_3", "cardIds": ["card_3", "card_4"]},
             {"index": 4, "status": "duplicate", "noteId": "note_2"},
@@ -138,7 +138,7 @@ async def test_gaps_come_and_go_and_an_answered_card_is_not_lost(ana: Learner):
     error, message = await ana.fails("update-note", noteId="note_1", front="no gap any more")
     assert (error, message) == (
         "ValidationError",
-        "Nothing was changed: the text has no gap; write {{c1::answer}} around what shall be asked.",
+        "Nothing was changed: the text has no gap; write {{c1::answer}} around the part to ask for.",
     )
 
 
@@ -148,7 +148,7 @@ async def test_fields_are_known_by_their_names(ana: Learner):
     assert changed["fields"] == {"Front": "Why?", "Back": "Because."}
     assert await ana.fails("update-note", noteId="note_1", fields={"Middle": "x"}) == (
         "ValidationError",
-        "The note has no field 'Middle'; it has Front, Back.",
+        "The note has no field 'Middle'; its fields are Front, Back.",
     )
 
 

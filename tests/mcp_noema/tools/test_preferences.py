@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 DEFAULTS = {
     "timezone": "UTC",

@@ -14,10 +14,11 @@ from mcp_noema.app import build
 from mcp_noema.fitting import fit
 from mcp_noema.model import DeckId, Preferences, Preset, State, World
 from mcp_noema.store import rescheduling, scheduling
-from mcp_noema.workload import Habit, Known, plan
-from tests.mcp_noema.learner import MEMORY, START, learned
-from tests.mcp_noema.learning import Clock, Learner
-from tests.mcp_noema.logged import put_log
+from mcp_noema.store.deck_selection import select_decks
+from mcp_noema.workload import AnswerStats, LearnedCard, simulate_days
+from tests.mcp_noema.learner import Clock, Learner
+from tests.mcp_noema.review_logs import put_log
+from tests.mcp_noema.simulated_memory import MEMORY, START, learned
 
 DAY = timedelta(days=1)
 HISTORIES = learned(cards=60, reviews_each=10)
@@ -48,13 +49,13 @@ async def test_a_plan_is_the_simulation_of_the_cards_there_are(ana: Learner, db_
         card = library_card(log, Preset())
         due = (Preferences().date_of(card.due) - Preferences().date_of(clock.now)).days
         last = (Preferences().date_of(card.last_review) - Preferences().date_of(clock.now)).days
-        known.append((card.due, Known(card.stability, card.difficulty, last, max(0, due))))
+        known.append((card.due, LearnedCard(card.stability, card.difficulty, last, max(0, due))))
     known = [card for _, card in sorted(known, key=lambda pair: pair[0])]
     expected = [
-        plan(
+        simulate_days(
             known,
             30,
-            {kind: Habit(1, 1, 5.0) for kind in ((State.NEW, 4), (State.NEW, 3), (State.LEARNING, 3))},
+            {kind: AnswerStats(1, 1, 5.0) for kind in ((State.NEW, 4), (State.NEW, 3), (State.LEARNING, 3))},
             Preset(new_per_day=5, reviews_per_day=50, desired_retention=retention),
             days=20,
             seed=clock.now.date().toordinal(),
@@ -117,7 +118,7 @@ async def test_of_very_many_cards_a_part_is_played_for_the_rest(
     deck = await ana.deck(reviewsPerDay=200)
     await with_history(ana, db_url, deck)
     whole = (await ana("plan-workload", deckId=deck))["plans"][0]
-    monkeypatch.setattr(scheduling, "MOST_CARDS", 20)
+    monkeypatch.setattr(scheduling, "MAX_CARDS", 20)
     await ana("update-deck", deckId=deck, description="so that nothing is answered from the cache")
     part = (await ana("plan-workload", deckId=deck))["plans"][0]
     assert part["learned"] == whole["learned"] == 60
@@ -185,8 +186,8 @@ async def test_too_few_reviews_are_a_conflict_that_says_how_many_are_needed(ana:
     error, message = await ana.fails("optimize-parameters", deckId=deck)
     assert error == "ConflictError"
     assert message.startswith(
-        "There are too few reviews to fit parameters to: of 3 reviews, 1 came on a later day than the one before and "
-        "0 of those can be used, where 64 are needed."
+        "There are too few reviews to fit parameters: 64 usable reviews are needed, and there are 0. Of 3 reviews, 1 "
+        "came on a later day than the one before; those with a rare interval do not count."
     )
     assert (await bob.fails("optimize-parameters", deckId=deck))[0] == "NotFoundError"
     assert (await bob.fails("optimize-parameters"))[0] == "ConflictError"
@@ -208,7 +209,7 @@ async def test_of_very_many_reviews_whole_cards_stand_for_the_rest(
 ):
     deck = await ana.deck()
     await with_history(ana, db_url, deck, learned(cards=150, reviews_each=10))
-    monkeypatch.setattr(scheduling, "MOST_REVIEWS", 800)
+    monkeypatch.setattr(scheduling, "MAX_REVIEWS", 800)
     seen = await ana("optimize-parameters", deckId=deck)
     assert (seen["reviews"], seen["cards"]) == (750, 75)
 
@@ -269,8 +270,8 @@ async def set_parameters(db_url: str, deck: str, parameters) -> None:
 
         def put(connection):
             found = fit(HISTORIES, Preset(), Preferences())
-            known = scheduling.scope(connection, "ana", DeckId(deck))
-            scheduling._set_parameters(connection, "ana", known.outermost, replace(found, parameters=parameters), NOW)
+            known = select_decks(connection, "ana", DeckId(deck))
+            scheduling._set_parameters(connection, "ana", known.top_decks, replace(found, parameters=parameters), NOW)
 
         await database.write(put)
 
@@ -340,12 +341,12 @@ async def test_a_card_that_is_answered_meanwhile_keeps_the_answer(ana: Learner, 
     await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
     answered = next(iter(logs))
     async with open_database(address(db_url, "noema")) as database:
-        held = await database.read(rescheduling.gather, "ana", DeckId(deck), NOW)
-        changes = held.changes(fuzz=False)
+        reviewed_deck = await database.read(rescheduling.load_reviewed_deck, "ana", DeckId(deck), NOW)
+        changes = reviewed_deck.compute_changes(fuzz=False).changes
         await ana("review-card", cardId=answered, grade="good")
         after = await ana("get-card", cardId=answered)
-        made = await database.write(rescheduling.apply, "ana", changes, NOW)
-    assert len(made) == len(changes) - 1
+        applied = await database.write(rescheduling.apply, "ana", changes, NOW)
+    assert len(applied) == len(changes) - 1
     assert await ana("get-card", cardId=answered) == after
 
 
@@ -376,8 +377,8 @@ async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str
     ("place", "tool"),
     [
         ((scheduling, "fit"), "optimize-parameters"),
-        ((scheduling, "plan"), "plan-workload"),
-        ((rescheduling, "rescheduled"), "preview-reschedule"),
+        ((scheduling, "simulate_days"), "plan-workload"),
+        ((rescheduling, "reschedule"), "preview-reschedule"),
     ],
 )
 async def test_what_takes_long_is_done_beside_the_event_loop(

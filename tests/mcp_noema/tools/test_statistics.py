@@ -6,10 +6,9 @@ from statistics import fmean
 import fsrs
 import pytest
 
-from mcp_noema.store import recall
-from tests.mcp_noema.learner import START, learned
-from tests.mcp_noema.learning import MONDAY, Clock, Learner
-from tests.mcp_noema.logged import put_log
+from tests.mcp_noema.learner import MONDAY, Clock, Learner
+from tests.mcp_noema.review_logs import put_log
+from tests.mcp_noema.simulated_memory import START, learned
 
 DAY = timedelta(days=1)
 
@@ -90,7 +89,7 @@ async def test_of_very_many_cards_an_even_part_is_looked_at(
     await put_log(db_url, {card: [(4, MONDAY)] for card in cards})
     clock.now = MONDAY + 20 * DAY
     whole = await ana("predict-retention")
-    monkeypatch.setattr(recall, "MOST", 10)
+    monkeypatch.setattr("mcp_noema.store.retention.MAX_CARDS", 10)
     clock.forward(seconds=1)
     await ana("set-preference", name="focus", value="retention")  # so that nothing is answered from the cache
     part = await ana("predict-retention")
@@ -104,7 +103,10 @@ async def test_a_prediction_needs_a_day_that_is_not_past_and_one_thing_to_predic
     [card] = await ana.notes(deck)
     assert await ana.fails("predict-retention", on="2026-11-15") == (
         "ValidationError",
-        "on: 2026-11-15 is past; today is 2026-11-16. get-review-history shows what was remembered.",
+        (
+            "on: 2026-11-15 is in the past; today is 2026-11-16. Give today or a later date; "
+            "get-review-history shows past answers."
+        ),
     )
     assert await ana.fails("predict-retention", cardId=card, deckId=deck) == (
         "ValidationError",
@@ -401,7 +403,7 @@ async def test_a_cursor_of_somebody_else_and_a_card_that_never_was_are_refused(a
     await ana("review-card", cardId=card, grade="easy")
     assert await bob.fails("get-review-history", cursor="review_1") == (
         "ValidationError",
-        "cursor: review_1 is none that was given here. Leave it out to begin with the newest review.",
+        "cursor: review_1 is not a cursor from get-review-history. Leave it out to begin with the newest review.",
     )
     assert (await bob.fails("get-review-history", cardId=card))[0] == "NotFoundError"
     assert (await ana.fails("get-review-history", cardId="card_9"))[0] == "NotFoundError"

@@ -8,7 +8,7 @@ import pytest
 
 from mcp_noema.app import REAL_WORLD
 from mcp_noema.model import Preset
-from tests.mcp_noema.learning import MONDAY, Clock, Learner, learning
+from tests.mcp_noema.learner import MONDAY, Clock, Learner, learning
 
 DAY = timedelta(days=1)
 
@@ -194,7 +194,7 @@ async def test_a_review_in_the_future_or_before_the_last_is_refused(ana: Learner
     yesterday = (clock.now - DAY).isoformat()
     error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=yesterday)
     assert error == "ConflictError"
-    assert "A review must come after the one before it" in message
+    assert "so it cannot be reviewed at 2026-11-17T09:00:00+00:00. Give a later time" in message
     error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt="2026-11-20T09:00:00")
     assert error == "ValidationError"
     assert "timezone" in message
@@ -205,7 +205,7 @@ async def test_a_review_before_the_card_was_made_is_refused(ana: Learner, clock:
     before = (clock.now - DAY).isoformat()
     error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=before)
     assert error == "ConflictError"
-    assert "was made at" in message
+    assert "was created at" in message
 
 
 async def test_a_review_of_earlier_today_counts_from_then(ana: Learner, clock: Clock):
@@ -264,7 +264,7 @@ async def test_answers_are_taken_back_one_by_one_and_the_schedule_is_exact(ana: 
 
 
 async def test_there_is_nothing_to_undo_at_first_and_after_the_last(ana: Learner, bob: Learner):
-    nothing = ("ConflictError", "There is no review to undo. get-review-history shows what was answered.")
+    nothing = ("ConflictError", "You have no review to undo. get-review-history shows your reviews.")
     assert await ana.fails("undo-review") == nothing
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="good")
@@ -284,7 +284,7 @@ async def test_only_the_last_review_of_a_card_can_be_taken_back(ana: Learner):
     await ana("review-card", cardId=second, grade="good")
     assert await ana.fails("undo-review", reviewId="review_2") == (
         "ConflictError",
-        f"{second} was answered again since: undo review_3 first.",
+        f"{second} was answered again after review_2. Undo review_3 first.",
     )
 
 
@@ -294,7 +294,7 @@ async def test_a_review_of_a_deleted_card_cannot_be_taken_back_and_stays_in_the_
     await ana("delete-note", noteId="note_1", explicit_action="DELETE_NOTE")
     error, message = await ana.fails("undo-review")
     assert error == "ConflictError"
-    assert "was deleted since" in message
+    assert "its card was deleted" in message
     assert (await ana("get-review-history"))["total"] == 1
 
 

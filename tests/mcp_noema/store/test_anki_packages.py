@@ -1,4 +1,4 @@
-"""Packages and the database: whole, in parts, and at the same time."""
+"""AnkiPackages and the database: whole, in parts, and at the same time."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -20,10 +20,10 @@ from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 from mcp_noema.repositories import Tally
 from mcp_noema.store import exports, imports
-from mcp_noema.store.opening import MIGRATIONS
-from mcp_noema.store.packages import SqlPackages
-from mcp_noema.store.people import SqlPeople
+from mcp_noema.store.anki_packages import SqlAnkiPackages
+from mcp_noema.store.collection import MIGRATIONS
 from mcp_noema.store.tables import cards, decks, note_types, notes, reviews, users
+from mcp_noema.store.users import SqlUsers
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
@@ -80,12 +80,12 @@ async def database(db_url: str) -> AsyncIterator[Database]:
 
 
 async def put(database: Database, package: Package, owner: str = "ana") -> Any:
-    return await database.write(imports.put, owner, imports.prepare(package, NOW), None, NOW)
+    return await database.write(imports.write_package, owner, imports.prepare(package, NOW), None, NOW)
 
 
 async def taken(database: Database, *, scheduling: bool = True) -> Package:
-    rows = await exports.take(database, "ana", None, scheduling=scheduling)
-    return exports.package_of(rows, NOW, scheduling=scheduling)
+    rows = await exports.read_rows(database, "ana", None, scheduling=scheduling)
+    return exports.build_package(rows, NOW, scheduling=scheduling)
 
 
 async def test_what_is_put_in_comes_out_to_the_last_digit(database: Database):
@@ -132,16 +132,16 @@ async def test_two_at_once_do_not_add_it_twice(database: Database, tmp_path: Pat
 
     async def tell(_done: int, _total: int, _words: str) -> None: ...
 
-    packages = SqlPackages(database)
+    packages = SqlAnkiPackages(database)
     both = await asyncio.gather(*(packages.import_file("ana", tmp_path / "in.apkg", None, NOW, tell) for _ in range(2)))
     assert sorted((each.notes.added, each.cards.added, each.reviews.added) for each in both) == [(0, 0, 0), (5, 5, 4)]
 
 
 async def test_days_are_those_of_the_person(database: Database, tmp_path: Path):
     await put(database, rich())
-    people = SqlPeople(database)
-    await people.set_preference("ana", "timezone", "Asia/Kolkata", NOW)
-    await people.set_preference("ana", "day_start_hour", 2, NOW)
+    users = SqlUsers(database)
+    await users.set_preference("ana", "timezone", "Asia/Kolkata", NOW)
+    await users.set_preference("ana", "day_start_hour", 2, NOW)
     package = await taken(database)
     assert (package.zone, package.day_start_hour) == (ZoneInfo("Asia/Kolkata"), 2)
     write_package(package, tmp_path / "out.apkg")

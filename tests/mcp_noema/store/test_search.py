@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import pytest_asyncio
 
-from tests.mcp_noema.learning import Learner
+from tests.mcp_noema.learner import Learner
 
 Found = dict[str, str]
 """Names of cards, by query."""
@@ -290,13 +290,16 @@ async def test_a_user_finds_their_own_cards_only(kept: Collection, bob: Learner)
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("deck:French", "query: there is no deck 'French'. There is 'Languages::French'. list-decks shows all."),
-        ("-deck:Maht", "query: there is no deck 'Maht'. There is 'Math'. list-decks shows all."),
-        ("note:Basik", "query: there is no note type 'Basik'. There is 'Basic'."),
-        ('card:"Card 3"', "query: there is no card template 'Card 3'. There is 'Card 2', 'Card 1'."),
-        ("frnt:dog", "query: there is no field 'frnt'. There is 'Front'. Write frnt\\:dog if the colon is part of"),
+        (
+            "deck:French",
+            "query: no deck is named 'French'. Did you mean 'Languages::French'? list-decks shows all",
+        ),
+        ("-deck:Maht", "query: no deck is named 'Maht'. Did you mean 'Math'? list-decks shows all decks."),
+        ("note:Basik", "query: no note type is named 'Basik'. Did you mean 'Basic'?"),
+        ('card:"Card 3"', "query: no card template is named 'Card 3'. Did you mean 'Card 2' or 'Card 1'?"),
+        ("frnt:dog", "query: no field is named 'frnt'. Did you mean 'Front'? Write frnt\\:dog if the colon is part of"),
         ("http://x", "Write http\\://x if the colon is part of the words."),
-        ("is:dew", "The query cannot be read at character 1: 'is:dew' is not known; is:new may be meant"),
+        ("is:dew", "The query cannot be read at character 1: 'is:dew' is not known; did you mean is:new?"),
     ],
 )
 async def test_a_name_that_nothing_has_is_a_mistake(kept: Collection, query: str, told: str):

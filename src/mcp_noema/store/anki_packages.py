@@ -1,4 +1,4 @@
-"""Anki's files and the database. What takes long is done in threads, so that the server answers others meanwhile."""
+"""Anki packages imported and exported. What takes long runs in threads, so that the server stays responsive."""
 
 import asyncio
 from datetime import datetime
@@ -13,8 +13,8 @@ from mcp_noema.store import exports, imports
 _STEPS = 3
 
 
-class SqlPackages:
-    """Files in, files out, for all users."""
+class SqlAnkiPackages:
+    """Imports and exports of all users."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -25,12 +25,12 @@ class SqlPackages:
         await report_progress(0, _STEPS, "Reading the file.")
         package = await asyncio.to_thread(_read, path)
         size = f"{len(package.notes):,} notes, {len(package.cards):,} cards and {len(package.reviews):,} reviews"
-        await report_progress(1, _STEPS, f"The file holds {size}.")
+        await report_progress(1, _STEPS, f"The file has {size}.")
         prepared = await asyncio.to_thread(imports.prepare, package, now)
-        await report_progress(2, _STEPS, "Writing them down.")
-        imported = await self._database.write(imports.put, owner, prepared, deck_id, now)
+        await report_progress(2, _STEPS, "Writing to the database.")
+        summary = await self._database.write(imports.write_package, owner, prepared, deck_id, now)
         await report_progress(_STEPS, _STEPS, "Done.")
-        return imported
+        return summary
 
     async def export_file(
         self,
@@ -43,10 +43,10 @@ class SqlPackages:
         scheduling: bool,
         overwrite: bool,
     ) -> ExportSummary:
-        await report_progress(0, _STEPS, "Gathering the cards.")
-        taken = await exports.take(self._database, owner, deck_id, scheduling=scheduling)
-        await report_progress(1, _STEPS, f"{len(taken.cards):,} cards are exported.")
-        package = await asyncio.to_thread(exports.package_of, taken, now, scheduling=scheduling)
+        await report_progress(0, _STEPS, "Reading the cards.")
+        rows = await exports.read_rows(self._database, owner, deck_id, scheduling=scheduling)
+        await report_progress(1, _STEPS, f"{len(rows.cards):,} cards are exported.")
+        package = await asyncio.to_thread(exports.build_package, rows, now, scheduling=scheduling)
         await report_progress(2, _STEPS, "Writing the file.")
         size = await asyncio.to_thread(_write, package, path, overwrite=overwrite)
         await report_progress(_STEPS, _STEPS, "Done.")

@@ -11,9 +11,9 @@ from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
 from mcp_noema.model import Deck
-from mcp_noema.store.limits import Done, Limits
+from mcp_noema.store.daily_limits import DailyLimits, StudiedCounts
 from mcp_noema.store.tables import cards, decks
-from tests.mcp_noema.learning import MONDAY, Clock, Learner
+from tests.mcp_noema.learner import MONDAY, Clock, Learner
 
 
 async def fill(ana: Learner, deck: str, number: int) -> None:
@@ -117,7 +117,7 @@ def test_how_many_are_let_through_does_not_depend_on_their_order(most: list[int]
         name.casefold(): Deck(number, name, "", {"new_per_day": most[number - 1]}, MONDAY)
         for number, name in enumerate(NAMES, 1)
     }
-    already = {number: Done(new=new) for number, new in enumerate(done, 1)}
-    limits = Limits(list(every.values()), every, already)
-    expected = limits.let_through({number: waiting.count(number) for number in range(1, 7)}, "new")
+    already = {number: StudiedCounts(new=new) for number, new in enumerate(done, 1)}
+    limits = DailyLimits(list(every.values()), every, already)
+    expected = limits.count_allowed({number: waiting.count(number) for number in range(1, 7)}, "new")
     assert sum(limits.take(number, "new") for number in waiting) == expected

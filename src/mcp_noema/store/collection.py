@@ -1,0 +1,37 @@
+"""Opens the collection: all repositories over one database."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp_core.db import Database, Migrations, address, open_database
+from mcp_noema.repositories import AnkiPackages, Cards, Decks, Notes, Reviews, Scheduling, Statistics, Users
+from mcp_noema.store.anki_packages import SqlAnkiPackages
+from mcp_noema.store.cards import SqlCards
+from mcp_noema.store.decks import SqlDecks
+from mcp_noema.store.notes import SqlNotes
+from mcp_noema.store.reviews import SqlReviews
+from mcp_noema.store.scheduling import SqlScheduling
+from mcp_noema.store.statistics import SqlStatistics
+from mcp_noema.store.users import SqlUsers
+
+MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
+
+
+@asynccontextmanager
+async def open_collection(url: str | None) -> AsyncGenerator[dict[type[Any], Any]]:
+    """The repositories of the database at that URL, migrated to the newest schema, by the type that tools need."""
+    async with open_database(address(url, "noema")) as database:
+        await MIGRATIONS.apply(database)
+        yield {
+            Database: database,
+            Decks: SqlDecks(database),
+            Notes: SqlNotes(database),
+            Cards: SqlCards(database),
+            Reviews: SqlReviews(database),
+            Statistics: SqlStatistics(database),
+            Scheduling: SqlScheduling(database),
+            Users: SqlUsers(database),
+            AnkiPackages: SqlAnkiPackages(database),
+        }

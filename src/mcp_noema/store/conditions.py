@@ -1,0 +1,27 @@
+"""SQL conditions that several queries share."""
+
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement
+
+from mcp_noema.store.tables import cards, reviews, undone
+
+NOT_UNDONE = ~sa.exists().where(undone.c.review_id == reviews.c.id)
+"""For reviews: they were not undone."""
+
+
+def counted_reviews(user_id: int) -> ColumnElement[bool]:
+    """The reviews of a user that were not undone."""
+    return sa.and_(reviews.c.user_id == user_id, NOT_UNDONE)
+
+
+def not_buried(now: datetime | sa.BindParameter[datetime]) -> ColumnElement[bool]:
+    """For cards: they are not buried, or no longer."""
+    return sa.or_(cards.c.buried_until.is_(None), cards.c.buried_until <= now)
+
+
+def sample(ids: ColumnElement[int], total: int, max_rows: int) -> tuple[int, ColumnElement[bool]]:
+    """An even sample of at most about `max_rows`: one row in how many is taken, and the condition that takes it."""
+    one_in = max(1, -(-total // max_rows))
+    return one_in, sa.true() if one_in == 1 else ids % one_in == 0

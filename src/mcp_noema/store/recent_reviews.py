@@ -1,0 +1,47 @@
+"""The last answers of a user: their speed, and the present session."""
+
+import statistics
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from mcp_core.db import UtcTime
+from mcp_noema.repositories import RecentReviews
+from mcp_noema.store.conditions import NOT_UNDONE
+from mcp_noema.store.tables import reviews
+
+CLOCK_SKEW = timedelta(minutes=1)
+"""How far a client's clock may be ahead of ours."""
+SESSION_BREAK = timedelta(minutes=30)
+"""A session ends when nothing is answered for this long."""
+RECENT_COUNT = 100
+
+_LAST_REVIEWS = (
+    sa.select(reviews.c.reviewed_at, reviews.c.duration_ms)
+    .where(
+        reviews.c.user_id == sa.bindparam("user_id", type_=sa.BigInteger),
+        reviews.c.reviewed_at <= sa.bindparam("until", type_=UtcTime),
+        NOT_UNDONE,
+    )
+    .order_by(reviews.c.reviewed_at.desc(), reviews.c.id.desc())
+    .limit(RECENT_COUNT)
+)
+
+
+def load_recent(connection: Connection, user_id: int, now: datetime) -> RecentReviews:
+    rows: Any = connection.execute(_LAST_REVIEWS, {"user_id": user_id, "until": now + CLOCK_SKEW}).all()
+    durations = [row.duration_ms for row in rows if row.duration_ms]
+    session_start, session_reviews = now, 0
+    for row in rows:
+        if session_start - row.reviewed_at > SESSION_BREAK:
+            break
+        session_start, session_reviews = row.reviewed_at, session_reviews + 1
+    return RecentReviews(
+        reviews=len(rows),
+        usual_ms=round(statistics.median(durations)) if durations else 0,
+        session_reviews=session_reviews,
+        session_minutes=(now - session_start).total_seconds() / 60 if session_reviews else 0.0,
+        last_at=rows[0].reviewed_at if rows else None,
+    )
