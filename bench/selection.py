@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.evaluate import bm25, embedding
+from toolcharter.evaluate.bm25 import Bm25Selector
 from toolcharter.evaluate.choice import rank
+from toolcharter.evaluate.embedding import EmbeddingSelector
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tools"
 RANKS = (1, 5, 10, 20)
@@ -56,7 +57,7 @@ def table(folder: Path) -> str:
         f"| selector | {' | '.join(f'recall at {k}' for k in RANKS)} | seconds |",
         "|---" * (len(RANKS) + 2) + "|",
     ]
-    for selector in (bm25.Selector(), embedding.Selector()):
+    for selector in (Bm25Selector(), EmbeddingSelector()):
         started = time.perf_counter()
         found = recall(tools, tasks, selector.score(tools, [task.question for task in tasks]))
         took = time.perf_counter() - started

@@ -102,21 +102,21 @@ def word(dice: random.Random) -> str:
 def run(count: int, folder: Path) -> dict[str, float]:
     """Seconds for everything that `toolcharter verify --format html` does after the list has come."""
     from mcp_core.declare.listed import read_tools  # noqa: PLC0415 - only the sample's own process needs it
-    from toolcharter.verify.engine import server_of  # noqa: PLC0415
-    from toolcharter.verify.outcome import examine  # noqa: PLC0415
+    from toolcharter.verify.engine import server_from_tools  # noqa: PLC0415
     from toolcharter.verify.report import render  # noqa: PLC0415
-    from toolcharter.verify.rules import all_rules  # noqa: PLC0415
+    from toolcharter.verify.result import verify_server  # noqa: PLC0415
+    from toolcharter.verify.rules import static_rules  # noqa: PLC0415
 
     answer = many_tools(count, folder)
-    rules = all_rules()
+    rules = static_rules()
     wall, cpu = time.perf_counter(), time.process_time()
-    outcome = examine(server_of(read_tools(answer), "many"), rules)
-    render(outcome, "html")
+    result = verify_server(server_from_tools(read_tools(answer), "many"), rules)
+    render(result, "html")
     return {
         "wall_s": time.perf_counter() - wall,
         "cpu_s": time.process_time() - cpu,
         "rules": len(rules),
-        "findings": len(outcome.findings),
+        "findings": len(result.findings),
     }
 
 

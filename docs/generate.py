@@ -35,12 +35,12 @@ from mcp_core.declare.describe import full
 from mcp_core.settings import variable
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
-from toolcharter.commands.rules import example
-from toolcharter.commands.verify import known_rules
+from toolcharter.commands.rules import example_json
 from toolcharter.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
-from toolcharter.verify.quality import DIMENSIONS, MOST
+from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.rule import Rule
-from toolcharter.verify.score import BEST_WITH_A_SECURITY_ERROR, BEST_WITH_AN_ERROR, LEAVES
+from toolcharter.verify.rules import all_rules
+from toolcharter.verify.score import MAX_WITH_ERROR, MAX_WITH_SECURITY_ERROR, REMAINING_SHARES
 from toolcharter.verify.selection import FAMILIES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -189,7 +189,7 @@ def commands_page() -> str:
 
 
 def rules_page() -> str:
-    rules = known_rules()
+    rules = all_rules()
     measured = tomllib.loads(PRECISION.read_text(encoding="utf-8")) if PRECISION.exists() else {}
     lines = [
         "# Rules",
@@ -223,8 +223,8 @@ def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
     lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
     lines += [rule.why, ""]
     if rule.bad:
-        lines += ["Found:", "", *fenced(example(rule.bad)), ""]
-        lines += ["Not found:", "", *fenced(example(rule.good)), ""]
+        lines += ["Found:", "", *fenced(example_json(rule.bad)), ""]
+        lines += ["Not found:", "", *fenced(example_json(rule.good)), ""]
     lines.append(f"**Fix.** {rule.fix}")
     if measured:
         note = f" {measured['note']}" if measured.get("note") else ""
@@ -241,11 +241,16 @@ def fenced(text: str) -> list[str]:
 
 def score_section() -> list[str]:
     lines = ["## Scores", "", "A tool has 100, and each finding leaves a share of that:", ""]
-    lines += ["| finding | leaves |", "|---|---:|", *(f"| {kind} | {left:.0%} |" for kind, left in LEAVES.items()), ""]
+    lines += [
+        "| finding | leaves |",
+        "|---|---:|",
+        *(f"| {kind} | {left:.0%} |" for kind, left in REMAINING_SHARES.items()),
+        "",
+    ]
     lines += [
         "The second finding of one rule on the same tool counts half, the third a third, and so on.",
         "A server has the mean of its tools, times what findings about the server as a whole leave.",
-        f"An error anywhere holds it to {BEST_WITH_AN_ERROR}, a security error to {BEST_WITH_A_SECURITY_ERROR}.",
+        f"An error anywhere holds it to {MAX_WITH_ERROR}, a security error to {MAX_WITH_SECURITY_ERROR}.",
         "",
         "## Quality of definitions",
         "",
@@ -256,7 +261,7 @@ def score_section() -> list[str]:
         "|---|---:|---|",
     ]
     for name, checks in DIMENSIONS.items():
-        lines.append(f"| **{name}** | **{MOST[name]:g}** | |")
+        lines.append(f"| **{name}** | **{MAX_POINTS[name]:g}** | |")
         lines += [f"| | {check.points:g} | {check.what} |" for check in checks]
     return lines
 

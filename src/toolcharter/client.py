@@ -1,4 +1,4 @@
-"""A client for servers that run elsewhere, for the commands and the tests."""
+"""An MCP client for servers that are not ours or run in another process."""
 
 import os
 import sys
@@ -23,40 +23,44 @@ from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
 
 
-class Unreachable(Exception):
-    """The server did not answer, or refused; the message says which."""
+class ServerUnreachable(Exception):
+    """The server did not answer, or refused the connection. The message says which."""
 
 
 @asynccontextmanager
 async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["RemoteServer"]:
-    """A connection to a server at an address."""
+    """Connect to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
-    refused: list[httpx2.Response] = []
+    rejected: list[httpx2.Response] = []
 
-    async def notice(response: httpx2.Response) -> None:
+    async def note_rejection(response: httpx2.Response) -> None:
         if response.status_code == int(httpx2.codes.UNAUTHORIZED):
-            refused.append(response)
+            rejected.append(response)
 
-    # The SDK makes one error of all refusals, and keeps the reason to itself.
-    http.event_hooks = {"response": [notice]}
+    # The SDK raises the same error for every rejection, without the reason.
+    http.event_hooks = {"response": [note_rejection]}
     try:
-        async with _reached(url), http, _client(streamable_http_client(url, http_client=http), ask) as client:
+        async with (
+            _unreachable_errors(url),
+            http,
+            _client(streamable_http_client(url, http_client=http), ask) as client,
+        ):
             yield RemoteServer(client)
-    except Unreachable:
-        if not refused:
+    except ServerUnreachable:
+        if not rejected:
             raise
-        wanted = "refuses this token" if token else "wants a token"
-        raise Unreachable(f"{url}: the server {wanted}; give one with --token") from None
+        problem = "rejects this token; give another one" if token else "requires a token; give one"
+        raise ServerUnreachable(f"{url}: the server {problem} with --token.") from None
 
 
 @asynccontextmanager
 async def start(command: Sequence[str], ask: Ask) -> AsyncGenerator["RemoteServer"]:
-    """A connection to a server that is started for it, over stdio. It gets our environment, as from a terminal."""
-    # Its errors go where ours go; the library would take whatever stderr was when it was loaded.
+    """Start a server with our environment, and connect to it over stdio."""
+    # Its errors go to our stderr. The library's default is whatever stderr was when the library was imported.
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
     async with (
-        _reached(" ".join(command)),
+        _unreachable_errors(" ".join(command)),
         _client(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), ask) as client,
     ):
         yield RemoteServer(client)
@@ -64,87 +68,86 @@ async def start(command: Sequence[str], ask: Ask) -> AsyncGenerator["RemoteServe
 
 @asynccontextmanager
 async def open_object(server: Any, name: str, ask: Ask) -> AsyncGenerator["RemoteServer"]:
-    """A connection to a server of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
+    """Connect to a server object of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
     low_level = getattr(server, "_mcp_server", server)
     if not isinstance(low_level, Server | MCPServer):
-        raise Unreachable(f"{name!r} is a {type(server).__name__}, and no MCP server")
-    async with _reached(name), _client(low_level, ask) as client:
+        raise ServerUnreachable(f"{name!r} is a {type(server).__name__}, not an MCP server.")
+    async with _unreachable_errors(name), _client(low_level, ask) as client:
         yield RemoteServer(client)
 
 
 def _client(server: Any, ask: Ask) -> Client:
     async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        agreed = await ask(params.message)
-        return types.ElicitResult(action="accept" if agreed else "decline", content={CONFIRM: True} if agreed else None)
+        accepted = await ask(params.message)
+        action = "accept" if accepted else "decline"
+        return types.ElicitResult(action=action, content={CONFIRM: True} if accepted else None)
 
     return Client(server, elicitation_callback=elicit)
 
 
 @asynccontextmanager
-async def _reached(where: str) -> AsyncGenerator[None]:
+async def _unreachable_errors(where: str) -> AsyncGenerator[None]:
+    """Turn the errors of the MCP library into ServerUnreachable."""
     try:
         yield
     except* (httpx2.HTTPError, MCPError, OSError) as group:
-        raise Unreachable(f"{where}: {_reason(group)}") from None
+        raise ServerUnreachable(f"{where}: {_reason(group)}") from None
 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):
         return _reason(cast(BaseExceptionGroup[BaseException], error).exceptions[0])
     if isinstance(error, httpx2.ConnectError):
-        return "nothing answers there; is the server running?"
+        return "nothing listens at this address; is the server running?"
     return str(error) or type(error).__name__
 
 
 class RemoteServer:
-    """A server that is spoken to in MCP."""
+    """A server that we talk to in MCP."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     @property
     def identity(self) -> tuple[str, str | None]:
-        """The name of the server, and its version; newer servers need not say either."""
-        about = self._client.server_info
-        return ("server", None) if about is None else (about.name, about.version)
+        """The name of the server, and its version. Since protocol 2026-07-28 a server may leave out both."""
+        info = self._client.server_info
+        return ("server", None) if info is None else (info.name, info.version)
 
     async def list_tools(self) -> list[ListedTool]:
-        """All tools, all pages."""
-        found: list[ListedTool] = []
-        cursor: str | None = None
-        while True:
-            page = await self._client.list_tools(cursor=cursor)
-            found += [ListedTool.from_wire(tool.model_dump(by_alias=True, exclude_none=True)) for tool in page.tools]
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
+        """All tools, from all pages."""
+        return [ListedTool.from_wire(tool) for tool in await self._all_pages(self._client.list_tools, "tools")]
 
     async def list_prompts(self) -> list[JsonObject]:
-        """All prompts, all pages; none where the server has none."""
-        return await self._all(self._client.list_prompts, "prompts")
+        """All prompts, from all pages. A server without prompts has an empty list."""
+        return await self._all_pages(self._client.list_prompts, "prompts", optional=True)
 
     async def list_resources(self) -> list[JsonObject]:
-        """All resources and templates, all pages."""
-        resources = await self._all(self._client.list_resources, "resources")
-        return resources + await self._all(self._client.list_resource_templates, "resource_templates")
+        """All resources and templates, from all pages."""
+        resources = await self._all_pages(self._client.list_resources, "resources", optional=True)
+        templates = await self._all_pages(self._client.list_resource_templates, "resource_templates", optional=True)
+        return resources + templates
 
-    async def _all(self, list_page: Callable[..., Awaitable[Any]], name: str) -> list[JsonObject]:
-        found: list[JsonObject] = []
+    async def _all_pages(
+        self, list_page: Callable[..., Awaitable[Any]], name: str, *, optional: bool = False
+    ) -> list[JsonObject]:
+        """The items of all pages. A server need not know the method of what is optional."""
+        items: list[JsonObject] = []
         cursor: str | None = None
         while True:
             try:
                 page = await list_page(cursor=cursor)
             except MCPError as error:
-                if error.error.code == types.METHOD_NOT_FOUND:
-                    return found
+                if optional and error.error.code == types.METHOD_NOT_FOUND:
+                    return items
                 raise
-            found += [item.model_dump(by_alias=True, exclude_none=True) for item in getattr(page, name)]
+            items += [item.model_dump(by_alias=True, exclude_none=True) for item in getattr(page, name)]
             cursor = page.next_cursor
             if cursor is None:
-                return found
+                return items
 
     async def documentation(self, tool: ListedTool) -> str:
-        """The full documentation where the server has it, else its description."""
+        """The full documentation of a tool; its description if the server has no documentation."""
         try:
             read = await self._client.read_resource(f"{DOCS_SCHEME}{tool.name}")
         except MCPError:

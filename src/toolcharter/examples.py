@@ -1,6 +1,6 @@
-"""Declared examples, run: each one in a server of its own, against what it says comes back.
+"""Runs the examples that tools declare, each in a server of its own, and compares the results with the declared ones.
 
-In an expected result a wildcard stands for what differs each time:
+In an expected result a wildcard stands for a value that differs each time:
 
     <uuid>    a UUID                <number>  any number
     <time>    an ISO 8601 time      <any>     anything, as long as it is there
@@ -27,18 +27,18 @@ from mcp_core.settings import Settings
 
 Build = Callable[[Settings], App]
 
-_EVERYONE = Caller(key="example", grants=frozenset({"*"}))
-"""An example shows what a tool does, not what it refuses."""
-_LONGEST_QUOTE = 200
+_CALLER = Caller(key="example", grants=frozenset({"*"}))
+"""May call every tool: an example shows what a tool does, not what it refuses."""
+_MAX_QUOTE = 200
 
 
-class CannotRehearse(Exception):
-    """The examples of a server cannot be run; the message says why."""
+class CannotRunExamples(Exception):
+    """The examples of a server cannot be run. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of an example: nothing to say, or one sentence for each difference."""
+class ExampleResult:
+    """The result of one example, with one sentence for each difference from the expected result."""
 
     tool: str
     example: str
@@ -46,42 +46,43 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether it did what it says."""
+        """Whether the result is the expected one."""
         return not self.differences
 
 
-async def try_all(build: Build, settings: Settings, tool: str | None = None) -> list[Outcome]:
+async def run_examples(build: Build, settings: Settings, tool: str | None = None) -> list[ExampleResult]:
     """Run every example of a server, or of one of its tools."""
-    return [await try_example(build, spec, example, settings) for spec, example in declared(build(settings), tool)]
+    declared = declared_examples(build(settings), tool)
+    return [await run_example(build, spec, example, settings) for spec, example in declared]
 
 
-def declared(app: App, tool: str | None = None) -> list[tuple[ToolSpec, Example]]:
+def declared_examples(app: App, tool: str | None = None) -> list[tuple[ToolSpec, Example]]:
     """The examples of a server, or of one of its tools."""
     chosen = [spec for spec in app.registry.get_all() if tool in (None, spec.name, app.registry.final_name(spec))]
     return [(spec, example) for spec in chosen for example in spec.examples]
 
 
-async def try_example(build: Build, spec: ToolSpec, example: Example, settings: Settings) -> Outcome:
-    """Run one example, on a database that is made for it unless the settings name one."""
+async def run_example(build: Build, spec: ToolSpec, example: Example, settings: Settings) -> ExampleResult:
+    """Run one example, on a new database unless the settings name one."""
     with tempfile.TemporaryDirectory(prefix="toolcharter-") as folder:
-        own = settings.db or f"sqlite:///{Path(folder) / 'example.db'}"
-        # What is shared with other processes, or kept, is left alone.
-        apart = settings.model_copy(update={"db": own, "redis": None, "audit_file": None})
-        app = build(apart)
-        if app.settings is not apart:
-            raise CannotRehearse(
-                f"{app.name!r} does not use the settings it is given, so an example would change what it really keeps. "
-                "Name a function that builds it from its settings: build(settings) -> App(..., settings=settings)."
+        db = settings.db or f"sqlite:///{Path(folder) / 'example.db'}"
+        # Nothing that other processes share, and no file that outlives the example.
+        isolated = settings.model_copy(update={"db": db, "redis": None, "audit_file": None})
+        app = build(isolated)
+        if app.settings is not isolated:
+            raise CannotRunExamples(
+                f"{app.name!r} does not use the settings that its build function gets, so an example would change its "
+                "real data. Give a function that passes them on: build(settings) -> App(..., settings=settings)."
             )
         async with app:
             if app.prepare_examples is not None:
                 await app.prepare_examples(app)
-            answer = await app.run(Request(app.registry.final_name(spec), example.params, _EVERYONE, ask=_yes))
+            answer = await app.run(Request(app.registry.final_name(spec), example.params, _CALLER, ask=_confirm))
     found = _compare(example.expected_result, cast(Answer, answer), app.policy.format)
-    return Outcome(spec.name, example.description, tuple(found))
+    return ExampleResult(spec.name, example.description, tuple(found))
 
 
-async def _yes(_: str) -> bool:
+async def _confirm(_: str) -> bool:
     return True
 
 
@@ -93,7 +94,7 @@ def _compare(expected: Any, answer: Answer, format: Format) -> list[str]:
     return list(differences(json.loads(json_text.to_text(expected)), got))
 
 
-# --- what differs -------------------------------------------------------------------------------------------
+# --- differences --------------------------------------------------------------------------------------------
 
 
 def differences(expected: Any, got: Any, path: str = "value") -> Iterator[str]:
@@ -102,14 +103,14 @@ def differences(expected: Any, got: Any, path: str = "value") -> Iterator[str]:
         if not WILDCARDS[expected](got):
             yield f"{path}: expected {expected}, got {_quote(got)}"
     elif isinstance(expected, dict) and isinstance(got, dict):
-        yield from _fields(cast(dict[str, Any], expected), cast(dict[str, Any], got), path)
+        yield from _object_differences(cast(dict[str, Any], expected), cast(dict[str, Any], got), path)
     elif isinstance(expected, list) and isinstance(got, list):
-        yield from _entries(cast(list[Any], expected), cast(list[Any], got), path)
-    elif not _same(expected, got):
+        yield from _list_differences(cast(list[Any], expected), cast(list[Any], got), path)
+    elif not _is_equal(expected, got):
         yield f"{path}: expected {_quote(expected)}, got {_quote(got)}"
 
 
-def _fields(expected: Mapping[str, Any], got: Mapping[str, Any], path: str) -> Iterator[str]:
+def _object_differences(expected: Mapping[str, Any], got: Mapping[str, Any], path: str) -> Iterator[str]:
     for name, value in expected.items():
         if name in got:
             yield from differences(value, got[name], f"{path}.{name}")
@@ -120,7 +121,7 @@ def _fields(expected: Mapping[str, Any], got: Mapping[str, Any], path: str) -> I
             yield f"{path}.{name}: not expected, got {_quote(got[name])}"
 
 
-def _entries(expected: list[Any], got: list[Any], path: str) -> Iterator[str]:
+def _list_differences(expected: list[Any], got: list[Any], path: str) -> Iterator[str]:
     if len(expected) != len(got):
         yield f"{path}: expected {len(expected)} entries, got {len(got)}: {_quote(got)}"
         return
@@ -128,34 +129,34 @@ def _entries(expected: list[Any], got: list[Any], path: str) -> Iterator[str]:
         yield from differences(one, other, f"{path}[{number}]")
 
 
-def _same(expected: Any, got: Any) -> bool:
-    """Equal as JSON sees it: 1 is 1.0, but True is not 1."""
+def _is_equal(expected: Any, got: Any) -> bool:
+    """Equal as JSON values: 1 equals 1.0, but True does not equal 1."""
     return isinstance(expected, bool) == isinstance(got, bool) and expected == got
 
 
 def _quote(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}..."
+    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
 # --- wildcards ----------------------------------------------------------------------------------------------
 
 
 def _is_uuid(value: Any) -> bool:
-    return isinstance(value, str) and _reads(lambda: str(UUID(value)) == value.lower())
+    return isinstance(value, str) and _is_valid(lambda: str(UUID(value)) == value.lower())
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, str) and "T" in value and _reads(lambda: bool(datetime.fromisoformat(value)))
+    return isinstance(value, str) and "T" in value and _is_valid(lambda: bool(datetime.fromisoformat(value)))
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _reads(read: Callable[[], bool]) -> bool:
+def _is_valid(parse: Callable[[], bool]) -> bool:
     try:
-        return read()
+        return parse()
     except ValueError:
         return False
 

@@ -1,4 +1,4 @@
-"""A report as one HTML file that works offline: text, tables, figures, bars and heat maps. Everything is escaped."""
+"""An HTML report in one file that works offline: text, tables, figures, bars and heat maps. Everything is escaped."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -33,32 +33,32 @@ svg .strong{fill:#fff}svg .faint{opacity:.45}
 """
 
 _LETTER = 7.7  # about the width of a letter at 13 px
-_LONGEST_LABEL = 36
+_MAX_LABEL = 36
 _ROW = 26
 _BAR = 420
 _CELL = 34
-_STRONG = 0.55  # from this shade on, white is easier to read than the page's own ink
+_DARK = 0.55  # from this shade on, white text is easier to read
 
 
 class Markup(str):
-    """Text that is markup already; all other text is escaped."""
+    """Text that is already HTML; all other text is escaped."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar of a chart. `low` and `high` draw an interval; `words` stand behind it instead of the plain value."""
+    """A bar of a chart. `low` and `high` draw an interval; `caption` stands behind the bar instead of the value."""
 
     label: str
     value: float
-    words: str = ""
+    caption: str = ""
     low: float | None = None
     high: float | None = None
 
 
 def page(title: str, sections: Iterable[tuple[str, Iterable[str]]], lead: str = "") -> str:
-    """A whole page. A section is its heading and its parts; a part that is plain text becomes a paragraph."""
+    """A whole page. A section is a heading and its parts; a part that is plain text becomes a paragraph."""
     body = "".join(f"<section>{_heading(name)}{''.join(map(_part, parts))}</section>" for name, parts in sections)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -68,144 +68,150 @@ def page(title: str, sections: Iterable[tuple[str, Iterable[str]]], lead: str = 
     )
 
 
-def text(words: str, kind: str = "") -> Markup:
+def text(content: str, kind: str = "") -> Markup:
     """A paragraph; `kind` is note, good or bad."""
-    return Markup(f'<p class="{html.escape(kind)}">{_inline(words)}</p>' if kind else f"<p>{_inline(words)}</p>")
+    return Markup(f'<p class="{html.escape(kind)}">{_escape(content)}</p>' if kind else f"<p>{_escape(content)}</p>")
 
 
-def code(words: str) -> Markup:
-    """Words of a machine, such as the name of a tool."""
-    return Markup(f"<code>{html.escape(words)}</code>")
+def code(content: str) -> Markup:
+    """Code, such as the name of a tool."""
+    return Markup(f"<code>{html.escape(content)}</code>")
 
 
-def heading(words: str) -> Markup:
+def heading(content: str) -> Markup:
     """A heading inside a section."""
-    return Markup(f"<h3>{_inline(words)}</h3>")
+    return Markup(f"<h3>{_escape(content)}</h3>")
 
 
 def bullets(items: Iterable[str]) -> Markup:
-    """A list of lines."""
-    return Markup(f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>")
+    """A bullet list."""
+    return Markup(f"<ul>{''.join(f'<li>{_escape(item)}</li>' for item in items)}</ul>")
 
 
 def details(summary: str, parts: Iterable[str], *, is_open: bool = False) -> Markup:
-    """Something to be unfolded."""
+    """A part that the reader can unfold."""
     inner = "".join(map(_part, parts))
-    return Markup(f"<details{' open' if is_open else ''}><summary>{_inline(summary)}</summary>{inner}</details>")
+    return Markup(f"<details{' open' if is_open else ''}><summary>{_escape(summary)}</summary>{inner}</details>")
 
 
 def figures(items: Iterable[tuple[str, str, str]]) -> Markup:
-    """The figures that matter most, large: name, value, note."""
+    """The most important figures in large type: name, value, note."""
     tiles = (
-        f'<div class="figure">{_inline(name)}<b>{_inline(value)}</b><small>{_inline(note)}</small></div>'
+        f'<div class="figure">{_escape(name)}<b>{_escape(value)}</b><small>{_escape(note)}</small></div>'
         for name, value, note in items
     )
     return Markup(f'<div class="figures">{"".join(tiles)}</div>')
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str | float]], caption: str = "") -> Markup:
-    """A table. A column is set to the right where its first cell is a number."""
-    filled = [list(row) for row in rows]
-    numeric = [bool(filled) and not isinstance(filled[0][at], str) for at in range(len(headings))]
-    top = "".join(_cell("th", name, numeric=is_number) for name, is_number in zip(headings, numeric, strict=True))
+    """A table. A column is aligned right if its first cell is a number."""
+    cells = [list(row) for row in rows]
+    numeric = [bool(cells) and not isinstance(cells[0][at], str) for at in range(len(headings))]
+    head = "".join(_cell("th", name, numeric=is_number) for name, is_number in zip(headings, numeric, strict=True))
     body = "".join(
         f"<tr>{''.join(_cell('td', value, numeric=n) for value, n in zip(row, numeric, strict=True))}</tr>"
-        for row in filled
+        for row in cells
     )
-    words = f"<caption>{_inline(caption)}</caption>" if caption else ""
-    return Markup(f'<div class="scroll"><table>{words}<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>')
+    title = f"<caption>{_escape(caption)}</caption>" if caption else ""
+    return Markup(
+        f'<div class="scroll"><table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
-def bar_chart(rows: Sequence[Bar], label: str, most: float | None = None) -> Markup:
-    """Horizontal bars, from 0 to `most`, or to the largest value."""
-    end = most or max((row.high or row.value for row in rows), default=0) or 1
-    left = min(max((len(row.label) for row in rows), default=0), _LONGEST_LABEL) * _LETTER + 12
-    words = [row.words or f"{row.value:g}" for row in rows]
-    width = left + _BAR + 16 + max(map(len, words), default=0) * _LETTER
+def bar_chart(rows: Sequence[Bar], label: str, maximum: float | None = None) -> Markup:
+    """Horizontal bars, from 0 to `maximum`, or to the largest value."""
+    end = maximum or max((row.high or row.value for row in rows), default=0) or 1
+    left = min(max((len(row.label) for row in rows), default=0), _MAX_LABEL) * _LETTER + 12
+    captions = [row.caption or f"{row.value:g}" for row in rows]
+    width = left + _BAR + 16 + max(map(len, captions), default=0) * _LETTER
     height = len(rows) * _ROW + 4
-    drawn = "".join(
-        _bar(row, said, left, at * _ROW, end) for at, (row, said) in enumerate(zip(rows, words, strict=True))
+    bars = "".join(
+        _bar(row, caption, left, at * _ROW, end) for at, (row, caption) in enumerate(zip(rows, captions, strict=True))
     )
     axis = f'<line class="axis" x1="{left:g}" y1="0" x2="{left:g}" y2="{height}"/>'
-    return _drawing(label, width, height, drawn + axis)
+    return _svg(label, width, height, bars + axis)
 
 
 def heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], label: str) -> Markup:
-    """A table of shades, the darkest the largest. Each cell has its value written in it; 0 is left empty."""
-    most = max((value for line in values for value in line), default=0) or 1
-    left = min(max((len(name) for name in rows), default=0), _LONGEST_LABEL) * _LETTER + 12
-    # The names of the columns stand slanted, so that long ones fit above narrow cells.
-    longest = min(max((len(name) for name in columns), default=0), _LONGEST_LABEL) * _LETTER
+    """A table of shaded cells, the largest value darkest. Each cell shows its value; 0 is left empty."""
+    maximum = max((value for line in values for value in line), default=0) or 1
+    left = min(max((len(name) for name in rows), default=0), _MAX_LABEL) * _LETTER + 12
+    # The names of the columns are slanted, so that long ones fit above narrow cells.
+    longest = min(max((len(name) for name in columns), default=0), _MAX_LABEL) * _LETTER
     top = longest * 0.71 + 16
     names = "".join(
         f'<text transform="translate({left + at * _CELL + _CELL / 2:g} {top - 6:g}) rotate(-45)">{_short(name)}</text>'
         for at, name in enumerate(columns)
     )
-    drawn = "".join(
+    cells = "".join(
         f'<text x="{left - 8:g}" y="{top + at * _CELL + _CELL / 2 + 4:g}" text-anchor="end">{_short(name)}</text>'
         + "".join(
-            _shade(f"{name}, {column}", value, value / most, left + place * _CELL, top + at * _CELL)
+            _shaded_cell(f"{name}, {column}", value, value / maximum, left + place * _CELL, top + at * _CELL)
             for place, (column, value) in enumerate(zip(columns, line, strict=True))
         )
         for at, (name, line) in enumerate(zip(rows, values, strict=True))
     )
-    return _drawing(label, left + len(columns) * _CELL + longest * 0.71 + 8, top + len(rows) * _CELL + 4, names + drawn)
+    return _svg(label, left + len(columns) * _CELL + longest * 0.71 + 8, top + len(rows) * _CELL + 4, names + cells)
 
 
 # ---- pieces --------------------------------------------------------------------------------------
 
 
-def _inline(words: str) -> str:
-    return words if isinstance(words, Markup) else html.escape(words)
+def _escape(content: str) -> str:
+    return content if isinstance(content, Markup) else html.escape(content)
 
 
-def _part(words: str) -> str:
-    return words if isinstance(words, Markup) else text(words)
+def _part(content: str) -> str:
+    return content if isinstance(content, Markup) else text(content)
 
 
-def _heading(words: str) -> str:
-    return f"<h2>{_inline(words)}</h2>" if words else ""
+def _heading(content: str) -> str:
+    return f"<h2>{_escape(content)}</h2>" if content else ""
 
 
 def _cell(tag: str, value: str | float, *, numeric: bool) -> str:
-    words = _inline(value) if isinstance(value, str) else f"{value:g}"
-    return f'<{tag} class="number">{words}</{tag}>' if numeric else f"<{tag}>{words}</{tag}>"
+    content = _escape(value) if isinstance(value, str) else f"{value:g}"
+    return f'<{tag} class="number">{content}</{tag}>' if numeric else f"<{tag}>{content}</{tag}>"
 
 
 def _short(name: str) -> str:
-    """A label that fits; the whole name shows when it is pointed at."""
-    if len(name) <= _LONGEST_LABEL:
+    """A label that fits. The tooltip shows the whole name."""
+    if len(name) <= _MAX_LABEL:
         return html.escape(name)
-    return f"{html.escape(name[: _LONGEST_LABEL - 1])}…<title>{html.escape(name)}</title>"
+    return f"{html.escape(name[: _MAX_LABEL - 1])}…<title>{html.escape(name)}</title>"
 
 
-def _drawing(label: str, width: float, height: float, inner: str) -> Markup:
-    words = html.escape(label)
+def _svg(label: str, width: float, height: float, inner: str) -> Markup:
+    title = html.escape(label)
     return Markup(
-        f'<div class="scroll"><svg role="img" aria-label="{words}" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{words}</title>{inner}</svg></div>'
+        f'<div class="scroll"><svg role="img" aria-label="{title}" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}"><title>{title}</title>{inner}</svg></div>'
     )
 
 
-def _bar(row: Bar, words: str, left: float, top: float, end: float) -> str:
+def _bar(row: Bar, caption: str, left: float, top: float, end: float) -> str:
     length = max(0.0, min(row.value / end, 1.0)) * _BAR
     whisker = ""
     if row.low is not None and row.high is not None:
-        start, stop, middle = left + row.low / end * _BAR, left + min(row.high / end, 1) * _BAR, top + _ROW / 2
+        start, stop, middle = (
+            left + row.low / end * _BAR,
+            left + min(row.high / end, 1) * _BAR,
+            top + _ROW / 2,
+        )
         ends = "".join(f"M{x:.1f} {middle - 4:g}v8" for x in (start, stop))
         whisker = f'<path class="whisker" d="M{start:.1f} {middle:g}H{stop:.1f}{ends}"/>'
     return (
-        f"<g><title>{html.escape(row.label)}: {html.escape(words)}</title>"
+        f"<g><title>{html.escape(row.label)}: {html.escape(caption)}</title>"
         f'<text x="{left - 8:g}" y="{top + 18:g}" text-anchor="end">{_short(row.label)}</text>'
         f'<rect class="track" x="{left:g}" y="{top + 5:g}" width="{_BAR}" height="{_ROW - 9}"/>'
         f'<rect class="bar" x="{left:g}" y="{top + 5:g}" width="{length:.1f}" height="{_ROW - 9}"/>{whisker}'
-        f'<text x="{left + _BAR + 8:g}" y="{top + 18:g}">{html.escape(words)}</text></g>'
+        f'<text x="{left + _BAR + 8:g}" y="{top + 18:g}">{html.escape(caption)}</text></g>'
     )
 
 
-def _shade(name: str, value: float, part: float, x: float, y: float) -> str:
+def _shaded_cell(name: str, value: float, part: float, x: float, y: float) -> str:
     shade = f"{0.12 + 0.88 * part:.2f}" if value else "0"
-    kind = "strong" if part >= _STRONG else ""
+    kind = "strong" if part >= _DARK else ""
     number = (
         f'<text class="{kind}" x="{x + _CELL / 2:g}" y="{y + _CELL / 2 + 4:g}" text-anchor="middle">{value:g}</text>'
     )

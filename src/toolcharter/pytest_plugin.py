@@ -1,10 +1,10 @@
-"""For pytest: one line in a project's conftest.py makes each declared example of its servers a test.
+"""A pytest plugin: one line in a project's conftest.py makes each declared example of its servers a test.
 
 Each rule of `toolcharter verify` that finds something is a failing test beside them.
 
     toolcharter_servers = ["my_package.app:build"]    # names of installed servers, files or module:object
 
-The tests stand below that conftest.py: `pytest tests/conftest.py` runs nothing else.
+The tests are collected below that conftest.py: `pytest tests/conftest.py` runs nothing else.
 """
 
 import asyncio
@@ -18,54 +18,56 @@ from mcp_core.app import App
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.settings import Settings
 from toolcharter import targets
-from toolcharter.examples import declared, try_example
-from toolcharter.verify.config import BadConfig
-from toolcharter.verify.outcome import held_to_the_project
-from toolcharter.verify.report.groups import by_rule, told
+from toolcharter.examples import declared_examples, run_example
+from toolcharter.verify.config import InvalidConfig
+from toolcharter.verify.report.groups import by_rule, line_of
+from toolcharter.verify.result import verify_app
 from toolcharter.verify.rule import Finding
 
-LINE = "toolcharter_servers"
+VARIABLE = "toolcharter_servers"
+_SETTINGS = Settings(db=None)
+"""Without a database that the environment names: it has real data."""
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Pytest asks this of each file."""
-    if file_path.name != "conftest.py" or not _named_in(file_path, parent.config):
+    """Collect a conftest.py that names servers."""
+    if file_path.name != "conftest.py" or not _servers_in(file_path, parent.config):
         return None
-    return cast(Any, Servers).from_parent(parent, path=file_path)
+    return cast(Any, ServersFile).from_parent(parent, path=file_path)
 
 
-def _named_in(conftest: Path, config: pytest.Config) -> list[str]:
-    """The servers that a conftest.py names; pytest has loaded it already."""
+def _servers_in(conftest: Path, config: pytest.Config) -> list[str]:
+    """The servers that a conftest.py names; pytest has already imported it."""
     modules = [p for p in config.pluginmanager.get_plugins() if getattr(p, "__file__", None) == str(conftest)]
-    return list(getattr(modules[0], LINE, [])) if modules else []
+    return list(getattr(modules[0], VARIABLE, [])) if modules else []
 
 
-class Servers(pytest.File):
-    """The servers that a conftest.py names."""
+class ServersFile(pytest.File):
+    """A conftest.py that names servers."""
 
-    def collect(self) -> Iterator["Server"]:
-        """One after the other."""
-        for target in _named_in(self.path, self.config):
-            yield cast(Any, Server).from_parent(self, name=target)
+    def collect(self) -> Iterator["ServerCollector"]:
+        """One collector for each server."""
+        for target in _servers_in(self.path, self.config):
+            yield cast(Any, ServerCollector).from_parent(self, name=target)
 
 
-class Server(pytest.Collector):
-    """What is tested of one server."""
+class ServerCollector(pytest.Collector):
+    """The tests of one server."""
 
     def collect(self) -> Iterator[pytest.Item]:
         """A test for each example, and one for each rule that finds something."""
         app = self.build(_SETTINGS)
-        for spec, example in declared(app):
+        for spec, example in declared_examples(app):
             item: ExampleItem = cast(Any, ExampleItem).from_parent(self, name=f"{spec.name}: {example.description}")
             item.server, item.spec, item.example = self, spec, example
             yield item
-        yield from self.verified(app)
+        yield from self.collect_findings(app)
 
-    def verified(self, app: App) -> Iterator["FindingsItem"]:
-        """A failing test for each rule that finds something which counts; a passing one where none does."""
+    def collect_findings(self, app: App) -> Iterator["FindingsItem"]:
+        """A failing test for each rule with findings that count, or one passing test if there are none."""
         try:
-            found = by_rule(held_to_the_project(app, self.config.rootpath, self.name).failures)
-        except BadConfig as error:
+            found = by_rule(verify_app(app, self.config.rootpath, self.name).failures)
+        except InvalidConfig as error:
             raise self.CollectError(str(error)) from None
         for rule, findings in found.items() or [("", [])]:
             name = f"verify: {rule} {findings[0].name}" if findings else "verify"
@@ -74,63 +76,51 @@ class Server(pytest.Collector):
             yield item
 
     def build(self, settings: Settings) -> App:
-        """The server. A file is looked for beside the conftest.py that names it."""
+        """Build the server. The path of a file is relative to the conftest.py that names it."""
         target = str(self.path.parent / self.name) if ".py" in self.name else self.name
         return targets.load(target, settings)
 
 
-_SETTINGS = Settings(db=None)
-"""A database that the environment names is in use."""
+class ServerItem(pytest.Item):
+    """A test of one server. A ServerTestFailed is shown as its sentences, without a traceback."""
+
+    server: ServerCollector
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The text of a failure."""
+        return (
+            str(excinfo.value) if isinstance(excinfo.value, ServerTestFailed) else super().repr_failure(excinfo, style)
+        )
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """The file, line and name that pytest shows for the test."""
+        return self.path, None, f"{self.server.name} {self.name}"
 
 
-class ExampleItem(pytest.Item):
-    """One example, run through the pipeline."""
+class ExampleItem(ServerItem):
+    """Runs one example through the pipeline."""
 
-    server: Server
     spec: ToolSpec
     example: Example
 
     def runtest(self) -> None:
-        """Fails with one sentence for each difference."""
-        outcome = asyncio.run(try_example(self.server.build, self.spec, self.example, _SETTINGS))
-        if not outcome.ok:
-            raise ExampleDiffers("\n".join(outcome.differences))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentences; a stack only for what is no difference."""
-        if isinstance(excinfo.value, ExampleDiffers):
-            return f"The example {self.example.description!r} of {self.spec.name} differs:\n{excinfo.value}"
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the test stands, for the one who reads a failure."""
-        return self.path, None, f"{self.server.name} {self.name}"
+        """Fail with one sentence for each difference."""
+        result = asyncio.run(run_example(self.server.build, self.spec, self.example, _SETTINGS))
+        if not result.ok:
+            title = f"The example {self.example.description!r} of {self.spec.name} differs:"
+            raise ServerTestFailed("\n".join([title, *result.differences]))
 
 
-class ExampleDiffers(Exception):
-    """The sentences that say how."""
+class FindingsItem(ServerItem):
+    """Reports the findings of one rule."""
 
-
-class FindingsItem(pytest.Item):
-    """What one rule found."""
-
-    server: Server
     findings: Sequence[Finding]
 
     def runtest(self) -> None:
-        """Fails with one sentence for each finding, and how to mend it."""
+        """Fail with one sentence for each finding, and the fix."""
         if self.findings:
-            lines = [f"{one.tool or 'the server'}: {told(one)}" for one in self.findings]
-            raise Found("\n".join([*lines, self.findings[0].fix]))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The sentences."""
-        return str(excinfo.value) if isinstance(excinfo.value, Found) else super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the test stands, for the one who reads a failure."""
-        return self.path, None, f"{self.server.name} {self.name}"
+            raise ServerTestFailed("\n".join([*map(line_of, self.findings), self.findings[0].fix]))
 
 
-class Found(Exception):
-    """The sentences that say what."""
+class ServerTestFailed(Exception):
+    """An example differs, or a rule has findings. The message has one sentence for each."""

@@ -13,12 +13,12 @@ from mcp_core.app import App
 from mcp_core.settings import Settings
 
 SERVERS = "toolcharter.servers"
-"""The entry point group by which a package makes its server known: NAME = "package.module:build"."""
+"""The entry point group in which a package registers its server: NAME = "package.module:build"."""
 EXAMPLES = "toolcharter.examples"
 
 
-class NoSuchTarget(Exception):
-    """Nothing is known under that name; the message says what is."""
+class UnknownTarget(Exception):
+    """A target does not lead to a server. The message says why, and which targets are known."""
 
 
 def known() -> dict[str, EntryPoint]:
@@ -27,73 +27,74 @@ def known() -> dict[str, EntryPoint]:
 
 
 def installed() -> list[str]:
-    """What is served where none is named: all servers; the example where there is no other."""
+    """The servers that are served where none is named: all installed ones, or the example if there are none."""
     return sorted(entry_points(group=SERVERS).names) or sorted(entry_points(group=EXAMPLES).names)
 
 
 def is_address(target: str) -> bool:
-    """Whether a target is served elsewhere."""
+    """Whether a target is an HTTP address."""
     return target.startswith(("http://", "https://"))
 
 
 def load(target: str, settings: Settings) -> App:
-    """Build the server of ours that a name, `file.py[:object]` or `module:object` stands for."""
+    """Build the App that a name, `file.py[:object]` or `module:object` stands for."""
     app = load_any(target, settings)
     if not isinstance(app, App):
-        raise NoSuchTarget(
-            f"{target!r} gives a {type(app).__name__}; a server is an App, or a function that builds one."
-        )
+        raise UnknownTarget(f"{target!r} is a {type(app).__name__}. Give an App, or a function that builds one.")
     return app
 
 
 def load_any(target: str, settings: Settings) -> Any:
-    """The same, but it may be a server of an MCP library too."""
-    named = known()
-    if target in named:
-        made = named[target].load()
+    """Build an App or a server of an MCP library."""
+    servers = known()
+    if target in servers:
+        loaded = servers[target].load()
     elif ".py" in target:
-        made = _from_file(target)
+        loaded = _load_file(target)
     elif ":" in target:
-        made = _attribute(_module(target.partition(":")[0], target), target.partition(":")[2], target)
+        module, _, name = target.partition(":")
+        loaded = _attribute(_import(module, target), name, target)
     else:
-        names = ", ".join(named) or "none"
+        names = ", ".join(servers) or "none"
         forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
-        raise NoSuchTarget(f"No server {target!r}. Installed: {names}. {forms}")
-    if not inspect.isfunction(made):
-        return made
+        raise UnknownTarget(f"No server {target!r} is installed. Installed: {names}. {forms}")
+    if not inspect.isfunction(loaded):
+        return loaded
     try:
-        inspect.signature(made).bind(settings)
+        inspect.signature(loaded).bind(settings)
     except TypeError:
-        raise NoSuchTarget(f"{target!r} is a function, but none that builds a server from its settings.") from None
-    return cast(Callable[[Settings], Any], made)(settings)
+        raise UnknownTarget(
+            f"The function {target!r} does not take the settings alone. Give build(settings) -> App."
+        ) from None
+    return cast(Callable[[Settings], Any], loaded)(settings)
 
 
 def load_all(names: Sequence[str], settings: Settings) -> list[App]:
-    """The named servers, or all that are installed."""
+    """Build the named servers, or all that are installed."""
     chosen = list(names) or installed()
     if not chosen:
-        raise NoSuchTarget("No server is installed, and none was named. Give a file.py or module:object.")
+        raise UnknownTarget("No server is installed, and none was named. Give a file.py or module:object.")
     return [load(name, settings) for name in chosen]
 
 
-def _module(name: str, target: str) -> Any:
+def _import(name: str, target: str) -> Any:
     sys.path.insert(0, str(Path.cwd()))
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        raise NoSuchTarget(f"{target!r}: {error}") from error
+        raise UnknownTarget(f"{target!r}: {error}") from error
     finally:
         sys.path.pop(0)
 
 
-def _from_file(target: str) -> Any:
+def _load_file(target: str) -> Any:
     name, _, attribute = target.partition(".py")
     path = Path(f"{name}.py")
     if not path.is_file():
-        raise NoSuchTarget(f"There is no file {path}.")
+        raise UnknownTarget(f"The file {path} does not exist.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise NoSuchTarget(f"{path} cannot be read as Python.")
+        raise UnknownTarget(f"{path} cannot be read as Python.")
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and type hints look their module up by name.
     sys.modules[path.stem] = module
@@ -103,5 +104,5 @@ def _from_file(target: str) -> Any:
 
 def _attribute(module: Any, name: str, target: str) -> Any:
     if not hasattr(module, name):
-        raise NoSuchTarget(f"{target!r}: {module.__name__} has no {name!r}.")
+        raise UnknownTarget(f"{target!r}: {module.__name__} has no {name!r}.")
     return getattr(module, name)

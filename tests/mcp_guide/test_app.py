@@ -12,7 +12,7 @@ from mcp_core.auth import user
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
 from tests.mcp_guide.guide_server import built, calling, error, place, value
-from toolcharter.verify.outcome import held_to_the_project
+from toolcharter.verify.result import verify_app
 
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
 MOST_BYTES = 15_000
@@ -135,7 +135,7 @@ def test_the_short_list_still_says_which_tools_want_consent_and_which_only_read(
 
 
 def test_the_rules_find_nothing():
-    outcome = held_to_the_project(build(Settings()), Path(__file__).parents[2], "guide")
+    outcome = verify_app(build(Settings()), Path(__file__).parents[2], "guide")
     assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
 
 

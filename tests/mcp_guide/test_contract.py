@@ -14,4 +14,4 @@ FILE = Path(__file__).parents[2] / "contracts" / "mcp-guide.json"
 @pytest.mark.requirement("VER-2")
 def test_the_server_is_what_its_lock_says():
     app = targets.load("guide", Settings())
-    assert Lock.of(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
+    assert Lock.from_tools(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from mcp_core import App, Settings
 from mcp_core.declare.describe import full
 from mcp_guide import app as guide_app
 from mcp_guide.app import build
-from toolcharter.examples import try_all
+from toolcharter.examples import run_examples
 
 HOME = Path(mcp_guide.__file__).parent
 KINDS = {"tools": "src/mcp_guide/tools/README.md", "prompts": "src/mcp_guide/prompts/README.md"}
@@ -63,7 +63,7 @@ async def test_the_tool_template_works_as_a_copy(tmp_path):
     def served(settings: Settings) -> App:
         return App("copy", version="1.0.0", tools=[module], settings=settings)
 
-    outcomes = await try_all(served, Settings())
+    outcomes = await run_examples(served, Settings())
     assert [(outcome.tool, outcome.differences) for outcome in outcomes] == [("make_greeting", ())] * 2
     described = served(Settings()).documentation("make_greeting")
     assert [described.index(section) for section in SECTIONS] == sorted(described.index(s) for s in SECTIONS)
@@ -115,7 +115,7 @@ def test_the_example_tool_is_imported_by_exactly_the_word_true(monkeypatch, word
 @pytest.mark.requirement("COL-5", "DOC-5")
 async def test_the_example_tool_does_what_its_example_says(monkeypatch):
     monkeypatch.setenv("MCP_INCLUDE_EXAMPLE_TOOLS", "true")
-    (outcome,) = await try_all(build, Settings(), "example_tool")
+    (outcome,) = await run_examples(build, Settings(), "example_tool")
     assert outcome.differences == ()
     async with build(Settings()) as app:
         answer = await app.call("example_tool", {"text": " ", "explicit_action": "RUN_EXAMPLE"})

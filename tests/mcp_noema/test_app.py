@@ -11,7 +11,7 @@ from mcp_core.hosts.site.page import render_page
 from mcp_noema.app import build
 from tests.mcp_noema.client_session import COMMAND
 from tests.mcp_noema.learner import learning
-from toolcharter.verify.outcome import held_to_the_project
+from toolcharter.verify.result import verify_app
 
 MOST_BYTES = 23_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
@@ -105,7 +105,7 @@ def test_what_cannot_be_undone_needs_the_user_s_word():
 
 
 def test_the_rules_find_nothing():
-    outcome = held_to_the_project(build(Settings()), Path(__file__).parents[2], "noema")
+    outcome = verify_app(build(Settings()), Path(__file__).parents[2], "noema")
     assert [(finding.rule, finding.tool, finding.message) for finding in outcome.findings] == []
 
 

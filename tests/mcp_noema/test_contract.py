@@ -8,7 +8,7 @@ import pytest
 from mcp_core import Settings
 from tests.mcp_noema.client_session import command
 from toolcharter import client, targets
-from toolcharter.contract.lock import Lock, read_lock
+from toolcharter.contract.lock import Lock, parse_lock
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-noema.json"
 
@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[2] / "contracts" / "mcp-noema.json"
 @pytest.mark.requirement("VER-2")
 def test_the_server_is_what_its_lock_says():
     app = targets.load("noema", Settings())
-    assert Lock.of(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
+    assert Lock.from_tools(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
 
 
 async def nobody(question: str) -> bool:
@@ -25,6 +25,6 @@ async def nobody(question: str) -> bool:
 
 @pytest.mark.requirement("VER-2")
 async def test_the_running_server_shows_a_client_what_its_lock_says(tmp_path):
-    locked = read_lock(json.loads(FILE.read_text(encoding="utf-8")), FILE.name).tools
+    locked = parse_lock(json.loads(FILE.read_text(encoding="utf-8")), FILE.name).tools
     async with client.start(command(tmp_path), nobody) as server:
         assert {tool.name: tool for tool in await server.list_tools()} == locked

@@ -11,7 +11,7 @@ from mcp_core import Settings
 from mcp_core.calling.records import Ask
 from mcp_core.declare.listed import ListedTool
 from toolcharter import client, targets
-from toolcharter.contract.lock import Lock, read_lock
+from toolcharter.contract.lock import Lock, parse_lock
 
 FILE = Path(__file__).parents[2] / "contracts" / "mcp-todo.json"
 
@@ -73,7 +73,7 @@ SCHEMAS = {
 
 
 def locked() -> Lock:
-    return read_lock(json.loads(FILE.read_text(encoding="utf-8")), FILE.name)
+    return parse_lock(json.loads(FILE.read_text(encoding="utf-8")), FILE.name)
 
 
 @pytest.mark.requirement("TOD-1")
@@ -89,7 +89,7 @@ def test_the_lock_has_the_descriptions_word_for_word():
 @pytest.mark.requirement("TOD-1", "VER-2")
 def test_the_server_is_what_its_lock_says():
     app = targets.load("todo", Settings())
-    assert Lock.of(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
+    assert Lock.from_tools(app.name, app.version, app.list_tools()).to_text() == FILE.read_text(encoding="utf-8")
 
 
 async def nobody(question: str) -> bool:

@@ -4,15 +4,8 @@ from importlib.metadata import version
 
 import pytest
 
+from tests.toolcharter.command_line import run
 from toolcharter import cli
-
-
-def run(capsys, *words):
-    """The exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def test_without_a_command_the_commands_are_listed(capsys):

@@ -12,7 +12,14 @@ from mcp_core.declare.spec import spec_of
 from mcp_todo.app import build as build_todo
 from tests.mcp_core.declared import mutation, query
 from toolcharter import targets
-from toolcharter.examples import CannotRehearse, Outcome, declared, differences, try_all, try_example
+from toolcharter.examples import (
+    CannotRunExamples,
+    ExampleResult,
+    declared_examples,
+    differences,
+    run_example,
+    run_examples,
+)
 
 UUID = "6f1de3a0-5c1b-4a55-9d0c-0e6a3f1f7c11"
 
@@ -72,7 +79,7 @@ def test_a_wildcard_in_a_field_wants_the_field_to_be_there():
 @pytest.mark.parametrize("server", list(targets.known()))
 def test_every_tool_of_our_servers_has_an_example_with_concrete_values_and_an_explanation(server: str):
     app = targets.load(server, Settings())
-    found = declared(app)
+    found = declared_examples(app)
     assert {spec.name for spec, _ in found} == {spec.name for spec in app.registry.get_all()}
     for spec, example in found:
         assert len(example.description.split()) > 1
@@ -82,12 +89,12 @@ def test_every_tool_of_our_servers_has_an_example_with_concrete_values_and_an_ex
 
 @pytest.mark.requirement("DOC-5")
 async def test_every_example_of_the_todo_server_does_what_it_says_on_either_database(db_url):
-    specs = {spec.name: (spec, example) for spec, example in declared(build_todo(Settings()))}
+    specs = {spec.name: (spec, example) for spec, example in declared_examples(build_todo(Settings()))}
     assert list(specs) == ["add_task", "list_tasks", "complete_task", "delete_task", "update_task"]
     # A database that is given is not made anew, so that each example would find what the one before it left.
-    outcome = await try_example(build_todo, *specs["update_task"], Settings(db=db_url))
-    assert outcome == Outcome("update_task", "Another title, the same description", ())
-    assert all(outcome.ok for outcome in await try_all(build_todo, Settings(db=None)))
+    result = await run_example(build_todo, *specs["update_task"], Settings(db=db_url))
+    assert result == ExampleResult("update_task", "Another title, the same description", ())
+    assert all(result.ok for result in await run_examples(build_todo, Settings(db=None)))
 
 
 @pytest.mark.requirement("DOC-5")
@@ -98,12 +105,12 @@ async def test_every_example_of_the_todo_server_does_what_it_says_on_either_data
         ({"task_id": "<number>", "status": "created", "title": "Call mum"}, "value.task_id: expected <number>, got "),
     ],
 )
-async def test_an_example_that_does_something_else_is_told_where(expected, sentence):
-    spec = next(spec for spec, _ in declared(build_todo(Settings()), "add_task"))
+async def test_an_example_with_another_result_says_where_it_differs(expected, sentence):
+    spec = next(spec for spec, _ in declared_examples(build_todo(Settings()), "add_task"))
     example = Example("A call", {"user_id": "ana", "title": "Call mum"}, expected)
-    outcome = await try_example(build_todo, spec, example, Settings(db=None))
-    assert (outcome.ok, len(outcome.differences)) == (False, 1)
-    assert outcome.differences[0].startswith(sentence)
+    result = await run_example(build_todo, spec, example, Settings(db=None))
+    assert (result.ok, len(result.differences)) == (False, 1)
+    assert result.differences[0].startswith(sentence)
 
 
 @pytest.mark.parametrize("format", ["result", "bare", "hints"])
@@ -115,7 +122,7 @@ async def test_the_value_is_compared_in_every_wire_format(format):
     def build(settings: Settings) -> App:
         return App("made", version="1.0.0", tools=[numbers], format=format, settings=settings)
 
-    found = [outcome.differences for outcome in await try_all(build, Settings(db=None))]
+    found = [result.differences for result in await run_examples(build, Settings(db=None))]
     assert found == [(), ("value[1]: expected 3, got 2",)]
 
 
@@ -132,10 +139,10 @@ async def test_a_call_that_fails_is_a_difference_and_the_others_still_run():
         return App("made", version="1.0.0", tools=[clash, agree], format="bare", settings=settings)
 
     # No permission is lacking, and the person says yes: an example shows what a tool does.
-    outcomes = await try_all(build, Settings(db=None, grants=(), user="bob"))
-    assert outcomes == [
-        Outcome("clash", "Fails", ('expected "<any>", but the call failed: {"error":"It is taken."}',)),
-        Outcome("agree", "Works", ()),
+    results = await run_examples(build, Settings(db=None, grants=(), user="bob"))
+    assert results == [
+        ExampleResult("clash", "Fails", ('expected "<any>", but the call failed: {"error":"It is taken."}',)),
+        ExampleResult("agree", "Works", ()),
     ]
 
 
@@ -151,20 +158,20 @@ def test_each_example_has_a_server_and_a_database_of_its_own(tmp_path: Path):
         return App("made", version="1.0.0", tools=[one], settings=settings)
 
     given = Settings(db=None, redis="redis://127.0.0.1:1/0", audit_file=tmp_path / "audit.jsonl")
-    assert all(outcome.ok for outcome in asyncio.run(try_all(build, given)))
+    assert all(result.ok for result in asyncio.run(run_examples(build, given)))
     first, second = seen[1:]
     assert first.db.startswith("sqlite:///")
     assert first.db != second.db
     assert not Path(first.db.removeprefix("sqlite:///")).parent.exists()
-    # Nothing is left where others look.
+    # Nothing is left where others run_rule.
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_server_that_does_not_take_the_settings_is_not_rehearsed_on_what_it_really_keeps():
+async def test_no_example_runs_in_a_server_that_ignores_its_settings_and_would_change_real_data():
     @query(examples=[Example("One", {}, 1)])
     async def one() -> int:
         return 1
 
     app = App("made", version="1.0.0", tools=[one])
-    with pytest.raises(CannotRehearse, match="'made' does not use the settings it is given"):
-        await try_example(lambda _: app, spec_of(one), spec_of(one).examples[0], Settings(db=None))
+    with pytest.raises(CannotRunExamples, match="'made' does not use the settings that its build function gets"):
+        await run_example(lambda _: app, spec_of(one), spec_of(one).examples[0], Settings(db=None))

@@ -4,9 +4,9 @@ import pytest
 
 from tests import conftest
 from tests.toolcharter.commands.test_examples import WRONG
-from tests.toolcharter.verify.made_up import rule, says
+from tests.toolcharter.verify.fake_rules import mentions, rule
 from toolcharter import targets
-from toolcharter.verify import outcome
+from toolcharter.verify import result
 
 pytest_plugins = ["pytester"]
 
@@ -44,22 +44,22 @@ def test_without_that_line_there_are_no_further_tests(project: pytest.Pytester):
     project.runpytest("-q").assert_outcomes(passed=1)
 
 
-def test_a_server_that_is_not_there_is_told_by_pytest(project: pytest.Pytester):
+def test_an_unknown_server_is_a_collection_error(project: pytest.Pytester):
     project.makepyfile(conftest='toolcharter_servers = ["nobody"]')
     ran = project.runpytest("-q")
     ran.assert_outcomes(errors=1)
-    assert "No server 'nobody'." in ran.stdout.str()
+    assert "No server 'nobody' is installed." in ran.stdout.str()
 
 
 def test_each_rule_that_finds_something_is_a_failing_test(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
-    said = rule("DSC901", "two-is-said", "description", "warning", says("two"))
-    noted = rule("DSC902", "anybody-is-said", "description", "note", says("anybody"))
-    monkeypatch.setattr(outcome, "all_rules", lambda: (said, noted))
+    said = rule("DSC901", "two-is-said", "description", "warning", mentions("two"))
+    noted = rule("DSC902", "anybody-is-said", "description", "note", mentions("anybody"))
+    monkeypatch.setattr(result, "static_rules", lambda: (said, noted))
     project.makepyfile(wrong=WRONG, conftest='toolcharter_servers = ["wrong.py"]')
     ran = project.runpytest("-q", "-k", "verify")
     ran.assert_outcomes(failed=1, deselected=2)
     assert "FAILED conftest.py::wrong.py::verify: DSC901 two-is-said" in ran.stdout.str()
-    assert "two: two\ntwo: two\nHow to mend DSC901.\n" in ran.stdout.str()
+    assert "two: two\ntwo: two\nHow to fix DSC901.\n" in ran.stdout.str()
     project.makepyprojecttoml('[tool.toolcharter.verify.servers.wrong]\nignore = { "DSC901" = "two it is" }')
     project.runpytest("-q", "-k", "verify").assert_outcomes(passed=1, deselected=2)
 
@@ -72,10 +72,10 @@ def test_a_server_without_findings_is_one_passing_test(project: pytest.Pytester)
     assert "conftest.py::wrong.py::verify PASSED" in ran.stdout.str()
 
 
-def test_a_mistake_in_the_project_is_told_by_pytest(project: pytest.Pytester):
-    select(project, "same-nam")
+def test_a_mistake_in_the_configuration_is_a_collection_error(project: pytest.Pytester):
+    select(project, "duplicate-nam")
     project.makepyfile(wrong=WRONG, conftest='toolcharter_servers = ["wrong.py"]')
     ran = project.runpytest("-q")
     ran.assert_outcomes(errors=1)
-    assert "tool.toolcharter.verify: No rule 'same-nam'. The nearest: same-name" in ran.stdout.str()
+    assert "tool.toolcharter.verify: Unknown rule 'duplicate-nam'. Did you mean duplicate-name" in ran.stdout.str()
     assert "Traceback" not in ran.stdout.str()

@@ -24,7 +24,7 @@ def test_an_object_in_a_module_can_be_named():
     assert targets.load("toolcharter_examples.demo:build", Settings()).name == "demo"
 
 
-def test_a_finished_app_is_taken_as_it_is(tmp_path):
+def test_an_app_object_is_used_as_it_is(tmp_path):
     file = tmp_path / "made.py"
     file.write_text("from mcp_core import App\napp = App('made', version='1.0.0')\n")
     assert targets.load(f"{file}:app", Settings()).name == "made"
@@ -36,11 +36,11 @@ def test_a_finished_app_is_taken_as_it_is(tmp_path):
         (
             "nobody",
             (
-                f"No server 'nobody'. Installed: {', '.join(targets.known())}. Give the name of an installed server, "
-                "file.py, module:object, or an http:// address."
+                f"No server 'nobody' is installed. Installed: {', '.join(targets.known())}. "
+                "Give the name of an installed server, file.py, module:object, or an http:// address."
             ),
         ),
-        ("missing.py", "There is no file missing.py."),
+        ("missing.py", "The file missing.py does not exist."),
         ("no_such_module:build", "'no_such_module:build': No module named 'no_such_module'"),
         (
             "toolcharter_examples.demo:nothing",
@@ -48,14 +48,14 @@ def test_a_finished_app_is_taken_as_it_is(tmp_path):
         ),
         (
             "json:dumps",
-            "'json:dumps' gives a str; a server is an App, or a function that builds one.",
+            "'json:dumps' is a str. Give an App, or a function that builds one.",
         ),
     ],
 )
-def test_a_target_that_is_no_server_is_refused_with_what_to_do(target, message):
+def test_a_target_that_is_not_a_server_is_refused_with_what_to_do(target, message):
 
     settings = {} if target == "json:dumps" else Settings()
-    with pytest.raises(targets.NoSuchTarget) as refusal:
+    with pytest.raises(targets.UnknownTarget) as refusal:
         targets.load(target, settings)
     assert str(refusal.value) == message
 
@@ -65,7 +65,7 @@ def test_without_names_every_installed_server_is_served():
     assert served == targets.installed() == sorted(set(targets.known()) - {"demo"})
 
 
-def test_a_strangers_server_shows_up_by_its_entry_point(monkeypatch):
+def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
     class Entry:
         name = "theirs"
 
@@ -81,5 +81,5 @@ def test_a_strangers_server_shows_up_by_its_entry_point(monkeypatch):
     assert [app.name for app in targets.load_all([], Settings())] == ["theirs"]
 
 
-def test_an_address_is_told_from_a_name():
+def test_an_address_is_distinguished_from_a_name():
     assert [targets.is_address(t) for t in ("http://a/mcp", "https://a/mcp", "demo")] == [True, True, False]

@@ -1,4 +1,4 @@
-"""Call a tool and print its answer. The exit code is 1 when the tool failed, 2 when it could not be called."""
+"""Call a tool and print its result. The exit code is 1 if the tool failed, 2 if it could not be called."""
 
 import argparse
 import asyncio
@@ -9,25 +9,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from toolcharter.commands import CannotRun, connection
-from toolcharter.commands.show import show
+from toolcharter.commands.answer_text import print_answer
 
 FAILED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What it takes."""
-    connection.add_arguments(parser)
+    """Declare the arguments."""
+    connection.add_arguments(parser, " TOOL [key=value ...]")
     parser.add_argument("tool", metavar="TOOL", help="the tool to call")
     parser.add_argument(
-        "arguments", nargs="*", metavar="key=value", help="its arguments; values that are no text as JSON"
+        "arguments", nargs="*", metavar="key=value", help="its arguments; a value that is not a string is JSON"
     )
-    parser.add_argument("--json", dest="whole", metavar="OBJECT", help="all arguments as one JSON object")
+    parser.add_argument("--json", dest="json_object", metavar="OBJECT", help="all arguments as one JSON object")
+    connection.add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Call and print the answer."""
+    """Call the tool, and print the result."""
     if options.command and options.server is not None:
-        # The server stands after `--`, so the first word is the tool already.
+        # The server is the command after `--`, so the first word is the tool.
         options.arguments = [options.tool, *options.arguments]
         options.server, options.tool = None, options.server
     return asyncio.run(_run(options))
@@ -35,17 +36,18 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
-        tool = connection.meant(options.tool, await server.list_tools())
-        arguments = _whole(options.whole) | _pairs(options.arguments, tool.input_schema if tool else {})
+        tool = connection.find_tool(options.tool, await server.list_tools())
+        schema: Mapping[str, Any] = tool.input_schema if tool else {}
+        arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, schema)
         answer = await server.call(tool.name if tool else options.tool, arguments)
     if sys.stdout.isatty():
-        show(answer)
+        print_answer(answer)
     else:
         print(answer.text)
     return FAILED if answer.is_error else os.EX_OK
 
 
-def _whole(text: str | None) -> dict[str, Any]:
+def _parse_object(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
@@ -57,18 +59,18 @@ def _whole(text: str | None) -> dict[str, Any]:
     return cast(dict[str, Any], value)
 
 
-def _pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parse_pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
     for word in words:
         name, separator, text = word.partition("=")
         if not separator:
             raise CannotRun(f"{word!r} is not key=value")
-        found[name] = _value(text, schema.get("properties", {}).get(name, {}))
-    return found
+        arguments[name] = _parse_value(text, schema.get("properties", {}).get(name, {}))
+    return arguments
 
 
-def _value(text: str, schema: Mapping[str, Any]) -> Any:
-    """Text stays text where the tool wants text; elsewhere it is read as JSON, if it is any."""
+def _parse_value(text: str, schema: Mapping[str, Any]) -> Any:
+    """A string stays a string if the schema wants one. Any other text is JSON if it can be parsed as JSON."""
     if schema.get("type") == "string":
         return text
     try:

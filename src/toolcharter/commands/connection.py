@@ -1,12 +1,11 @@
-"""One way to list and call, for a server that runs elsewhere and for one started for the call."""
+"""Connects a command to a server: one in this process, one that runs elsewhere, or a file with its tools."""
 
 import argparse
 import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from importlib import import_module
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -22,17 +21,17 @@ from toolcharter import targets
 from toolcharter.commands import CannotRun
 
 SERVER = (
-    "an installed server, file.py, module:object, an http address, a .json file with a tools/list answer, "
+    "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
     "or a command that serves over stdio: -- COMMAND ..."
 )
 
 
 class Connection(Protocol):
-    """A server that can be asked."""
+    """A server that a command can list and call."""
 
     @property
     def identity(self) -> tuple[str, str | None]:
-        """The name of the server, and its version where it says so."""
+        """The name of the server, and its version if it has one."""
         ...
 
     async def list_tools(self) -> list[ListedTool]:
@@ -40,11 +39,11 @@ class Connection(Protocol):
         ...
 
     async def list_prompts(self) -> list[JsonObject]:
-        """All prompts, as the protocol writes them."""
+        """All prompts, as in the protocol."""
         ...
 
     async def list_resources(self) -> list[JsonObject]:
-        """All resources and templates, as the protocol writes them."""
+        """All resources and templates, as in the protocol."""
         ...
 
     async def documentation(self, tool: ListedTool) -> str:
@@ -56,86 +55,95 @@ class Connection(Protocol):
         ...
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What all commands take that ask a server."""
+def add_arguments(parser: argparse.ArgumentParser, more: str = "") -> None:
+    """Add the argument that names the server. `more` is what follows it in the usage."""
+    parser.usage = f"%(prog)s [options] SERVER{more}\n       %(prog)s [options]{more} -- COMMAND ..."
     parser.add_argument("server", nargs="?", metavar="SERVER", help=SERVER)
     parser.add_argument("--token", help="bearer token for a server at an address [TOOLCHARTER_TOKEN]")
-    add_options(parser)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of a server as options. They come last in the help: few calls need them."""
+    group = parser.add_argument_group("settings", "for a server of ours that runs inside this command")
+    add_options(cast(argparse.ArgumentParser, group))  # a group takes options just as a parser does
 
 
 @asynccontextmanager
-async def connect(options: argparse.Namespace, *, only_listed: bool = False) -> AsyncGenerator[Connection]:
-    """Open the server that the options name. `only_listed` leaves its database and the like alone."""
+async def connect(options: argparse.Namespace, *, list_only: bool = False) -> AsyncGenerator[Connection]:
+    """Connect to the server that the options name. With `list_only`, its database is not opened."""
     settings = from_options(options)
-    # The answer says what was refused; the log is for what the answer cannot explain.
+    # The result says why a call was refused; the log is for what the result cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
     try:
-        async with _open(options.server, options, settings, only_listed=only_listed) as connection:
+        async with _open(options.server, options, settings, list_only=list_only) as connection:
             yield connection
-    except targets.NoSuchTarget as error:
+    except targets.UnknownTarget as error:
         raise CannotRun(str(error)) from None
 
 
 @asynccontextmanager
 async def _open(
-    server: str | None, options: argparse.Namespace, settings: Settings, *, only_listed: bool
+    server: str | None, options: argparse.Namespace, settings: Settings, *, list_only: bool
 ) -> AsyncGenerator[Connection]:
     if server is not None and server.endswith(".json"):
-        yield _from_file(Path(server))
+        yield _read_tools_file(Path(server))
         return
-    foreign: AbstractAsyncContextManager[Connection]
+    if server is None and not options.command:
+        raise CannotRun(f"No server was given. Give {SERVER}.")
+    loaded = None if server is None or options.command or targets.is_address(server) else _load(server, settings)
+    if isinstance(loaded, App):
+        try:
+            async with nullcontext() if list_only else loaded:
+                yield LocalServer(loaded)
+        except Refused as error:
+            raise CannotRun(str(error)) from None
+        return
+    async with _open_remote(server or "", options, loaded) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def _open_remote(server: str, options: argparse.Namespace, loaded: Any) -> AsyncGenerator[Connection]:
+    """Connect to a command, to an address, or to a server object of an MCP library."""
+    from toolcharter import client  # noqa: PLC0415 - 900 ms, not for our own servers
+
     if options.command:
-        foreign = _client().start(options.command, ask_terminal)
-    elif server is None:
-        raise CannotRun(f"Which server? Give {SERVER}.")
+        remote = client.start(options.command, ask_on_terminal)
     elif targets.is_address(server):
-        foreign = _client().connect(server, options.token, ask_terminal)
+        remote = client.connect(server, options.token, ask_on_terminal)
     else:
-        loaded = _load(server, settings)
-        if isinstance(loaded, App):
-            try:
-                async with nullcontext() if only_listed else loaded:
-                    yield Local(loaded)
-            except Refused as error:
-                raise CannotRun(str(error)) from None
-            return
-        foreign = _client().open_object(loaded, server, ask_terminal)
+        remote = client.open_object(loaded, server, ask_on_terminal)
     try:
-        async with foreign as connection:
+        async with remote as connection:
             yield connection
-    except _client().Unreachable as error:
+    except client.ServerUnreachable as error:
         raise CannotRun(str(error)) from None
 
 
-def app_of(server: Connection) -> App | None:
-    """The server itself, with all it declares, where it is one of ours and runs in this process."""
-    return server.app if isinstance(server, Local) else None
+def local_app(server: Connection) -> App | None:
+    """The App behind a connection, with all its declarations, if the server is one of ours and in this process."""
+    return server.app if isinstance(server, LocalServer) else None
 
 
 def _load(server: str, settings: Settings) -> Any:
     try:
         return targets.load_any(server, settings)
-    except (targets.NoSuchTarget, DeclarationError, CannotStart):
+    except (targets.UnknownTarget, DeclarationError, CannotStart):
         raise
     except Exception as error:
         raise CannotRun(f"{server} cannot be loaded: {type(error).__name__}: {error}") from error
 
 
-def _client() -> Any:
-    """The MCP client, loaded only for servers that are not ours or run elsewhere."""
-    return import_module("toolcharter.client")
-
-
-def _from_file(file: Path) -> "_Written":
+def _read_tools_file(file: Path) -> "ToolsFile":
     try:
-        return _Written(file.stem, read_tools(json.loads(file.read_text(encoding="utf-8"))))
+        return ToolsFile(file.stem, read_tools(json.loads(file.read_text(encoding="utf-8"))))
     except (OSError, ValueError) as error:
         raise CannotRun(f"{file}: {error}") from None
 
 
-class _Written:
-    """The tools/list answer of a server, kept in a file."""
+class ToolsFile:
+    """The tools/list result of a server, saved in a file."""
 
     def __init__(self, name: str, tools: list[ListedTool]) -> None:
         self.identity = (name, None)
@@ -154,11 +162,11 @@ class _Written:
         return tool.description
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:  # noqa: ARG002
-        raise CannotRun("A file cannot be called; give a server that runs.")
+        raise CannotRun("The tools in a file cannot be called. Give a server that runs.")
 
 
-class Local:
-    """A server in this very process, through the same pipeline as everywhere."""
+class LocalServer:
+    """One of our servers in this process. Calls go through the same pipeline as everywhere."""
 
     def __init__(self, app: App) -> None:
         self.identity = (app.name, app.version)
@@ -172,13 +180,13 @@ class Local:
 
     async def list_resources(self) -> list[JsonObject]:
         library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
-        found, page = library.fixed, await library.changing(None, request)
-        found += page.resources
+        resources, page = library.fixed, await library.changing(None, request)
+        resources += page.resources
         while page.next_cursor is not None:
             page = await library.changing(page.next_cursor, request)
-            found += page.resources
+            resources += page.resources
         templates = [library_json.template_fields(template) for template in library.templates]
-        return [library_json.resource_fields(resource) for resource in found] + templates
+        return [library_json.resource_fields(resource) for resource in resources] + templates
 
     async def documentation(self, tool: ListedTool) -> str:
         return self.app.documentation(tool.name)
@@ -190,37 +198,42 @@ class Local:
             self.app.local_caller,
             agent_id="toolcharter",
             agent_version=self.app.version,
-            ask=ask_terminal if sys.stdin.isatty() else None,
-            progress=show_progress,
+            ask=ask_on_terminal if sys.stdin.isatty() else None,
+            progress=print_progress,
         )
         try:
-            # A question is never returned to one who can be asked.
+            # A question is returned only to a caller that cannot be asked during the call.
             return cast(Answer, await self.app.run(request))
         except UnknownTool as error:
             raise CannotRun(str(error)) from None
 
 
-def meant(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
-    """The tool of that name, with or without the prefix that the server puts before it."""
+def find_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
+    """The tool of that name, with or without the prefix of the server."""
     exact = [tool for tool in tools if tool.name == name]
-    ending = [tool for tool in tools if tool.name.endswith((f"_{name}", f"-{name}"))]
-    found = exact or ending
+    prefixed = [tool for tool in tools if tool.name.endswith((f"_{name}", f"-{name}"))]
+    found = exact or prefixed
     return found[0] if len(found) == 1 else None
 
 
-async def ask_terminal(question: str) -> bool:
-    """Ask the person at the terminal. Anything but yes is no."""
+def unknown_tool(name: str, tools: Sequence[str]) -> str:
+    """The error for a tool that the server does not have."""
+    return f"The server has no tool {name!r}. Its tools: {', '.join(tools)}."
+
+
+async def ask_on_terminal(question: str) -> bool:
+    """Ask the person at the terminal. Anything but yes means no."""
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = await asyncio.to_thread(sys.stdin.readline)
     return answer.strip().lower() in ("y", "yes")
 
 
-async def show_progress(done: float, total: float | None, message: str | None) -> None:
-    """Progress goes to stderr; stdout is for the answer."""
+async def print_progress(done: float, total: float | None, message: str | None) -> None:
+    """Print progress to stderr; stdout is for the result."""
     if sys.stderr.isatty():
         print(f"  {done:g}{f' of {total:g}' if total else ''} {message or ''}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:
-    """One line, for the next program."""
+    """Print a value as one line of JSON."""
     print(json.dumps(value, ensure_ascii=False))

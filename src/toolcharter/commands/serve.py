@@ -1,4 +1,4 @@
-"""Serve MCP servers over HTTP on one port, each at /NAME/mcp, with a page at / that documents them."""
+"""Serve MCP servers over HTTP on one port, each at /NAME/mcp, with their documentation on a page at /."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ from toolcharter.commands import CannotRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What it takes."""
+    """Declare the arguments."""
     parser.add_argument(
         "servers", nargs="*", metavar="NAME", help="installed servers, files or module:object; default: all installed"
     )
@@ -19,12 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until told to stop."""
+    """Serve until the process is stopped."""
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
     try:
         apps = targets.load_all(options.servers, settings)
-    except targets.NoSuchTarget as error:
+    except targets.UnknownTarget as error:
         raise CannotRun(str(error)) from None
     serve_http(apps, settings)
     return os.EX_OK

@@ -1,4 +1,7 @@
-"""List a server's tools, prompts and resources, or show a tool in full. Readable on a terminal, JSON in a pipe."""
+"""List the tools, prompts and resources of a server, or show one tool in full.
+
+A terminal gets tables, a pipe gets JSON.
+"""
 
 import argparse
 import asyncio
@@ -17,78 +20,91 @@ from toolcharter.commands import CannotRun, connection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What it takes."""
-    connection.add_arguments(parser)
+    """Declare the arguments."""
+    connection.add_arguments(parser, " [TOOL]")
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="show this tool in full")
-    other = parser.add_mutually_exclusive_group()
-    other.add_argument("--prompts", action="store_true", help="list the prompts instead")
-    other.add_argument("--resources", action="store_true", help="list the resources instead")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--prompts", action="store_true", help="list the prompts instead")
+    kinds.add_argument("--resources", action="store_true", help="list the resources instead")
+    connection.add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List or show."""
+    """List the tools, or show one."""
     if options.command:
-        # The server stands after `--`, so a word before it is the tool.
+        # The server is the command after `--`, so a word before it is the tool.
         options.server, options.tool = None, options.server
     return asyncio.run(_run(options))
 
 
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
-        if options.prompts or options.resources:
-            _show_others(
-                *([await server.list_prompts(), []] if options.prompts else [[], await server.list_resources()])
-            )
-            return os.EX_OK
-        tools = await server.list_tools()
-        if options.tool is None:
-            _show_all(tools)
+        if options.prompts:
+            _print_prompts(await server.list_prompts())
+        elif options.resources:
+            _print_resources(await server.list_resources())
+        elif options.tool is None:
+            _print_tools(await server.list_tools())
             if sys.stdout.isatty():
-                documents = [r for r in await server.list_resources() if not _is_document(r)]
-                _show_others(await server.list_prompts(), documents)
-            return os.EX_OK
-        found = connection.meant(options.tool, tools)
-        if found is None:
-            raise CannotRun(f"No tool {options.tool!r}. There are: {', '.join(tool.name for tool in tools)}.")
-        _show_one(found, await server.documentation(found))
+                _print_prompts(await server.list_prompts())
+                _print_resources([r for r in await server.list_resources() if not _is_documentation(r)])
+        else:
+            tools = await server.list_tools()
+            tool = connection.find_tool(options.tool, tools)
+            if tool is None:
+                raise CannotRun(connection.unknown_tool(options.tool, [tool.name for tool in tools]))
+            _print_tool(tool, await server.documentation(tool))
     return os.EX_OK
 
 
-def _show_all(tools: list[ListedTool]) -> None:
+def _print_tools(tools: list[ListedTool]) -> None:
     if not sys.stdout.isatty():
         connection.print_json({"tools": [tool.to_wire() for tool in tools]})
         return
-    table = Table("tool", "arguments", "what it does", box=None, padding=(0, 2, 0, 0))
+    table = _table("tool", "arguments", "what it does")
     for tool in tools:
         required = set(tool.input_schema.get("required", ()))
-        names = [n if n in required else f"[dim]{n}[/dim]" for n in tool.input_schema.get("properties", {})]
-        table.add_row(f"[bold]{tool.name}[/bold]", " ".join(names), _summary(tool))
+        names = [_argument(n, required=n in required) for n in tool.input_schema.get("properties", {})]
+        table.add_row(f"[bold]{escape(tool.name)}[/bold]", " ".join(names), escape(_summary(tool)))
     Console().print(table)
 
 
-def _is_document(resource: JsonObject) -> bool:
-    """Whether it is the documentation of a tool, which the tool's own line leads to."""
-    return str(resource.get("uri", "")).startswith(DOCS_SCHEME)
-
-
-def _show_others(prompts: list[JsonObject], resources: list[JsonObject]) -> None:
+def _print_prompts(prompts: list[JsonObject]) -> None:
     if not sys.stdout.isatty():
-        connection.print_json(prompts or resources)
+        connection.print_json(prompts)
         return
+    table = _table("prompt", "arguments", "what it gives")
+    for prompt in prompts:
+        names = [_argument(a["name"], required=bool(a.get("required"))) for a in prompt.get("arguments") or ()]
+        summary = _first_sentence(prompt.get("description") or "") or prompt.get("title") or ""
+        table.add_row(f"[bold]{escape(prompt['name'])}[/bold]", " ".join(names), escape(summary))
     if prompts:
-        table = Table("prompt", "arguments", "what it gives", box=None, padding=(0, 2, 0, 0))
-        for prompt in prompts:
-            given = prompt.get("arguments") or ()
-            names = [escape(a["name"]) if a.get("required") else f"[dim]{escape(a['name'])}[/dim]" for a in given]
-            words = _first_sentence(prompt.get("description") or "") or prompt.get("title") or ""
-            table.add_row(f"[bold]{escape(prompt['name'])}[/bold]", " ".join(names), escape(words))
         Console().print("", table)
+
+
+def _print_resources(resources: list[JsonObject]) -> None:
+    if not sys.stdout.isatty():
+        connection.print_json(resources)
+        return
+    table = _table("resource", "what it is")
+    for resource in resources:
+        uri = resource.get("uri") or resource["uriTemplate"]
+        table.add_row(f"[bold]{escape(uri)}[/bold]", escape(resource.get("description") or resource["name"]))
     if resources:
-        table = Table("resource", "what it is", box=None, padding=(0, 2, 0, 0))
-        for resource in resources:
-            uri = resource.get("uri") or resource["uriTemplate"]
-            table.add_row(f"[bold]{escape(uri)}[/bold]", escape(resource.get("description") or resource["name"]))
         Console().print("", table)
+
+
+def _table(*headings: str) -> Table:
+    return Table(*headings, box=None, padding=(0, 2, 0, 0))
+
+
+def _argument(name: str, *, required: bool) -> str:
+    return escape(name) if required else f"[dim]{escape(name)}[/dim]"
+
+
+def _is_documentation(resource: JsonObject) -> bool:
+    """Whether a resource is the documentation of a tool, which the line of the tool already leads to."""
+    return str(resource.get("uri", "")).startswith(DOCS_SCHEME)
 
 
 def _summary(tool: ListedTool) -> str:
@@ -100,7 +116,7 @@ def _first_sentence(text: str) -> str:
     return lines[0].partition(". ")[0].rstrip(".") if lines else ""
 
 
-def _show_one(tool: ListedTool, documentation: str) -> None:
+def _print_tool(tool: ListedTool, documentation: str) -> None:
     if sys.stdout.isatty():
         Console().print(Markdown(f"# {tool.name}\n\n{documentation}"))
     else:

@@ -1,1 +1,1 @@
-"""What a server has promised: written down in a lock file, and compared with what it offers now."""
+"""The contract of a server: its tools in a lock file, and the changes since then."""

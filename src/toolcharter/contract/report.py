@@ -1,4 +1,4 @@
-"""Changes as text for people, for a pull request and for programs."""
+"""Reports of changes: for a terminal, a pipe, a pull request and programs."""
 
 import json
 from collections.abc import Sequence
@@ -9,60 +9,61 @@ from rich.markup import escape
 from rich.table import Table
 
 from toolcharter.contract.changes import Change
+from toolcharter.plurals import count
 
 ORDER = ("breaking", "accepted", "behavioural", "additive")
 COLOURS = {"breaking": "bold red", "accepted": "yellow", "behavioural": "cyan", "additive": "green"}
 
 
 def status(change: Change) -> str:
-    """The effect of a change; a breaking one that is allowed is called accepted."""
+    """The effect of a change; `accepted` for a breaking change that is allowed."""
     return "accepted" if change.accepted else change.effect
 
 
 def needs(change: Change) -> str:
     """What a change needs before it may be published."""
-    return f"nothing more: {change.accepted}" if change.accepted else change.rule.needs
+    return f"nothing, because {change.accepted}" if change.accepted else change.rule.needs
 
 
-def by_weight(changes: Sequence[Change]) -> list[Change]:
-    """The worst first; otherwise as they came."""
+def worst_first(changes: Sequence[Change]) -> list[Change]:
+    """The worst changes first; otherwise in the same order."""
     return sorted(changes, key=lambda change: ORDER.index(status(change)))
 
 
 def summary(changes: Sequence[Change]) -> str:
-    """How many there are of each."""
+    """The number of changes of each status."""
     if not changes:
         return "No change that an agent or a client can notice."
     counts = {name: sum(status(change) == name for change in changes) for name in ORDER}
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"{len(changes)} change{'s' if len(changes) > 1 else ''}: {parts}."
+    parts = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+    return f"{count(len(changes), 'change')}: {parts}."
 
 
-def as_plain(changes: Sequence[Change]) -> str:
-    """One line a change, and the summary."""
+def to_text(changes: Sequence[Change]) -> str:
+    """One line for each change, and the summary."""
     lines = [
         f"{status(change)}: {change.tool} {change.path}: {change.sentence}"
         + ("" if change.effect != "breaking" else f" [{change.kind}; needs {needs(change)}]")
-        for change in by_weight(changes)
+        for change in worst_first(changes)
     ]
     return "\n".join([*lines, summary(changes)])
 
 
-def as_markdown(changes: Sequence[Change]) -> str:
-    """A table."""
+def to_markdown(changes: Sequence[Change]) -> str:
+    """A table in Markdown."""
     lines = [summary(changes)]
     if changes:
         lines += ["", "| | tool | change | where | needs |", "|---|---|---|---|---|"]
-    for change in by_weight(changes):
+    for change in worst_first(changes):
         cells = (status(change), f"`{change.tool}`", change.sentence, f"`{change.path}`", needs(change))
         lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return "\n".join(lines)
 
 
-def as_json(changes: Sequence[Change]) -> str:
-    """All there is, for programs."""
+def to_json(changes: Sequence[Change]) -> str:
+    """Everything, for programs."""
     whole: dict[str, Any] = {
-        "breaking": any(change.breaks for change in changes),
+        "breaking": any(change.is_breaking for change in changes),
         "changes": [
             {
                 "kind": change.kind,
@@ -70,7 +71,7 @@ def as_json(changes: Sequence[Change]) -> str:
                 "tool": change.tool,
                 "path": change.path,
                 "sentence": change.sentence,
-                "rule": change.rule.says,
+                "rule": change.rule.text,
                 "needs": change.rule.needs,
                 "accepted": change.accepted,
             }
@@ -80,13 +81,13 @@ def as_json(changes: Sequence[Change]) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=2)
 
 
-def show(changes: Sequence[Change], console: Console) -> None:
-    """A table on a terminal."""
+def print_table(changes: Sequence[Change], console: Console) -> None:
+    """Print a table on a terminal."""
     table = Table("", "tool", "change", "needs", box=None, padding=(0, 2, 0, 0))
-    for change in by_weight(changes):
+    for change in worst_first(changes):
         colour = COLOURS[status(change)]
-        words = f"{escape(change.sentence)}\n[dim]{escape(change.path)}[/]"
-        table.add_row(f"[{colour}]{status(change)}[/]", escape(change.tool), words, escape(needs(change)))
+        text = f"{escape(change.sentence)}\n[dim]{escape(change.path)}[/]"
+        table.add_row(f"[{colour}]{status(change)}[/]", escape(change.tool), text, escape(needs(change)))
     if changes:
         console.print(table)
     console.print(summary(changes))

@@ -1,1 +1,1 @@
-"""Which tool would be selected for what a person says: cases, selectors and figures."""
+"""Measures which tool is selected for what people say: cases, selectors and metrics."""

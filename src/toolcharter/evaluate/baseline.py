@@ -1,52 +1,54 @@
-"""What accuracy was when somebody last looked, kept in a file, so that a change of wording cannot lower it unseen."""
+"""The accuracy of an earlier run, saved in a file, so that a change of wording cannot lower it unnoticed."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from toolcharter.evaluate.report import Report
+from toolcharter.evaluate.report import EvaluationReport
 
 
-class BadBaseline(Exception):
-    """The file cannot be compared with."""
+class InvalidBaseline(Exception):
+    """The file cannot be compared with. The message says why."""
 
 
-MEASURES = {"accuracy": "of the cases", "served": "of the cases that a tool serves"}
-"""What is kept of each selector. The first depends on the threshold for none as well, the second on wording alone."""
+MEASURES = {"accuracy": "of the cases", "served": "of the cases that expect a tool"}
+"""The metrics in a baseline. `accuracy` also depends on the threshold, `served` on the wording alone."""
 
 
-def write_baseline(report: Report, file: Path) -> None:
-    """Keep the accuracy of each selector."""
-    kept = {"target": report.target, "cases": report.digest, **_measured(report)}
-    file.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+def write_baseline(report: EvaluationReport, file: Path) -> None:
+    """Save the accuracy of each selector."""
+    baseline = {"target": report.server, "cases": report.digest, **_measures(report)}
+    file.write_text(json.dumps(baseline, indent=2) + "\n", encoding="utf-8")
 
 
-def worse_than(report: Report, file: Path, points: float) -> list[str]:
-    """One sentence for each selector that has become worse by more than so many points."""
-    kept, now = _read(file), _measured(report)
-    if kept["cases"] != report.digest:
-        raise BadBaseline(f"{file} was made with other cases. Renew it deliberately: the same command with --renew.")
-    if missing := sorted(set(now["accuracy"]) ^ set(kept["accuracy"])):
-        raise BadBaseline(f"{file} and this run have not the same selectors: {', '.join(missing)} is in one only.")
+def regressions(report: EvaluationReport, file: Path, points: float) -> list[str]:
+    """One sentence for each selector that is worse than the baseline by more than this number of points."""
+    baseline, now = _read(file), _measures(report)
+    if baseline["cases"] != report.digest:
+        raise InvalidBaseline(f"{file} was made with other cases. To replace it, run the same command with --renew.")
+    if different := sorted(set(now["accuracy"]) ^ set(baseline["accuracy"])):
+        raise InvalidBaseline(f"{file} and this run have different selectors: {', '.join(different)}.")
     return [
-        f"{name} selects the right tool in {now[measure][name]:.1%} {words}, "
-        f"{(was - now[measure][name]) * 100:.1f} points worse than {was:.1%} in {file}. Look at the confused pairs in "
-        "the report and mend the descriptions, or renew the baseline deliberately: the same command with --renew."
-        for measure, words in MEASURES.items()
-        for name, was in kept[measure].items()
-        # In hundredths of a point, so that a rounding in the last place decides nothing.
+        f"{name} selects the right tool in {now[measure][name]:.1%} {cases}, "
+        f"{(was - now[measure][name]) * 100:.1f} points less than {was:.1%} in {file}. See the confused tools in the "
+        "report and fix their descriptions, or replace the baseline: run the same command with --renew."
+        for measure, cases in MEASURES.items()
+        for name, was in baseline[measure].items()
+        # In hundredths of a point, so that rounding in the last place does not decide.
         if round((was - now[measure][name]) * 10_000) > round(points * 100)
     ]
 
 
-def _measured(report: Report) -> dict[str, dict[str, float]]:
-    figures = report.figures()
-    return {of: {name: round(getattr(found, of).value, 4) for name, found in figures.items()} for of in MEASURES}
+def _measures(report: EvaluationReport) -> dict[str, dict[str, float]]:
+    metrics = report.metrics()
+    return {of: {name: round(getattr(one, of).value, 4) for name, one in metrics.items()} for of in MEASURES}
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-        return {"cases": kept["cases"], **{measure: dict(kept[measure]) for measure in MEASURES}}
+        baseline = json.loads(file.read_text(encoding="utf-8"))
+        return {"cases": baseline["cases"], **{measure: dict(baseline[measure]) for measure in MEASURES}}
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise BadBaseline(f"{file} is no baseline: {error!r}. Make one: the same command with --renew.") from None
+        raise InvalidBaseline(
+            f"{file} is not a baseline: {error!r}. To write one, run the same command with --renew."
+        ) from None

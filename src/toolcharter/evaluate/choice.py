@@ -1,8 +1,8 @@
-"""From scores to choices: the best tool, or none where even the best score is too low.
+"""From scores to choices: the best tool, or none if even the best score is too low.
 
-How low is too low is learned from the cases themselves: the threshold with which most of them come out right, half way
-between two scores, and of several the lowest. So that no case decides its own fate, each is held to a threshold learned
-from all the others. A score of 0 is none in any case. Without a case that none serves, there is no other threshold.
+The threshold is learned from the cases themselves: it is the one with the most correct cases, half way between two
+scores, and the lowest of several. So that no case decides about itself, the threshold for each case is learned from all
+the others. A score of 0 always means none. If every case expects a tool, there is no other threshold.
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from toolcharter.evaluate.cases import Case
-from toolcharter.evaluate.outcome import Outcome, Result
+from toolcharter.evaluate.result import CaseResult, SelectorResult
 
-_KEPT = 100  # places of a ranking
+_MAX_RANKED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Best:
-    """A case and its best tool, before a threshold."""
+class _BestMatch:
+    """A case and its best tool, before the threshold."""
 
     case: Case
     ranked: tuple[str, ...]
@@ -28,34 +28,41 @@ class _Best:
 
     @property
     def gain(self) -> int:
-        """What it brings to choose none here: a case comes out right, is lost, or is wrong either way."""
+        """The number of correct cases that choosing none adds here: 1, -1, or 0 if the case is wrong either way."""
         return int(self.case.tool is None) - int(self.case.tool == self.ranked[0])
 
 
-def choose(selector: str, cases: Sequence[Case], names: Sequence[str], scores: Sequence[Sequence[float]]) -> Result:
-    """The result of a selector that scores."""
-    best = [_Best(case, rank(names, row), max(row, default=0.0)) for case, row in zip(cases, scores, strict=True)]
-    ordered = sorted((one for one in best if one.ranked), key=lambda one: one.score)
-    outcomes = [
-        Outcome(one.case, one.tool(_threshold([other for other in ordered if other is not one])), one.ranked, one.score)
-        for one in best
+def choose(
+    selector: str, cases: Sequence[Case], names: Sequence[str], scores: Sequence[Sequence[float]]
+) -> SelectorResult:
+    """The choices of a selector that gives each tool a score."""
+    best = [_BestMatch(case, rank(names, row), max(row, default=0.0)) for case, row in zip(cases, scores, strict=True)]
+    ordered = sorted((match for match in best if match.ranked), key=lambda match: match.score)
+    results = [
+        CaseResult(
+            match.case,
+            match.tool(_threshold([other for other in ordered if other is not match])),
+            match.ranked,
+            match.score,
+        )
+        for match in best
     ]
-    return Result(selector, outcomes, _threshold(ordered))
+    return SelectorResult(selector, results, _threshold(ordered))
 
 
 def rank(names: Sequence[str], scores: Sequence[float]) -> tuple[str, ...]:
-    """Tools by score, those without any left out; equal ones in the order of the list."""
+    """Tools by score, without those that have none; equal scores in the order of the list."""
     order = sorted(range(len(names)), key=lambda at: -scores[at])
-    return tuple(dict.fromkeys(names[at] for at in order if scores[at] > 0))[:_KEPT]
+    return tuple(dict.fromkeys(names[at] for at in order if scores[at] > 0))[:_MAX_RANKED]
 
 
-def _threshold(ordered: Sequence[_Best]) -> float:
-    """Raise it from 0 past one score after the other, and keep the place where most was gained."""
-    found, most, gained = 0.0, 0, 0
-    for one, following in pairwise(ordered):
-        gained += one.gain
-        if gained > most and following.score > one.score:
-            found, most = (one.score + following.score) / 2, gained
-    if ordered and gained + ordered[-1].gain > most:
-        found = ordered[-1].score + 1
-    return found
+def _threshold(ordered: Sequence[_BestMatch]) -> float:
+    """Raise the threshold from 0 past one score after the other, and take the place with the highest gain."""
+    threshold, highest, gain = 0.0, 0, 0
+    for match, following in pairwise(ordered):
+        gain += match.gain
+        if gain > highest and following.score > match.score:
+            threshold, highest = (match.score + following.score) / 2, gain
+    if ordered and gain + ordered[-1].gain > highest:
+        threshold = ordered[-1].score + 1
+    return threshold

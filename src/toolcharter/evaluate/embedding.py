@@ -1,4 +1,4 @@
-"""Embeddings: how near in meaning the words of a request and of a tool are. Everything is read from installed files."""
+"""Embeddings: how similar in meaning the words of a request and of a tool are. All data comes from installed files."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -10,10 +10,10 @@ from safetensors import numpy as stored
 from tokenizers import Tokenizer
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.evaluate.texts import tool_text
+from toolcharter.evaluate.tool_text import tool_text
 
-# The files of the `wordllama` package. Its code is left alone: importing it changes the logging of the whole process,
-# and its loader looks for the tokenizer in the wrong folder and then asks the network.
+# The files of the `wordllama` package. Its code is not imported: it changes the logging of the whole process, and its
+# loader looks for the tokenizer in the wrong folder and then on the network.
 _PACKAGE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -21,8 +21,8 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 Vector = np.ndarray[Any, np.dtype[np.float32]]
 
 
-class Selector:
-    """Scores are cosines. A text's vector is the mean of its tokens' vectors, and is kept for the next time."""
+class EmbeddingSelector:
+    """Scores are cosines. The vector of a text is the mean of the vectors of its tokens, and is cached."""
 
     name = "embedding"
 
@@ -36,17 +36,17 @@ class Selector:
         self._tokenizer: Any = Tokenizer.from_file(str(folder / _TOKENIZER))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self._known: dict[str, Vector] = {}
+        self._cache: dict[str, Vector] = {}
 
     def score(self, tools: Sequence[ListedTool], utterances: Sequence[str]) -> list[list[float]]:
-        """One line for each utterance, one score for each tool."""
+        """One row for each utterance, with one score for each tool."""
         if not tools or not utterances:
             return [[] for _ in utterances]
         return (self._vectors(utterances) @ self._vectors([tool_text(tool) for tool in tools]).T).tolist()
 
     def _vectors(self, texts: Sequence[str]) -> Vector:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
         for text, tokens in zip(missing, self._tokenizer.encode_batch(missing, add_special_tokens=False), strict=True):
             mean: Vector = self._table[tokens.ids].mean(axis=0) if tokens.ids else np.zeros_like(self._table[0])
-            self._known[text] = mean / max(float(np.linalg.norm(mean)), 1e-9)
-        return np.stack([self._known[text] for text in texts])
+            self._cache[text] = mean / max(float(np.linalg.norm(mean)), 1e-9)
+        return np.stack([self._cache[text] for text in texts])

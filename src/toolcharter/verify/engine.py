@@ -1,74 +1,84 @@
-"""Runs the rules over a server's tools."""
+"""Runs rules on the tools of a server."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 from mcp_core.app import App
 from mcp_core.declare.listed import ListedTool
-from toolcharter.verify.observed import Observed
-from toolcharter.verify.rule import Definition, Finding, Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from mcp_core.declare.spec import ToolSpec
+from toolcharter.verify.live.observations import Observations
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Definition, Finding, Problem, Rule
 
-Step = Callable[[str], object]
-"""Told the name of each rule before it runs, for a progress bar."""
+OnStep = Callable[[str], object]
+"""Called with the name of each rule or tool before its turn, for a progress bar."""
 
 
 class RuleFailed(Exception):
-    """A rule broke down on what a server lists, so nobody can say what it would have found."""
+    """A rule raised an exception, so its findings are not known."""
 
 
-def verify(server: Server, rules: Iterable[Rule], step: Step = lambda _: None) -> list[Finding]:
+def run_rules(server: Server, rules: Iterable[Rule], on_step: OnStep = lambda _: None) -> list[Finding]:
     """All findings, by tool in the order of the list, then by rule. Raises RuleFailed."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for rule in rules:
-        step(rule.name)
+        on_step(rule.name)
         try:
-            found += _held_to(rule, server)
+            findings += _run(rule, server)
         except Exception as error:
             raise RuleFailed(
-                f"The rule {rule.id} {rule.name} broke down: {error!r}. It is a fault of the rule."
+                f"The rule {rule.id} {rule.name} failed: {error!r}. This is a bug in the rule, not in the server."
             ) from error
-    return _in_order(found, server)
+    return _sort(findings, server)
 
 
-def verify_live(server: Server, observed: Observed, rules: Iterable[Rule]) -> list[Finding]:
-    """The same, of rules about how a server behaves."""
-    live = [(rule, rule.check_live) for rule in rules if rule.check_live is not None]
-    found = [_finding(rule, one, one.tool) for rule, check in live for one in check(server, observed)]
-    return _in_order(found, server)
+def run_live_rules(server: Server, observations: Observations, rules: Iterable[Rule]) -> list[Finding]:
+    """The findings of live rules, in the same order."""
+    checks = [(rule, rule.check_live) for rule in rules if rule.check_live is not None]
+    findings = [
+        _finding(rule, problem, problem.tool) for rule, check in checks for problem in check(server, observations)
+    ]
+    return _sort(findings, server)
 
 
-def _in_order(found: list[Finding], server: Server) -> list[Finding]:
+def _sort(findings: list[Finding], server: Server) -> list[Finding]:
     order = {tool.name: number for number, tool in enumerate(server.tools)}
-    return sorted(found, key=lambda finding: (order.get(finding.tool or "", -1), finding.rule, finding.path))
+    return sorted(findings, key=lambda finding: (order.get(finding.tool or "", -1), finding.rule, finding.path))
 
 
-def _held_to(rule: Rule, server: Server) -> Iterator[Finding]:
+def _run(rule: Rule, server: Server) -> Iterator[Finding]:
     if rule.check is not None:
         for tool in server.tools:
-            for one in rule.check(tool, server):
-                yield _finding(rule, one, tool.name)
+            for problem in rule.check(tool, server):
+                yield _finding(rule, problem, tool.name)
     if rule.check_server is not None:
-        for one in rule.check_server(server):
-            yield _finding(rule, one, one.tool)
+        for problem in rule.check_server(server):
+            yield _finding(rule, problem, problem.tool)
 
 
-def _finding(rule: Rule, found: Found, tool: str | None) -> Finding:
+def _finding(rule: Rule, problem: Problem, tool: str | None) -> Finding:
     return Finding(
-        rule.id, rule.name, rule.family, rule.severity, tool, found.path, found.message, rule.fix, tuple(found.clients)
+        rule.id,
+        rule.name,
+        rule.family,
+        rule.severity,
+        tool,
+        problem.path,
+        problem.message,
+        rule.fix,
+        tuple(problem.clients),
     )
 
 
-def server_of(tools: Sequence[ListedTool], name: str = "", app: App | None = None) -> Server:
-    """What rules look at, from what a server lists. With the app in hand, its declarations are looked at too."""
-    specs: dict[str, Any] = {}
+def server_from_tools(tools: Sequence[ListedTool], name: str = "", app: App | None = None) -> Server:
+    """The server that rules check, from its list of tools. With the App, its declarations are checked too."""
+    specs: dict[str, ToolSpec] = {}
     if app is not None:
         specs = {final: app.registry.resolve(final) for final in app.registry.final_names().values()}
-    read = [Tool(tool, specs.get(tool.name)) for tool in tools]
-    return Server(read, name or (app.name if app else ""), app.registry.naming if app else None)
+    wrapped = [Tool(tool, specs.get(tool.name)) for tool in tools]
+    return Server(wrapped, name or (app.name if app else ""), app.registry.naming if app else None)
 
 
-_PLAIN: Definition = {
+_FAULTLESS: Definition = {
     "name": "list_notes",
     "title": "List notes",
     "description": (
@@ -83,9 +93,11 @@ _PLAIN: Definition = {
     },
     "annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 }
-"""A tool that no rule has anything to say about; the examples of rules change what they are about."""
+"""A tool without findings. The examples of a rule replace the fields that the rule is about."""
 
 
 def example_server(definitions: Sequence[Definition]) -> Server:
-    """The server that the example of a rule stands for: what it does not give is as it should be."""
-    return server_of([ListedTool.from_wire({**_PLAIN, **given}) for given in definitions], "example")
+    """A server with the tools of an example. Fields that the example leaves out are without findings."""
+    return server_from_tools(
+        [ListedTool.from_wire({**_FAULTLESS, **definition}) for definition in definitions], "example"
+    )

@@ -1,22 +1,22 @@
-"""The six dimensions of the Tool Definition Quality Score, from facts of the definition alone.
+"""The six dimensions of the Tool Definition Quality Score, computed from the definition without a model.
 
-Each dimension is a list of checks, and each check says what it gives points for. A check gives all of them, none, or
-a share. No model is asked, so a point says that a thing is there, not that it is well said.
+Each dimension is a list of checks. A check gives all of its points, none, or a share. A point means that something is
+there, not that it is well written.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from toolcharter.verify.subject import Parameter, Tool
+from toolcharter.verify.model import Parameter, Tool
 
 Quality = Mapping[str, float]
 """Points by dimension."""
 
-LONGEST_DESCRIPTION = 1000
-LONGEST_SENTENCE = 40
-LONGEST_OPENING = 25
-FEWEST_WORDS = 4
+MAX_DESCRIPTION = 1000
+MAX_SENTENCE = 40
+MAX_OPENING = 25
+MIN_OPENING = 4
 
 _WHEN = re.compile(
     r"\buse (this|it|when|to|for|the)\b|\bwhen (the user|you|a user|an agent|needed)\b|\bwhenever\b"
@@ -42,7 +42,7 @@ _EFFECT = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(r"\be\.g\.|\bfor example\b|\bexamples?\b|\bsuch as\b|\blike\b|['\"`]", re.IGNORECASE)
-_SAY_NOTHING = frozenset({
+_EMPTY_WORDS = frozenset({
     *("a", "an", "the", "this", "that", "it", "my", "our", "your", "for", "to", "of", "in", "on"),
     *("tool", "function", "method", "api", "endpoint", "wrapper", "helper", "utility"),
 })  # fmt: skip
@@ -55,15 +55,15 @@ _WORDS = re.compile(r"[a-z0-9']+")
 
 
 class Check(NamedTuple):
-    """What gives points."""
+    """A reason for points."""
 
     points: float
     what: str
     share: Callable[[Tool], float]
-    """How much of them, from 0 to 1."""
+    """The share of the points, from 0 to 1."""
 
 
-# ---- facts of a tool -----------------------------------------------------------------------------
+# ---- the tool ------------------------------------------------------------------------------------
 
 
 def _has_a_description(tool: Tool) -> bool:
@@ -76,15 +76,15 @@ def _opening(tool: Tool) -> list[str]:
 
 
 def _starts_with_a_verb(tool: Tool) -> bool:
-    return tool.said_verb is not None
+    return tool.description_verb is not None
 
 
 def _has_a_full_opening(tool: Tool) -> bool:
-    return len(_opening(tool)) >= FEWEST_WORDS
+    return len(_opening(tool)) >= MIN_OPENING
 
 
 def _says_more_than_its_name(tool: Tool) -> bool:
-    return _has_a_full_opening(tool) and bool(set(_opening(tool)) - set(tool.name_words) - _SAY_NOTHING)
+    return _has_a_full_opening(tool) and bool(set(_opening(tool)) - set(tool.name_words) - _EMPTY_WORDS)
 
 
 def _says_when(tool: Tool) -> bool:
@@ -99,15 +99,15 @@ def _says_conditions(tool: Tool) -> bool:
     return bool(_CONDITION.search(tool.description))
 
 
-def _says_whether_it_changes(tool: Tool) -> bool:
+def _says_if_it_changes(tool: Tool) -> bool:
     return tool.hint("readOnlyHint") is not None
 
 
-def _says_whether_it_destroys(tool: Tool) -> bool:
+def _says_if_it_destroys(tool: Tool) -> bool:
     return tool.hint("readOnlyHint") is True or tool.hint("destructiveHint") is not None
 
 
-def _says_what_comes_of_it(tool: Tool) -> bool:
+def _says_the_effect(tool: Tool) -> bool:
     changes = tool.hint("readOnlyHint") is not True
     return _says_what_it_returns(tool) or (changes and bool(_EFFECT.search(tool.description)))
 
@@ -117,15 +117,15 @@ def _says_what_it_returns(tool: Tool) -> bool:
 
 
 def _is_short(tool: Tool) -> bool:
-    return 0 < len(tool.description) <= LONGEST_DESCRIPTION
+    return 0 < len(tool.description) <= MAX_DESCRIPTION
 
 
 def _has_short_sentences(tool: Tool) -> bool:
-    return bool(tool.sentences) and all(len(sentence.split()) <= LONGEST_SENTENCE for sentence in tool.sentences)
+    return bool(tool.sentences) and all(len(sentence.split()) <= MAX_SENTENCE for sentence in tool.sentences)
 
 
 def _opens_briefly(tool: Tool) -> bool:
-    return 0 < len(_opening(tool)) <= LONGEST_OPENING
+    return 0 < len(_opening(tool)) <= MAX_OPENING
 
 
 def _has_a_title(tool: Tool) -> bool:
@@ -140,7 +140,7 @@ def _has_all_hints(tool: Tool) -> bool:
     return all(tool.hint(name) is not None for name in _HINTS)
 
 
-# ---- facts of its arguments ----------------------------------------------------------------------
+# ---- its arguments -------------------------------------------------------------------------------
 
 
 def _described(tool: Tool) -> float:
@@ -161,49 +161,49 @@ def _is_narrowed(argument: Parameter) -> bool:
 
 
 def _share(tool: Tool, test: Callable[[Parameter], bool]) -> float:
-    """The share of arguments that pass; all of none."""
+    """The share of arguments that pass the test; 1 if there are no arguments."""
     return sum(map(test, tool.arguments)) / len(tool.arguments) if tool.arguments else 1.0
 
 
-# ---- what gives points ---------------------------------------------------------------------------
+# ---- the dimensions ------------------------------------------------------------------------------
 
 DIMENSIONS: Mapping[str, Sequence[Check]] = {
     "purpose": (
-        Check(5, "there is a description", _has_a_description),
-        Check(8, "its first sentence begins with what the tool does", _starts_with_a_verb),
-        Check(6, f"its first sentence has at least {FEWEST_WORDS} words", _has_a_full_opening),
-        Check(6, "its first sentence says something that the name does not", _says_more_than_its_name),
+        Check(5, "the tool has a description", _has_a_description),
+        Check(8, "the first sentence begins with a verb", _starts_with_a_verb),
+        Check(6, f"the first sentence has at least {MIN_OPENING} words", _has_a_full_opening),
+        Check(6, "the first sentence says more than the name", _says_more_than_its_name),
     ),
     "usage": (
-        Check(10, "it says when to use the tool", _says_when),
-        Check(5, "it says when not to, or what to use instead", _says_when_not),
-        Check(5, "it says what is needed, assumed or limited", _says_conditions),
+        Check(10, "the description says when to use the tool", _says_when),
+        Check(5, "the description says when not to use it, or what to use instead", _says_when_not),
+        Check(5, "the description names requirements or limits", _says_conditions),
     ),
     "behaviour": (
-        Check(8, "readOnlyHint says whether the tool changes anything", _says_whether_it_changes),
-        Check(4, "destructiveHint says whether it destroys, where it changes something", _says_whether_it_destroys),
-        Check(8, "the description says what comes of a call: an effect, or what is returned", _says_what_comes_of_it),
+        Check(8, "readOnlyHint is given", _says_if_it_changes),
+        Check(4, "destructiveHint is given, unless the tool is read-only", _says_if_it_destroys),
+        Check(8, "the description says what a call does or returns", _says_the_effect),
     ),
     "parameters": (
-        Check(9, "arguments are described (by share)", _described),
+        Check(9, "arguments have a description (by share)", _described),
         Check(3, "arguments have a type (by share)", _typed),
         Check(3, "arguments have bounds, choices, a default or an example (by share)", _narrowed),
     ),
     "conciseness": (
-        Check(4, f"the description has at most {LONGEST_DESCRIPTION:,} characters", _is_short),
-        Check(3, f"no sentence has more than {LONGEST_SENTENCE} words", _has_short_sentences),
-        Check(3, f"the first sentence has at most {LONGEST_OPENING} words", _opens_briefly),
+        Check(4, f"the description has at most {MAX_DESCRIPTION:,} characters", _is_short),
+        Check(3, f"no sentence has more than {MAX_SENTENCE} words", _has_short_sentences),
+        Check(3, f"the first sentence has at most {MAX_OPENING} words", _opens_briefly),
     ),
     "completeness": (
         Check(4, "the description or an output schema says what is returned", _says_what_it_returns),
-        Check(2, "there is a title for people", _has_a_title),
-        Check(2, "arguments that are not known are refused: additionalProperties is false", _is_closed),
-        Check(2, "all four hints of the protocol are given", _has_all_hints),
+        Check(2, "the tool has a title for people", _has_a_title),
+        Check(2, "unknown arguments are rejected: additionalProperties is false", _is_closed),
+        Check(2, "all four hints are given", _has_all_hints),
     ),
 }
 
-MOST: Quality = {name: sum(check.points for check in checks) for name, checks in DIMENSIONS.items()}
-"""The most points of each dimension; 100 together."""
+MAX_POINTS: Quality = {name: sum(check.points for check in checks) for name, checks in DIMENSIONS.items()}
+"""The maximum of each dimension; 100 together."""
 
 
 def quality_of(tool: Tool) -> Quality:

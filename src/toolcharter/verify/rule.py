@@ -1,67 +1,69 @@
-"""A rule: what it looks for, why it matters, how to mend it, and an example of both."""
+"""A rule: what it finds, why that matters, how to fix it, and an example of both."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from toolcharter.verify.observed import Observed
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.live.observations import Observations
+from toolcharter.verify.model import Server, Tool
 
 Family = Literal[
     "schema", "portability", "naming", "description", "parameters", "annotations", "cost", "security", "charter", "live"
 ]
 Severity = Literal["error", "warning", "note"]
-"""Breaks a client or deceives an agent; makes agents go wrong; could be better."""
+"""An error breaks a client or deceives an agent, a warning makes agents fail, a note could be better."""
 
 Definition = Mapping[str, Any]
-"""A tool as a server lists it, or a part of one; rules fill in the rest."""
+"""A tool as a server lists it, or a part of one. The rest comes from a tool without findings."""
 
 
-class Found(NamedTuple):
-    """One place that a rule does not like."""
+class Problem(NamedTuple):
+    """One problem that a rule found."""
 
     message: str
-    """What is wrong here, quoting it."""
+    """What is wrong, with the value in quotes."""
     path: str = ""
-    """Where in the tool's definition, such as `inputSchema.properties.query.description`."""
+    """The place in the definition of the tool, such as `inputSchema.properties.query.description`."""
     tool: str | None = None
-    """Which tool; filled in for rules that look at one."""
+    """The tool; filled in for rules that check one tool."""
     clients: Sequence[str] = ()
-    """Which clients break, where it is a matter of clients."""
+    """The clients that fail, if only some do."""
 
 
-CheckTool = Callable[[Tool, Server], Iterable[Found]]
-CheckServer = Callable[[Server], Iterable[Found]]
-CheckLive = Callable[[Server, Observed], Iterable[Found]]
+CheckTool = Callable[[Tool, Server], Iterable[Problem]]
+CheckServer = Callable[[Server], Iterable[Problem]]
+CheckLive = Callable[[Server, Observations], Iterable[Problem]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule of the charter. Exactly one of `check`, `check_server` and `check_live` is given."""
+    """One rule. It has exactly one of `check`, `check_server` and `check_live`."""
 
     id: str
     """Three letters for the family and three digits, such as DSC001."""
     name: str
-    """In words, such as missing-description."""
+    """The name in words, such as missing-description. The module has the same name."""
     family: Family
     severity: Severity
     what: str
     why: str
     fix: str
     bad: Sequence[Definition] = ()
-    """A server's tools, of which this rule finds something to say. How a server behaves has no such example."""
+    """The tools of a server in which this rule finds a problem. A live rule has no such example."""
     good: Sequence[Definition] = ()
-    """The same, mended: this rule has nothing to say."""
+    """The same tools, fixed: this rule finds nothing."""
     check: CheckTool | None = None
+    """Checks one tool at a time."""
     check_server: CheckServer | None = None
+    """Checks all tools of a server together."""
     check_live: CheckLive | None = None
-    """Looks at what calling a server's tools has shown; only where its user asks for that."""
+    """Checks what calls of the tools have shown. Runs only with --live."""
     optional: bool = False
-    """Whether it runs only when it is selected by name: a matter of taste, or of one client."""
+    """Whether the rule runs only if it is selected by name: a matter of taste, or of one client."""
 
 
 class Finding(NamedTuple):
-    """What a rule found, ready to be shown."""
+    """A problem together with its rule, as reports show it."""
 
     rule: str
     name: str

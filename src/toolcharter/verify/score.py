@@ -1,33 +1,33 @@
-"""Figures from 0 to 100 for each tool and for the server, from what the rules found.
+"""Scores from 0 to 100 for each tool and for the server, from the findings.
 
-| what was found on a tool | what it leaves of the score |
+| finding on a tool | what remains of the score |
 |---|---|
 | an error | 60 % |
 | a warning | 90 % |
 | a note | 98 % |
 
 The second finding of one rule on the same tool counts half, the third a third, and so on.
-The server has the mean of its tools, times what findings about the server as a whole leave.
-A server with an error is held to 89, one with a security error to 49, however many other tools it has.
+The score of the server is the mean of its tools, reduced by findings about the server as a whole.
+A server with an error has at most 89, one with a security error at most 49, however many other tools it has.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.quality import Quality, quality_of
 from toolcharter.verify.rule import Finding, Severity
-from toolcharter.verify.subject import Server, Tool
 
-LEAVES: Mapping[Severity, float] = {"error": 0.60, "warning": 0.90, "note": 0.98}
-BEST_WITH_AN_ERROR = 89
-BEST_WITH_A_SECURITY_ERROR = 49
+REMAINING_SHARES: Mapping[Severity, float] = {"error": 0.60, "warning": 0.90, "note": 0.98}
+MAX_WITH_ERROR = 89
+MAX_WITH_SECURITY_ERROR = 49
 GRADES = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 
 
 @dataclass(frozen=True)
 class ToolScore:
-    """One tool in figures."""
+    """The scores of one tool."""
 
     tool: Tool
     score: int
@@ -36,7 +36,7 @@ class ToolScore:
 
 @dataclass(frozen=True)
 class Scores:
-    """A server in figures."""
+    """The scores of a server."""
 
     score: int
     tools: Sequence[ToolScore]
@@ -47,7 +47,7 @@ class Scores:
 
     @property
     def tokens(self) -> int:
-        """What all tools together cost an agent in every request, about."""
+        """About how many tokens all tools together cost in every request."""
         return sum(one.tool.tokens for one in self.tools)
 
     @property
@@ -61,28 +61,30 @@ def grade_of(score: float) -> str:
     return next(letter for least, letter in GRADES if score >= least)
 
 
-def scores_of(server: Server, findings: Iterable[Finding]) -> Scores:
-    """The figures of a server with these findings."""
+def score_server(server: Server, findings: Iterable[Finding]) -> Scores:
+    """Score a server with these findings."""
     by_tool: defaultdict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_tool[finding.tool if finding.tool in server.by_name else None].append(finding)
-    tools = [ToolScore(tool, round(100 * left_by(by_tool[tool.name])), quality_of(tool)) for tool in server.tools]
+    tools = [
+        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool)) for tool in server.tools
+    ]
     mean = sum(one.score for one in tools) / len(tools) if tools else 100
-    return Scores(min(round(mean * left_by(by_tool[None])), _best(by_tool.values())), tools)
+    return Scores(min(round(mean * remaining_share(by_tool[None])), _maximum(by_tool.values())), tools)
 
 
-def left_by(findings: Iterable[Finding]) -> float:
-    """The share of the score that these findings on one tool leave."""
-    left = 1.0
-    seen: Counter[str] = Counter()
+def remaining_share(findings: Iterable[Finding]) -> float:
+    """The share of the score that remains after these findings on one tool."""
+    share = 1.0
+    counts: Counter[str] = Counter()
     for finding in findings:
-        seen[finding.rule] += 1
-        left *= LEAVES[finding.severity] ** (1 / seen[finding.rule])
-    return left
+        counts[finding.rule] += 1
+        share *= REMAINING_SHARES[finding.severity] ** (1 / counts[finding.rule])
+    return share
 
 
-def _best(groups: Iterable[Iterable[Finding]]) -> int:
+def _maximum(groups: Iterable[Iterable[Finding]]) -> int:
     errors = [finding.family for group in groups for finding in group if finding.severity == "error"]
     if "security" in errors:
-        return BEST_WITH_A_SECURITY_ERROR
-    return BEST_WITH_AN_ERROR if errors else 100
+        return MAX_WITH_SECURITY_ERROR
+    return MAX_WITH_ERROR if errors else 100

@@ -1,4 +1,4 @@
-"""Which rules run, and which of their findings count: selected and ignored by family, id, part of an id, or name."""
+"""Which rules run, and which findings count: selected and ignored by family, id, beginning of an id, or name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,51 +12,51 @@ FAMILIES: tuple[str, ...] = get_args(Family)
 
 
 class UnknownRule(ValueError):
-    """No rule is called that; the message has the nearest that are."""
+    """No rule has this name. The message has the nearest ones."""
 
 
 @dataclass(frozen=True)
-class Selector:
+class RuleSelector:
     """`description`, `DSC`, `DSC001`, `missing-description`, or one of them for some tools: `DSC001:get_*`."""
 
     text: str
     rules: frozenset[str]
-    """The ids it means."""
+    """The ids of the selected rules."""
     by_name: bool
-    """Whether it names one rule: that brings in a rule that is optional."""
+    """Whether it is the id or the name of one rule. This selects optional rules too."""
     tool: str | None = None
 
-    def takes(self, finding: Finding) -> bool:
-        """Whether the finding is one of those meant."""
-        here = self.tool is None or fnmatchcase(finding.tool or "", self.tool)
-        return here and finding.rule in self.rules
+    def matches(self, finding: Finding) -> bool:
+        """Whether the finding is selected."""
+        tool_matches = self.tool is None or fnmatchcase(finding.tool or "", self.tool)
+        return tool_matches and finding.rule in self.rules
 
 
-class Ignored(NamedTuple):
-    """A finding that was there, and why it does not count."""
+class IgnoredFinding(NamedTuple):
+    """A finding that does not count, and the reason."""
 
     finding: Finding
     reason: str
 
 
-class Sorted(NamedTuple):
-    """Findings, sorted into those that count and those that do not."""
+class SortedFindings(NamedTuple):
+    """Findings, divided into those that count and those that are ignored."""
 
     findings: list[Finding]
-    ignored: list[Ignored]
-    unused: list[str]
-    """What was to be ignored but never came."""
+    ignored: list[IgnoredFinding]
+    unused_ignores: list[str]
+    """Ignore entries that match no finding."""
 
 
 @dataclass(frozen=True)
-class Selection:
-    """What was selected, all where nothing was, and what is ignored, with the reason for each."""
+class RuleSelection:
+    """The selected rules, or all if none is selected, and the ignored ones with their reasons."""
 
-    select: Sequence[Selector] = ()
-    ignore: Sequence[tuple[Selector, str]] = ()
+    select: Sequence[RuleSelector] = ()
+    ignore: Sequence[tuple[RuleSelector, str]] = ()
 
     def rules(self, known: Iterable[Rule]) -> list[Rule]:
-        """The rules to run. Those that are ignored run too, so that what is ignored can be counted."""
+        """The rules to run. Ignored rules run too, so that ignored findings can be counted."""
         return [rule for rule in known if self._selects(rule)]
 
     def _selects(self, rule: Rule) -> bool:
@@ -64,43 +64,43 @@ class Selection:
             return not rule.optional
         return any(rule.id in one.rules and (one.by_name or not rule.optional) for one in self.select)
 
-    def sort(self, found: Iterable[Finding]) -> Sorted:
-        """Put findings where they belong."""
+    def sort(self, found: Iterable[Finding]) -> SortedFindings:
+        """Divide findings into those that count and those that are ignored."""
         findings: list[Finding] = []
-        ignored: list[Ignored] = []
+        ignored: list[IgnoredFinding] = []
         used: set[str] = set()
         for finding in found:
-            if self.select and not any(one.takes(finding) for one in self.select):
+            if self.select and not any(one.matches(finding) for one in self.select):
                 continue
-            by = next(((one, reason) for one, reason in self.ignore if one.takes(finding)), None)
+            by = next(((one, reason) for one, reason in self.ignore if one.matches(finding)), None)
             if by is None:
                 findings.append(finding)
             else:
                 used.add(by[0].text)
-                ignored.append(Ignored(finding, by[1]))
-        return Sorted(findings, ignored, [one.text for one, _ in self.ignore if one.text not in used])
+                ignored.append(IgnoredFinding(finding, by[1]))
+        return SortedFindings(findings, ignored, [one.text for one, _ in self.ignore if one.text not in used])
 
 
-def read_selection(select: Iterable[str], ignore: Mapping[str, str], known: Sequence[Rule]) -> Selection:
-    """Read what was written down. Raises UnknownRule."""
-    return Selection(
-        tuple(read_selector(text, known) for text in select),
-        tuple((read_selector(text, known), reason) for text, reason in ignore.items()),
+def parse_selection(select: Iterable[str], ignore: Mapping[str, str], known: Sequence[Rule]) -> RuleSelection:
+    """Parse what the command line or the configuration says. Raises UnknownRule."""
+    return RuleSelection(
+        tuple(parse_selector(text, known) for text in select),
+        tuple((parse_selector(text, known), reason) for text, reason in ignore.items()),
     )
 
 
-def read_selector(text: str, known: Sequence[Rule]) -> Selector:
-    """Read one selector. Raises UnknownRule."""
+def parse_selector(text: str, known: Sequence[Rule]) -> RuleSelector:
+    """Parse one selector. Raises UnknownRule."""
     word, colon, tool = text.partition(":")
     by_name = frozenset(rule.id for rule in known if word in (rule.id, rule.name))
     by_group = frozenset(rule.id for rule in known if rule.family == word or (word and rule.id.startswith(word)))
     if not by_name and not by_group and word not in FAMILIES:
-        raise UnknownRule(f"No rule {word!r}. {_nearest(word, known)}`toolcharter verify --list` lists all rules.")
-    return Selector(text, by_name or by_group, bool(by_name), tool if colon else None)
+        raise UnknownRule(f"Unknown rule {word!r}. {_nearest(word, known)}`toolcharter verify --list` lists all rules.")
+    return RuleSelector(text, by_name or by_group, bool(by_name), tool if colon else None)
 
 
 def _nearest(word: str, known: Sequence[Rule]) -> str:
     names = {rule.name: rule.name for rule in known} | {rule.id.lower(): rule.id for rule in known}
     names |= {family: family for family in FAMILIES}
     near = [names[match] for match in get_close_matches(word.lower(), names, n=3, cutoff=0.6)]
-    return f"The nearest: {', '.join(near)}. " if near else ""
+    return f"Did you mean {' or '.join(near)}? " if near else ""

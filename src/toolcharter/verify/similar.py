@@ -1,8 +1,8 @@
-"""Tools whose descriptions are nearly the same, found without comparing all pairs.
+"""Finds tools with nearly the same description, without comparing all pairs.
 
-The words of a text are put in order from rare to common. Two texts that share most of their words must share one of
-the first few in that order, so only those are looked up in an index (a prefix filter). The answer is exact, but for the
-two limits below, which matter in servers with hundreds of tools that all say the same.
+The words of a text are sorted from rare to common. Two texts that share most of their words must share one of the first
+few, so only those are looked up in an index (a prefix filter). The result is exact, except for the two limits below,
+which matter for servers with hundreds of tools that all say the same.
 """
 
 import math
@@ -12,34 +12,34 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
 
 _WORD = re.compile(r"[\u2e80-\U0001ffff]|[^\W\u2e80-\U0001ffff]+")
-"""A word, or one sign of a script that has no spaces."""
-LEAST_SIMILARITY = 0.8
-LEAST_WORDS = 4
-"""Shorter texts are alike by chance; whether they are too short is asked by another rule."""
-LATEST = 64
-"""Of the tools that share a rare word with a tool, only so many of the latest are compared with it."""
-CLOSEST = 5
-"""A tool is paired with so many earlier ones at most."""
+"""A word, or one character of a script without spaces."""
+MIN_SIMILARITY = 0.8
+MIN_WORDS = 4
+"""Shorter texts are similar by chance. Other rules find descriptions that are too short."""
+MAX_CANDIDATES = 64
+"""A tool is compared with this many of the latest tools that share a rare word."""
+MAX_PAIRS = 5
+"""A tool is paired with at most this many earlier tools."""
 
 
 class Pair(NamedTuple):
-    """Two tools that say nearly the same; 1 is the same."""
+    """Two tools with similar descriptions; a similarity of 1 means equal."""
 
     a: str
     b: str
     similarity: float
 
 
-def near_duplicates(server: Server, least: float = LEAST_SIMILARITY) -> list[Pair]:
-    """The pairs of tools whose descriptions are at least so similar, each pair once, the closest first."""
+def near_duplicates(server: Server, least: float = MIN_SIMILARITY) -> list[Pair]:
+    """The pairs of tools with at least this similarity, each pair once, the most similar first."""
     same: dict[tuple[str, ...], Tool] = {}  # the first tool with these words
     pairs: list[Pair] = []
     for tool in server.tools:
         words = tuple(_WORD.findall(tool.prose.lower()))
-        if len(words) < LEAST_WORDS:
+        if len(words) < MIN_WORDS:
             continue
         first = same.setdefault(words, tool)
         if first is not tool:
@@ -54,9 +54,9 @@ def _near(tools: Sequence[Tool], features: Sequence[frozenset[str]], least: floa
     for number, own in enumerate(features):
         rare_first = sorted(own, key=lambda feature: (common[feature], feature))
         prefix = rare_first[: len(own) - math.ceil(least * len(own)) + 1]
-        # A word that nobody else has leads nowhere.
+        # A word that no other text has cannot be shared.
         prefix = [feature for feature in prefix if common[feature] > 1]
-        candidates = {other for feature in prefix for other in index[feature][-LATEST:]}
+        candidates = {other for feature in prefix for other in index[feature][-MAX_CANDIDATES:]}
         yield from _closest(tools, features, number, candidates, least)
         for feature in prefix:
             index[feature].append(number)
@@ -75,10 +75,10 @@ def _closest(
         similarity = shared / (len(own) + len(theirs) - shared)
         if similarity >= least:
             found.append((-similarity, other))
-    for similarity, other in sorted(found)[:CLOSEST]:
+    for similarity, other in sorted(found)[:MAX_PAIRS]:
         yield Pair(tools[other].name, tools[number].name, round(-similarity, 3))
 
 
 def _features(words: Sequence[str]) -> frozenset[str]:
-    """The words, and the pairs of neighbours: the order counts too."""
+    """The words, and the pairs of neighbouring words, so that the order counts."""
     return frozenset(words) | frozenset(f"{a} {b}" for a, b in pairwise(words))

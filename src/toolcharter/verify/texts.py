@@ -1,4 +1,4 @@
-"""Every text of a tool that an agent reads: names, prose, and the values in schemas."""
+"""Every text of a tool that an agent reads: names, prose, and values in schemas."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -10,20 +10,20 @@ Kind = Literal["name", "prose", "value"]
 
 _PROSE = frozenset({"description", "title", "$comment", "markdownDescription"})
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-"""Under these words the keys are names that somebody chose."""
+"""Under these keywords the keys are names that an author chose."""
 _MARKS = {ord("\u2019"): "'", ord("\u2018"): "'", ord("\u201c"): '"', ord("\u201d"): '"'}
-MOST = 20_000
-"""Where the walk ends: no honest tool has that many texts."""
+MAX_TEXTS = 20_000
+"""Where the walk stops. No real tool has as many texts."""
 
 
 class Text(NamedTuple):
-    """A text and where it stands."""
+    """A text and its path."""
 
     path: str
     kind: Kind
     text: str
-    plain: str
-    """In lower case, without what cannot be seen, with single blanks; a name with blanks between its words."""
+    normalized: str
+    """In lower case, without invisible characters, with single spaces; also between the words of a name."""
 
 
 class Texts:
@@ -34,17 +34,17 @@ class Texts:
 
     @cached_property
     def all(self) -> tuple[Text, ...]:
-        """All of them, in order."""
-        return tuple(Text(path, kind, text, plain(text, kind)) for path, kind, text in _walk(self._listed))
+        """All texts, in order."""
+        return tuple(Text(path, kind, text, normalize(text, kind)) for path, kind, text in _walk(self._listed))
 
     @cached_property
     def joined(self) -> str:
-        """All of them in their plain form: for looking whether a word is there at all."""
-        return "\n".join(text.plain for text in self.all)
+        """All normalized texts in one, to see quickly whether a word occurs at all."""
+        return "\n".join(text.normalized for text in self.all)
 
 
-def plain(text: str, kind: Kind = "prose") -> str:
-    """A text as it is compared: an attacker's blanks and invisible characters make no difference."""
+def normalize(text: str, kind: Kind = "prose") -> str:
+    """A text in the form in which patterns are searched: added spaces and invisible characters hide nothing."""
     if not text.isascii():
         text = "".join(c for c in text.translate(_MARKS) if c.isprintable() or c.isspace())
     if kind == "name":
@@ -67,24 +67,24 @@ def _walk(listed: ListedTool) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _inside(path: str, part: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
-    # A list of what is left to read, not recursion: a schema may be nested deeper than Python calls.
-    left: list[tuple[str, str, Any]] = [(path, "", part)]
-    for _ in range(MOST):
-        if not left:
+    # A stack, not recursion: a schema may be nested deeper than Python calls.
+    stack: list[tuple[str, str, Any]] = [(path, "", part)]
+    for _ in range(MAX_TEXTS):
+        if not stack:
             return
-        here, word, value = left.pop()
+        here, keyword, value = stack.pop()
         if isinstance(value, str):
-            yield here, "prose" if word in _PROSE else "value", value
+            yield here, "prose" if keyword in _PROSE else "value", value
         elif isinstance(value, dict):
             fields = cast(dict[str, Any], value)
-            if word in _MAPS:
+            if keyword in _MAPS:
                 for name in fields:
                     yield f"{here}.{name}", "name", name
-            left += [(f"{here}.{name}", _word(word, name), fields[name]) for name in reversed(fields)]
+            stack += [(f"{here}.{name}", _keyword(keyword, name), fields[name]) for name in reversed(fields)]
         elif isinstance(value, list):
-            left += [(f"{here}.{n}", word, one) for n, one in reversed(list(enumerate(cast(list[Any], value))))]
+            stack += [(f"{here}.{n}", keyword, one) for n, one in reversed(list(enumerate(cast(list[Any], value))))]
 
 
-def _word(above: str, name: str) -> str:
-    """The schema word that a value stands under. A property may be called `description` or `properties`."""
-    return "" if above in _MAPS else name
+def _keyword(parent: str, name: str) -> str:
+    """The keyword of a value. A property may itself have the name `description` or `properties`."""
+    return "" if parent in _MAPS else name

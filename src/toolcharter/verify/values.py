@@ -1,4 +1,4 @@
-"""JSON values inside schemas: what they are, and whether a schema takes them."""
+"""JSON values inside schemas: their types, and whether a schema accepts them."""
 
 import json
 import math
@@ -6,35 +6,35 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
-_LONGEST_SHOWN = 60
+_MAX_QUOTE = 60
 
 
-def list_at(schema: Mapping[str, Any], word: str) -> list[Any]:
-    """The list under a keyword; empty where there is none."""
-    value = schema.get(word)
+def list_at(schema: Mapping[str, Any], keyword: str) -> list[Any]:
+    """The list under a keyword; empty if there is none."""
+    value = schema.get(keyword)
     return cast(list[Any], value) if isinstance(value, list) else []
 
 
-def map_at(schema: Mapping[str, Any], word: str) -> dict[str, Any]:
-    """The object under a keyword; empty where there is none."""
-    value = schema.get(word)
+def object_at(schema: Mapping[str, Any], keyword: str) -> dict[str, Any]:
+    """The object under a keyword; empty if there is none."""
+    value = schema.get(keyword)
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-def text_at(schema: Mapping[str, Any], word: str) -> str:
-    """The text under a keyword; empty where there is none."""
-    value = schema.get(word)
+def string_at(schema: Mapping[str, Any], keyword: str) -> str:
+    """The text under a keyword; empty if there is none."""
+    value = schema.get(keyword)
     return value if isinstance(value, str) else ""
 
 
-def number_at(schema: Mapping[str, Any], word: str) -> float | None:
-    """The number under a keyword."""
-    value = schema.get(word)
-    return value if is_of(value, "number") else None
+def number_at(schema: Mapping[str, Any], keyword: str) -> float | None:
+    """The number under a keyword; None if there is none."""
+    value = schema.get(keyword)
+    return value if has_type(value, "number") else None
 
 
-def is_of(value: Any, kind: str) -> bool:
-    """Whether a value has a JSON type; of a type that does not exist, all values are."""
+def has_type(value: Any, kind: str) -> bool:
+    """Whether a value has a JSON type. An unknown type matches every value."""
     if kind in {"integer", "number"}:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
@@ -43,25 +43,25 @@ def is_of(value: Any, kind: str) -> bool:
     return isinstance(value, known.get(kind, object))
 
 
-def shown(value: Any) -> str:
-    """A value as JSON, cut where it is long."""
+def short_json(value: Any) -> str:
+    """A value as JSON, shortened."""
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return text if len(text) <= _MAX_QUOTE else f"{text[:_MAX_QUOTE]}..."
 
 
-def same(value: Any) -> str:
-    """A text that two values share when JSON Schema calls them equal."""
+def equality_key(value: Any) -> str:
+    """A key that is the same for values that JSON Schema calls equal."""
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def refusal(value: Any, schema: Mapping[str, Any], types: tuple[str, ...]) -> str | None:
-    """Why a schema does not take a value, looking at its type, its enum and its bounds; None where it does."""
-    if types and not any(is_of(value, kind) for kind in types):
+def rejection_reason(value: Any, schema: Mapping[str, Any], types: tuple[str, ...]) -> str | None:
+    """Why a schema rejects a value because of its type, enum or bounds; None if it accepts the value."""
+    if types and not any(has_type(value, kind) for kind in types):
         return f"it is not of type {' or '.join(types)}"
     options = list_at(schema, "enum")
-    if options and same(value) not in {same(option) for option in options}:
+    if options and equality_key(value) not in {equality_key(option) for option in options}:
         return "it is not in the enum"
-    if is_of(value, "number"):
+    if has_type(value, "number"):
         return _out_of_bounds(value, schema)
     if isinstance(value, str):
         return _wrong_length(len(value), schema, "minLength", "maxLength")

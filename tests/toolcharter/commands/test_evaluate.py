@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcharter import cli
-from toolcharter.commands import asking
+from tests.toolcharter.command_line import run
+from toolcharter.commands import chat_selector
 
 ROOT = Path(__file__).parents[3]
 
@@ -32,14 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tools.json").write_text(json.dumps(TOOLS))
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys, *words):
-    """The exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def gate() -> list[str]:
@@ -73,10 +65,8 @@ def test_descriptions_that_say_less_fail_the_gate(capsys, monkeypatch, tmp_path)
     code, _, err = run(capsys, *words)
     assert code == 1
     worse, lines = err, re.MULTILINE
-    assert re.search(
-        r"^bm25 selects the right tool in .* points worse than .* Look at the confused pairs", worse, lines
-    )
-    assert re.search(r"^embedding selects .* of the cases that a tool serves, .* --renew\.$", worse, lines)
+    assert re.search(r"^bm25 selects the right tool in .* points less than .* See the confused tools", worse, lines)
+    assert re.search(r"^embedding selects .* of the cases that expect a tool, .* --renew\.$", worse, lines)
 
 
 def test_the_whole_report_as_json(capsys, folder):
@@ -115,17 +105,17 @@ def test_before_and_after_are_compared_case_by_case(capsys, folder, against):
     _, out, _ = run(capsys, *words, "--format", "json")
     change = json.loads(out)["changes"]["bm25"]
     assert (change["before"]["right"], change["after"]["right"], change["p"]) == (2, 3, 1.0)
-    assert (change["mended"], change["broken"]) == (["remove it"], [])
+    assert (change["fixed"], change["broken"]) == (["remove it"], [])
     for form in ("html", "markdown"):
         shown = run(capsys, *words, "--format", form)[1]
-        assert "50.0 % before, 75.0 % after (+25.0 points); 1 cases mended, 0 broken, of 4" in shown
+        assert "50.0 % before, 75.0 % after (+25.0 points); 1 fixed and 0 broken of 4 cases" in shown
 
 
-def test_the_exit_code_tells_whether_it_is_good_enough(capsys, folder):
+def test_the_exit_code_depends_on_the_accuracy(capsys, folder):
     words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--at-least")
     assert run(capsys, *words, "75")[0] == 0
     code, _, err = run(capsys, *words, "80")
-    assert (code, err) == (1, "bm25 selects the right tool in 75.0% of cases, less than 80 %.\n")
+    assert (code, err) == (1, "bm25 selects the right tool in 75.0% of the cases, less than 80 %.\n")
 
 
 def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys, folder):
@@ -140,12 +130,12 @@ def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys
     assert run(capsys, *words)[0] == 1
     assert run(capsys, *words, "--tolerance", "3.5")[0] == 0
     code, _, err = run(capsys, *words, "--selector", "bm25,embedding")
-    assert (code, "embedding is in one only" in err) == (2, True)
+    assert (code, "have different selectors: embedding." in err) == (2, True)
     (folder / "cases.jsonl").write_text(CASES + '{"utterance": "more", "tool": null}\n')
     code, _, err = run(capsys, *words)
     assert (code, err) == (
         2,
-        "kept.json was made with other cases. Renew it deliberately: the same command with --renew.\n",
+        "kept.json was made with other cases. To replace it, run the same command with --renew.\n",
     )
 
 
@@ -153,8 +143,8 @@ def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys
     ("words", "message"),
     [
         (("--cases", "no.jsonl"), "no.jsonl cannot be read"),
-        (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is no list of bm25, embedding, chat"),
-        (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is no list of whole numbers from 1 on"),
+        (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is not a list of bm25, embedding, chat"),
+        (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is not a list of positive integers"),
         (("--cases", "cases.jsonl", "--selector", "chat"), "chat needs --chat-url and --chat-model"),
         (
             ("--cases", "cases.jsonl", "--selector", "chat", "--chat-url", "localhost:1", "--chat-model", "m"),
@@ -174,14 +164,14 @@ def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys
                 ),
                 *("--yes", "--answers", "no/where.jsonl"),
             ),
-            "Answers cannot be kept: ",
+            "The answers cannot be saved: ",
         ),
-        (("--cases", "cases.jsonl", "--renew"), "--renew writes a baseline; say where"),
+        (("--cases", "cases.jsonl", "--renew"), "--renew writes a baseline. Name the file"),
         (("--cases", "cases.jsonl", "--against", "no.json"), "no.json cannot be read"),
         (("--cases", "cases.jsonl", "--output", "no/where.html"), "no/where.html cannot be written"),
     ],
 )
-def test_what_cannot_run_is_said_and_ends_with_2(capsys, folder, words, message):
+def test_an_evaluation_that_cannot_run_exits_with_2(capsys, folder, words, message):
     code, _, err = run(capsys, "evaluate", "tools.json", *words)
     assert code == 2
     assert message in err
@@ -189,7 +179,7 @@ def test_what_cannot_run_is_said_and_ends_with_2(capsys, folder, words, message)
 
 @pytest.fixture
 def endpoint():
-    """A chat model that always calls `add` for Milk. `asked` has what it was told."""
+    """A chat model that always calls `add` for Milk. `asked` has the requests."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
@@ -214,7 +204,7 @@ def endpoint():
     thread.join()
 
 
-def test_a_chat_model_is_asked_after_its_cost_is_told(capsys, folder, endpoint, monkeypatch):
+def test_the_cost_of_a_chat_model_is_shown_before_it_is_asked(capsys, folder, endpoint, monkeypatch):
     url, asked = endpoint
     monkeypatch.setenv("TOOLCHARTER_CHAT_URL", url)
     words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "chat", "--chat-model", "a/b:1")
@@ -222,7 +212,7 @@ def test_a_chat_model_is_asked_after_its_cost_is_told(capsys, folder, endpoint, 
     code, _, err = run(capsys, *words)
     assert (code, asked) == (2, [])
     assert re.match(r"4 requests to a/b:1 at \S+: about \d+ tokens in and 240 out, about 0\.\d\d at the given", err)
-    assert "give --yes to start without being asked" in err
+    assert "Use --yes to start without asking" in err
     code, out, _ = run(capsys, *words, "--yes")
     found = json.loads(out)["selectors"]["chat:a/b:1"]
     assert (code, len(asked), found["accuracy"]["right"]) == (0, 4, 1)
@@ -240,7 +230,7 @@ def test_a_person_at_the_terminal_is_asked_before_it_starts(capsys, folder, endp
         questions.append(question)
         return False
 
-    monkeypatch.setattr(asking, "ask_terminal", no)
+    monkeypatch.setattr(chat_selector, "ask_on_terminal", no)
     monkeypatch.setattr(sys, "stdin", type("Terminal", (), {"isatty": lambda self: True})())
     words = ("--selector", "chat", "--chat-url", url, "--chat-model", "m")
     code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
@@ -253,14 +243,14 @@ def test_cases_without_an_answer_end_with_2(capsys, folder):
     code, out, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
     assert code == 2
     assert out.count("cannot be reached") == 4
-    assert err.endswith("Some cases got no answer; run the same command again to ask only about those.\n")
+    assert err.endswith("Some cases got no answer. Run the same command again to ask about those only.\n")
 
 
 def test_a_missing_extra_is_named(capsys, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
     code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "embedding")
     assert code == 2
-    assert "embedding needs the extra: pip install 'toolcharter[evaluate]'" in err
+    assert "The selector embedding needs an extra: pip install 'toolcharter[evaluate]'" in err
 
 
 def test_nothing_of_it_is_loaded_where_a_server_starts():

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from toolcharter import cli, targets
+from tests.toolcharter.command_line import run
+from toolcharter import targets
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -29,14 +30,6 @@ bare = App("bare", version="1.0.0", tools=[])
 '''
 
 
-def run(capsys, *words):
-    """The exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
-
-
 @pytest.fixture
 def wrong(tmp_path: Path) -> str:
     (tmp_path / "wrong.py").write_text(WRONG)
@@ -44,7 +37,7 @@ def wrong(tmp_path: Path) -> str:
 
 
 @pytest.mark.requirement("DOC-5")
-def test_examples_that_do_what_they_say_give_exit_code_0(capsys):
+def test_examples_with_the_declared_results_give_exit_code_0(capsys):
     code, out, err = run(capsys, "examples", "todo")
     made = json.loads(out)
     assert (code, made["ok"], err) == (0, True, "")
@@ -81,7 +74,10 @@ def test_a_person_reads_a_line_for_each(capsys, wrong, monkeypatch):
     code, out, _ = run(capsys, "examples", wrong)
     assert (code, out) == (
         1,
-        "ok      two Right\ndiffers two Wrong\n          value: expected 3, got 2\n1 of 2 examples do what they say.\n",
+        (
+            "ok      two Right\ndiffers two Wrong\n          value: expected 3, got 2\n"
+            "1 of 2 examples gave the declared result.\n"
+        ),
     )
 
 
@@ -91,20 +87,20 @@ def test_one_tool_can_be_chosen(capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        ((), "Which server? Give an installed server, file.py or module:object."),
-        (("demo", "ad"), "No tool 'ad'. There are: add, list_notes"),
-        (("nobody",), f"No server 'nobody'. Installed: {', '.join(targets.known())}."),
+        ((), "No server was given. Give an installed server, file.py or module:object."),
+        (("demo", "ad"), "The server has no tool 'ad'. Its tools: add, list_notes"),
+        (("nobody",), f"No server 'nobody' is installed. Installed: {', '.join(targets.known())}."),
         (("http://127.0.0.1:1/mcp",), "MCP has no field for examples, so a server behind an address or a command"),
         (("--", "mcp-todo"), "MCP has no field for examples, so a server behind an address or a command"),
-        ((f"{EXAMPLES / 'on_fastmcp.py'}:server",), "is a FastMCP, which declares no examples; an App of toolcharter"),
+        ((f"{EXAMPLES / 'on_fastmcp.py'}:server",), "is a FastMCP, which cannot declare examples. Give an App."),
         (("WRONG:bare",), "'bare' declares no examples."),
-        (("WRONG:made",), "'made' does not use the settings it is given"),
+        (("WRONG:made",), "'made' does not use the settings that its build function gets"),
     ],
 )
-def test_where_nothing_can_be_run_the_reason_is_said_with_exit_code_2(capsys, wrong, words, said):
+def test_examples_that_cannot_run_are_explained_with_exit_code_2(capsys, wrong, words, message):
     code, out, err = run(capsys, "examples", *(word.replace("WRONG", wrong) for word in words))
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from toolcharter import cli
+from tests.toolcharter.command_line import run
 
 ROOT = Path(__file__).parents[3]
 HELLO = str(ROOT / "examples" / "hello.py")
@@ -29,14 +29,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capsys, *words):
-    """The exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
-
-
 def write(name: str, *tools: dict) -> str:
     Path(name).write_text(json.dumps({"tools": tools}), encoding="utf-8")
     return name
@@ -51,9 +43,9 @@ def test_an_installed_server_is_locked_under_its_command_name(capsys):
     assert Path("contracts/mcp-todo.json").read_text(encoding="utf-8") == ours.read_text(encoding="utf-8")
 
 
-def test_another_server_is_locked_under_its_own_name_or_where_it_is_told(capsys):
-    assert run(capsys, "lock", HELLO) == (0, "wrote contracts/hello.json: 1 tools.\n", "")
-    assert run(capsys, "lock", HELLO, "--output", "mine.json") == (0, "wrote mine.json: 1 tools.\n", "")
+def test_another_server_is_locked_under_its_own_name_or_in_a_given_file(capsys):
+    assert run(capsys, "lock", HELLO) == (0, "wrote contracts/hello.json: 1 tool.\n", "")
+    assert run(capsys, "lock", HELLO, "--output", "mine.json") == (0, "wrote mine.json: 1 tool.\n", "")
     assert Path("mine.json").read_bytes() == Path("contracts/hello.json").read_bytes()
 
 
@@ -83,13 +75,13 @@ def test_locking_opens_no_database(capsys, tmp_path):
 
 
 TIGHTENED = (
-    "breaking: greet $.inputSchema.properties.name.maxLength: maxLength of 'name' goes from 50 to 20 "
+    "breaking: greet $.inputSchema.properties.name.maxLength: the maxLength of 'name' changed from 50 to 20 "
     "[bound-tightened; needs a new tool name, with the old tool deprecated for at least ninety days]"
 )
-ADDED = "additive: greet $.inputSchema.properties.how: 'how' is new, and optional"
+ADDED = "additive: greet $.inputSchema.properties.how: 'how' is new and optional"
 OUT_OF_DATE = (
-    "lock.json is out of date. When the change is meant, run `toolcharter lock tools.json --output lock.json` "
-    "and commit what it writes."
+    "lock.json is out of date. If the change is intended, run `toolcharter lock tools.json --output lock.json` "
+    "and commit the file."
 )
 
 
@@ -108,29 +100,29 @@ def test_a_check_fails_on_any_change_and_says_how(capsys, now, sentence):
     )
 
 
-def test_a_check_says_when_only_the_spelling_is_another(capsys):
+def test_a_check_says_when_only_the_spelling_differs(capsys):
     run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
     respelled = {**GREET, "inputSchema": {**GREET["inputSchema"], "$schema": "http://json-schema.org/draft-07/schema#"}}
     code, out, _ = run(capsys, "lock", write("tools.json", respelled), "--output", "lock.json", "--check")
-    assert (code, out.splitlines()[1]) == (1, "The schemas are written differently, and mean the same.")
+    assert (code, out.splitlines()[1]) == (1, "The schemas are written differently, but mean the same.")
 
 
 def test_a_check_without_a_lock_cannot_run(capsys):
     assert run(capsys, "lock", "todo", "--check") == (
         2,
         "",
-        "There is no contracts/mcp-todo.json. Write it with `toolcharter lock todo`.\n",
+        "contracts/mcp-todo.json does not exist. Write it with `toolcharter lock todo`.\n",
     )
 
 
 @pytest.mark.requirement("VER-2")
-def test_a_lock_that_would_be_broken_is_left_as_it_is_until_told_otherwise(capsys):
+def test_a_lock_that_would_be_broken_is_not_written_without_relock(capsys):
     run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
     before = Path("lock.json").read_text(encoding="utf-8")
     code, out, _ = run(capsys, "lock", write("tools.json", SHORTER), "--output", "lock.json")
     assert (code, out.splitlines()[-1]) == (
         1,
-        "lock.json is left as it is: what it promised would be broken. With --relock it is written all the same.",
+        "lock.json was not written, because the change would break its contract. --relock writes it anyway.",
     )
     assert Path("lock.json").read_text(encoding="utf-8") == before
     assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--relock")[0] == 0
@@ -138,23 +130,23 @@ def test_a_lock_that_would_be_broken_is_left_as_it_is_until_told_otherwise(capsy
 
 
 @pytest.mark.requirement("VER-2")
-def test_what_does_not_break_the_lock_is_written_and_told(capsys):
+def test_a_change_that_does_not_break_the_lock_is_written_and_reported(capsys):
     run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
     assert run(capsys, "lock", write("tools.json", OPTIONAL), "--output", "lock.json") == (
         0,
-        "wrote lock.json: 1 tools. 1 change: 1 additive.\n",
+        "wrote lock.json: 1 tool. 1 change: 1 additive.\n",
         "",
     )
 
 
-def test_a_lock_changed_by_hand_is_refused_and_can_be_written_anew(capsys):
+def test_an_edited_lock_is_refused_and_can_be_written_again(capsys):
     run(capsys, "lock", write("tools.json", GREET), "--output", "lock.json")
     lock = Path("lock.json")
     lock.write_text(lock.read_text(encoding="utf-8").replace("50", "20"), encoding="utf-8")
     for words in (("lock", "tools.json", "--output", "lock.json", "--check"), ("diff", "lock.json", "tools.json")):
         code, out, err = run(capsys, *words)
         assert (code, out) == (2, "")
-        assert err.startswith("lock.json: 'greet' does not match its digest, so the file was changed by hand.")
+        assert err.startswith("lock.json: 'greet' does not match its digest, so the file was edited.")
     assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--relock")[0] == 0
     assert run(capsys, "diff", "lock.json", "tools.json")[0] == 0
 
@@ -166,7 +158,7 @@ CHANGE = {
     "effect": "breaking",
     "tool": "greet",
     "path": "$.inputSchema.properties.name.maxLength",
-    "sentence": "maxLength of 'name' goes from 50 to 20",
+    "sentence": "the maxLength of 'name' changed from 50 to 20",
     "rule": "Breaking changes require a new tool name, and the old tool kept until its removal date.",
     "needs": "a new tool name, with the old tool deprecated for at least ninety days",
     "accepted": None,
@@ -196,7 +188,7 @@ def test_other_changes_and_none_give_exit_code_0(capsys):
     old = write("old.json", GREET)
     assert run(capsys, "diff", old, write("new.json", OPTIONAL)) == (
         0,
-        "additive: greet $.inputSchema.properties.how: 'how' is new, and optional\n1 change: 1 additive.\n",
+        "additive: greet $.inputSchema.properties.how: 'how' is new and optional\n1 change: 1 additive.\n",
         "",
     )
     assert run(capsys, "diff", old, old) == (0, "No change that an agent or a client can notice.\n", "")
@@ -225,7 +217,7 @@ def test_servers_of_every_kind_can_be_compared(capsys):
     assert (code, out.splitlines()) == (
         0,
         [
-            'behavioural: count_words $._meta["fastmcp"]: fastmcp goes from null to {"tags":[]}',
+            'behavioural: count_words $._meta["fastmcp"]: fastmcp changed from null to {"tags":[]}',
             "additive: shout $: shout is new",
             "2 changes: 1 behavioural, 1 additive.",
         ],
@@ -235,13 +227,13 @@ def test_servers_of_every_kind_can_be_compared(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("todo",), "Which two? Give OLD and NEW"),
-        (("todo", "demo", "--", "cat"), "Which two? Give OLD and NEW"),
+        (("todo",), "Give OLD and NEW"),
+        (("todo", "demo", "--", "cat"), "Give OLD and NEW"),
         (("gone.json", "todo"), "gone.json: [Errno 2]"),
-        (("todo", "nobody"), "No server 'nobody'."),
+        (("todo", "nobody"), "No server 'nobody' is installed."),
     ],
 )
-def test_what_cannot_be_compared_is_explained_with_exit_code_2(capsys, words, message):
+def test_a_comparison_that_cannot_run_is_explained_with_exit_code_2(capsys, words, message):
     code, out, err = run(capsys, "diff", *words)
     assert (code, out) == (2, "")
     assert err.startswith(message)

@@ -10,18 +10,11 @@ from rich.console import Console
 
 from mcp_core import Settings
 from mcp_core.calling.records import Answer
-from toolcharter import cli, targets
-from toolcharter.commands.show import show
+from tests.toolcharter.command_line import run
+from toolcharter import targets
+from toolcharter.commands.answer_text import print_answer
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
-
-
-def run(capsys, *words):
-    """The exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
-        cli.main(words)
-    captured = capsys.readouterr()
-    return ended.value.code or 0, captured.out, captured.err
 
 
 def test_tools_in_a_pipe_are_json(capsys):
@@ -64,9 +57,9 @@ def test_a_terminal_shows_prompts_and_resources_below_the_tools(capsys, monkeypa
     assert "toolcharter://tools/" not in out
 
 
-def test_a_tool_that_is_not_there_is_answered_with_those_that_are(capsys):
+def test_an_unknown_tool_is_answered_with_the_known_ones(capsys):
     code, out, err = run(capsys, "tools", str(EXAMPLES / "hello.py"), "nothing")
-    assert (code, out, err) == (2, "", "No tool 'nothing'. There are: count_words.\n")
+    assert (code, out, err) == (2, "", "The server has no tool 'nothing'. Its tools: count_words.\n")
 
 
 def test_a_call_in_a_pipe_prints_what_an_agent_gets(capsys):
@@ -94,7 +87,7 @@ def test_all_arguments_can_be_given_as_json(capsys):
         (("ad",), "Unknown tool: 'ad'. Did you mean 'add'?\n"),
     ],
 )
-def test_what_cannot_be_called_is_explained_with_exit_code_2(capsys, words, message):
+def test_a_call_that_cannot_be_made_is_explained_with_exit_code_2(capsys, words, message):
     code, out, err = run(capsys, "call", "demo", *words)
     assert (code, out) == (2, "")
     assert err.startswith(message)
@@ -114,9 +107,9 @@ def test_options_may_stand_between_the_words(capsys):
     assert run(capsys, "call", "demo", "--user", "ana", "add", "a=2", "--log-level", "ERROR", "b=3")[0] == 0
 
 
-def test_nothing_at_an_address_is_said_plainly(capsys):
+def test_an_address_without_a_server_is_explained(capsys):
     code, _, err = run(capsys, "call", "http://127.0.0.1:1/mcp", "add")
-    assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing answers there; is the server running?\n")
+    assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing listens at this address; is the server running?\n")
 
 
 @contextmanager
@@ -137,14 +130,14 @@ def address():
         yield url
 
 
-def test_a_server_that_wants_a_token_is_called_with_one(capsys, tmp_path):
+def test_a_server_that_requires_a_token_is_called_with_one(capsys, tmp_path):
     (tmp_path / "tokens.json").write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
     with serving("--tokens", str(tmp_path / "tokens.json")) as url:
         without = run(capsys, "call", url, "add", "a=2", "b=3")
         wrong = run(capsys, "call", "--token", "ana-2", url, "add", "a=2", "b=3")
         code, out, _ = run(capsys, "call", "--token", "ana-1", url, "add", "a=2", "b=3")
-    assert without == (2, "", f"{url}: the server wants a token; give one with --token\n")
-    assert wrong == (2, "", f"{url}: the server refuses this token; give one with --token\n")
+    assert without == (2, "", f"{url}: the server requires a token; give one with --token.\n")
+    assert wrong == (2, "", f"{url}: the server rejects this token; give another one with --token.\n")
     assert (code, json.loads(out)["data"]) == (0, 5)
 
 
@@ -165,9 +158,9 @@ def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
     assert json.loads(out)["documentation"].startswith("## Description\nAdd two whole numbers.")
 
 
-def shown(answer):
+def printed(answer):
     out = io.StringIO()
-    show(answer, Console(file=out, width=200))
+    print_answer(answer, Console(file=out, width=200))
     return out.getvalue()
 
 
@@ -178,7 +171,7 @@ def test_a_success_reads_as_value_channels_and_next_steps():
         "reasoning": "Because.",
     }
     text = json.dumps({"data": {"id": "note_2"}, "message": "Noted.", "instruction": "Go on.", "agentHints": hints})
-    assert shown(Answer(text)) == (
+    assert printed(Answer(text)) == (
         '{\n  "id": "note_2"\n}\nmessage: Noted.\ninstruction: Go on.\nnext: get_note note_id="note_2"\n'
         "warning: Slow.\nBecause.\n"
     )
@@ -193,14 +186,14 @@ def test_a_success_reads_as_value_channels_and_next_steps():
     ],
 )
 def test_a_failure_reads_the_same_in_every_format(body, text):
-    assert shown(Answer(json.dumps(body), is_error=True)) == text
+    assert printed(Answer(json.dumps(body), is_error=True)) == text
 
 
-def test_an_answer_that_is_no_json_is_shown_as_it_is():
-    assert shown(Answer("plain [b]text[/b]")) == "plain [b]text[/b]\n"
+def test_a_result_that_is_not_json_is_shown_as_it_is():
+    assert printed(Answer("plain [b]text[/b]")) == "plain [b]text[/b]\n"
 
 
-def test_a_tool_is_meant_with_or_without_its_prefix(capsys, monkeypatch):
+def test_a_tool_is_found_with_or_without_its_prefix(capsys, monkeypatch):
     monkeypatch.setenv("MCP_TOOL_PREFIX", "notes")
     code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
     assert (code, json.loads(out)["data"]) == (0, 5)

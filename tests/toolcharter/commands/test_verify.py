@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolcharter.verify.made_up import rule
+from tests.toolcharter.verify.fake_rules import rule
 from toolcharter import cli
 from toolcharter.commands import verify
-from toolcharter.verify.rule import Found
+from toolcharter.verify.rule import Problem
+from toolcharter.verify.rules import all_rules
 
+RULES = {rule.name: rule for rule in all_rules()}
 EXAMPLES = Path(__file__).parents[3] / "examples"
 BAD = {"tools": [{"name": "x", "inputSchema": {"type": "object"}}, {"name": "y", "description": "Do y."}]}
 
@@ -117,56 +119,56 @@ def test_rules_see_what_a_server_of_ours_declares(run, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "Which server? Give "),
-        (["nothing"], "No server 'nothing'. Installed: "),
+        ([], "No server was given. Give "),
+        (["nothing"], "No server 'nothing' is installed. Installed: "),
         (["none.json"], "none.json: "),
-        (["http://127.0.0.1:1/mcp"], "http://127.0.0.1:1/mcp: nothing answers there"),
+        (["http://127.0.0.1:1/mcp"], "http://127.0.0.1:1/mcp: nothing listens at this address"),
         (["broken.py"], "broken.py cannot be loaded: ZeroDivisionError: division by zero"),
         (
             ["bad.json", "--select", "missing-descripton"],
-            "No rule 'missing-descripton'. The nearest: missing-description",
+            "Unknown rule 'missing-descripton'. Did you mean missing-description",
         ),
-        (["bad.json", "--ignore", "nothing"], "No rule 'nothing'. "),
+        (["bad.json", "--ignore", "nothing"], "Unknown rule 'nothing'. "),
         (["bad.json", "--config", "none.toml"], "none.toml: "),
         (["bad.json", "--output", "no/such/folder.html"], "The report cannot be written to no/such/folder.html: "),
-        (["--explain", "nothing"], "No rule 'nothing'. "),
+        (["--explain", "nothing"], "Unknown rule 'nothing'. "),
         (["--", "/no/such/command"], "/no/such/command: "),
     ],
 )
-def test_what_cannot_be_verified_exits_with_2(run, folder, words, message):
+def test_a_verification_that_cannot_run_exits_with_2(run, folder, words, message):
     (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert err.startswith(message)
 
 
-def test_a_rule_that_breaks_down_is_no_finding_and_no_pass(run, monkeypatch):
+def test_a_rule_that_fails_is_neither_a_finding_nor_a_pass(run, monkeypatch):
     broken = rule("DSC909", "broken-rule", "description", "note", lambda tool, _: 1 / 0)
     monkeypatch.setattr(verify, "all_rules", lambda: (broken,))
     code, out, err = run("bad.json")
     assert (code, out) == (2, "")
-    assert err.startswith("The rule DSC909 broken-rule broke down: ZeroDivisionError(")
+    assert err.startswith("The rule DSC909 broken-rule failed: ZeroDivisionError(")
 
 
 def test_a_file_cannot_be_called(run):
     code, out, err = run("bad.json", "--live")
     assert (code, out) == (2, "")
-    assert err == "A file cannot be called; leave out --live, or give a server that runs.\n"
+    assert err == "The tools in a file cannot be called. Leave out --live, or give a server that runs.\n"
 
 
 # ---- live ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("word", "writes"), [("--live", False), ("--live-all", True)])
-def test_a_running_server_is_called_only_when_asked_for(run, monkeypatch, word, writes):
+def test_tools_are_called_only_on_request(run, monkeypatch, word, writes):
     called = []
 
-    def check(server, observed):
-        called.extend(name for name, _ in observed.by_tool())
-        return [Found("crashed", tool="add")]
+    def check(server, observations):
+        called.extend(name for name, _ in observations.by_tool())
+        return [Problem("crashed", tool="add")]
 
     crash = rule("LIV901", "crash-on-call", "live", "error", check_live=check)
-    monkeypatch.setattr(verify, "live_rules", lambda: (crash,))
+    monkeypatch.setattr(verify, "all_rules", lambda: (RULES["missing-description"], crash))
     code, out, _ = run("demo", "--select", "DSC001", "--format", "json")
     assert (code, found(out), called) == (0, ("demo", []), [])
     code, out, _ = run("demo", word, "--select", "LIV", "--format", "json")
@@ -190,13 +192,13 @@ def test_a_running_server_is_called_only_when_asked_for(run, monkeypatch, word, 
         (["--select", "NAM001", "--at-least", "100.5"], 1),
     ],
 )
-def test_the_exit_code_says_whether_anything_counts(run, words, code):
+def test_the_exit_code_depends_on_the_findings_that_count(run, words, code):
     assert run("bad.json", *words)[0] == code
 
 
 @pytest.mark.parametrize(("severity", "code"), [("error", 0), ("warning", 0), ("note", 1)])
-def test_a_note_counts_only_where_it_is_asked_for(run, monkeypatch, severity, code):
-    noted = rule("DSC909", "any-tool", "description", "note", lambda tool, _: [Found("there it is")])
+def test_a_note_counts_only_on_request(run, monkeypatch, severity, code):
+    noted = rule("DSC909", "any-tool", "description", "note", lambda tool, _: [Problem("there it is")])
     monkeypatch.setattr(verify, "all_rules", lambda: (noted,))
     assert run("bad.json", "--severity", severity)[0] == code
 
@@ -227,9 +229,9 @@ def test_a_report_goes_to_a_file_and_a_line_to_stderr(run, folder):
     assert place == {"artifactLocation": {"uri": "bad.json"}, "region": {"startLine": 1}}
 
 
-def test_a_score_that_is_too_low_is_said(run):
+def test_a_score_that_is_too_low_is_reported(run):
     _, _, err = run("bad.json", "--select", "NAM001", "--at-least", "100.5")
-    assert err == "The score is 100, and 100.5 was asked for.\n"
+    assert err == "The score is 100, but must be at least 100.5.\n"
 
 
 def test_rules_are_listed_and_explained(run):

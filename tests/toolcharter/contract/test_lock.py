@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.declare.listed import ListedTool
-from tests.toolcharter.contract import made_up
-from toolcharter.contract.lock import BadLock, Lock, digest, is_lock, read_lock
+from tests.toolcharter.contract import random_schemas
+from toolcharter.contract.lock import InvalidLock, Lock, digest, is_lock, parse_lock
 
 SCHEMA = {"type": "object", "properties": {"a": {"enum": ["x", "y"]}, "b": {}}, "required": ["a", "b"]}
 ADD = ListedTool("add", "Add", "Füge hinzu.", SCHEMA, {"readOnlyHint": True}, {"dev.toolcharter/version": "1.2.0"})
-LOCK = Lock.of("sums", "3.1.0", [ADD])
+LOCK = Lock.from_tools("sums", "3.1.0", [ADD])
 
 
 def test_a_lock_is_canonical_json():
@@ -29,14 +29,14 @@ def test_a_lock_is_canonical_json():
 
 
 def test_what_is_written_is_read_again():
-    assert read_lock(json.loads(LOCK.to_text()), "sums.json") == LOCK
+    assert parse_lock(json.loads(LOCK.to_text()), "sums.json") == LOCK
 
 
 @given(st.integers(min_value=0, max_value=2**48))
 @settings(max_examples=50, deadline=None)
 def test_any_tool_is_written_and_read_again(seed):
-    lock = Lock.of("made-up", None, [ListedTool("t", "", "", made_up.schema(Random(seed)))])
-    assert read_lock(json.loads(lock.to_text()), "made-up.json") == lock
+    lock = Lock.from_tools("made-up", None, [ListedTool("t", "", "", random_schemas.schema(Random(seed)))])
+    assert parse_lock(json.loads(lock.to_text()), "made-up.json") == lock
 
 
 def test_the_digest_does_not_see_order_and_sees_everything_else():
@@ -67,31 +67,31 @@ def test_the_digest_does_not_see_order_and_sees_everything_else():
 def test_a_lock_that_was_changed_by_hand_is_refused_with_the_way_out(field, value):
     content = json.loads(LOCK.to_text())
     content["tools"]["add"][field] = value
-    with pytest.raises(BadLock) as refused:
-        read_lock(content, "sums.json")
+    with pytest.raises(InvalidLock) as refused:
+        parse_lock(content, "sums.json")
     assert str(refused.value) == (
-        "sums.json: 'add' does not match its digest, so the file was changed by hand. "
-        "Write it anew from the server: `toolcharter lock TARGET --output sums.json --relock`."
+        "sums.json: 'add' does not match its digest, so the file was edited. "
+        "Write it again from the server: `toolcharter lock SERVER --output sums.json --relock`."
     )
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([], "x.json: it is no object"),
-        ({"contract": 2}, "x.json: contract is 2, and this program reads 1"),
-        ({"contract": 1, "server": "s"}, "x.json: tools is no object"),
-        ({"contract": 1, "server": "s", "tools": {"a": 1}}, "x.json: 'a' is no object"),
+        ([], "x.json: the file is not a JSON object"),
+        ({"contract": 2}, "x.json: contract is 2, but this version reads 1"),
+        ({"contract": 1, "server": "s"}, "x.json: tools is not an object"),
+        ({"contract": 1, "server": "s", "tools": {"a": 1}}, "x.json: 'a' is not an object"),
         ({"contract": 1, "tools": {}}, "x.json: server or version is missing"),
     ],
 )
 def test_a_file_of_another_form_is_refused(content, message):
-    with pytest.raises(BadLock) as refused:
-        read_lock(content, "x.json")
+    with pytest.raises(InvalidLock) as refused:
+        parse_lock(content, "x.json")
     assert str(refused.value).startswith(message)
 
 
-def test_a_lock_is_told_from_a_tools_list_answer():
+def test_a_lock_is_distinguished_from_a_tools_list_result():
     assert is_lock(json.loads(LOCK.to_text()))
     assert not is_lock({"tools": [ADD.to_wire()]})
     assert not is_lock([ADD.to_wire()])

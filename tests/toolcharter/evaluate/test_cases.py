@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.evaluate.cases import BadCases, Case, check_tools, digest, read_cases
+from toolcharter.evaluate.cases import Case, InvalidCases, check_tools, digest, read_cases
 
 MILK = Case("add milk", "add_task", {"title": "Milk"})
 MOON = Case("how far is the moon", None)
@@ -36,38 +36,38 @@ def test_the_same_cases_can_be_written_in_three_forms(tmp_path: Path):
         (
             "a.jsonl",
             '{"utterance": "x"}',
-            "line 1: tool must be the name of a tool, or null where none serves, not None",
+            "line 1: tool must be the name of a tool, or null if none is expected, not None",
         ),
         ("a.jsonl", '{"utterance": "x", "tool": 3}', "line 1: tool must be .* not 3"),
         ("a.jsonl", '{"utterance": " ", "tool": "t"}', "line 1: utterance must be what a person says, not ' '"),
-        ("a.jsonl", '{"utterance": "x", "tool": "t", "args": {}}', "line 1: 'args' is unknown"),
+        ("a.jsonl", '{"utterance": "x", "tool": "t", "args": {}}', "line 1: unknown field 'args'"),
         ("a.jsonl", '{"utterance": "x", "tool": "t", "arguments": []}', "line 1: arguments must be an object"),
         (
             "a.jsonl",
             '{"utterance":"x","tool":"t"}\n{"utterance":"x","tool":"u"}',
-            "line 2: 'x' stands at .*line 1 already",
+            "line 2: 'x' is already at .*line 1",
         ),
         ("a.jsonl", "\n", "has no cases"),
-        ("a.json", '{"utterance": "x", "tool": "t"}', "must hold a list of cases"),
+        ("a.json", '{"utterance": "x", "tool": "t"}', "must be a list of cases"),
         ("a.json", '[{"utterance": "x", "tool": "t"}, 5]', "entry 2: a case is an object"),
         ("a.csv", "utterance,name\nx,t\n", "line 1: the columns are"),
         ("a.csv", "utterance,tool,arguments\nx,t,{oops\n", "line 2 is not valid JSON"),
     ],
 )
 def test_a_wrong_case_is_named_with_its_line(tmp_path: Path, name: str, text: str, message: str):
-    with pytest.raises(BadCases, match=message):
+    with pytest.raises(InvalidCases, match=message):
         read_cases(written(tmp_path, name, text))
 
 
 def test_a_missing_file_is_said(tmp_path: Path):
-    with pytest.raises(BadCases, match=r"nowhere.jsonl cannot be read"):
+    with pytest.raises(InvalidCases, match=r"nowhere.jsonl cannot be read"):
         read_cases(tmp_path / "nowhere.jsonl")
 
 
 def test_a_case_must_expect_a_tool_that_exists():
     tools = [ListedTool("add_task", "", "", {}), ListedTool("list_tasks", "", "", {})]
     check_tools([MILK, MOON], tools)
-    with pytest.raises(BadCases, match=r"'x' expects 'add_tusk', .* It has: add_task, list_tasks\."):
+    with pytest.raises(InvalidCases, match=r"'x' expects 'add_tusk', .* Its tools: add_task, list_tasks\."):
         check_tools([Case("x", "add_tusk")], tools)
 
 

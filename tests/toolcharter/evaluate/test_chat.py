@@ -13,9 +13,9 @@ import pytest
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.cases import Case
-from toolcharter.evaluate.chat import CannotAsk, Endpoint, Estimate, Selector
-from toolcharter.evaluate.chat_messages import SYSTEM, retry_after
-from toolcharter.evaluate.outcome import Outcome
+from toolcharter.evaluate.chat import ChatFailed, ChatSelector, Endpoint, Estimate
+from toolcharter.evaluate.chat_protocol import SYSTEM, retry_after
+from toolcharter.evaluate.result import CaseResult
 
 TOOLS = [
     ListedTool("add.task", "", "Create a task.", {"type": "object", "properties": {"title": {"type": "string"}}}),
@@ -116,15 +116,15 @@ def endpoint() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def asking(endpoint: StandIn, tmp_path: Path) -> Callable[..., Selector]:
+def asking(endpoint: StandIn, tmp_path: Path) -> Callable[..., ChatSelector]:
     """A selector that waits for nothing, and writes down how long it would have waited."""
 
-    def made(**options: Any) -> Selector:
+    def made(**options: Any) -> ChatSelector:
         async def sleep(seconds: float) -> None:
             selector.waits.append(seconds)
 
         given: dict[str, Any] = {"model": "stand-in", "key": "secret", **options}
-        selector = Selector(Endpoint(endpoint.url, **given), tmp_path / "answers.jsonl", sleep=sleep)
+        selector = ChatSelector(Endpoint(endpoint.url, **given), tmp_path / "answers.jsonl", sleep=sleep)
         selector.dice = random.Random(1)
         selector.waits = []
         return selector
@@ -132,7 +132,7 @@ def asking(endpoint: StandIn, tmp_path: Path) -> Callable[..., Selector]:
     return made
 
 
-async def test_a_call_is_the_choice_and_no_call_is_none(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_call_is_the_choice_and_no_call_is_none(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {
         "add milk": [called("add_task", '{"title": "Milk"}')],
         "show all": [called("list_tasks", "not json")],
@@ -140,15 +140,15 @@ async def test_a_call_is_the_choice_and_no_call_is_none(endpoint: StandIn, askin
     }
     result = await asking().select(TOOLS, [ADD, LIST, MOON])
     assert result.selector == "chat:stand-in"
-    assert result.outcomes == [
-        Outcome(ADD, "add.task", arguments={"title": "Milk"}),
-        Outcome(LIST, "list_tasks", arguments={}),
-        Outcome(MOON, None),
+    assert result.cases == [
+        CaseResult(ADD, "add.task", arguments={"title": "Milk"}),
+        CaseResult(LIST, "list_tasks", arguments={}),
+        CaseResult(MOON, None),
     ]
     assert result.unanswered == {}
 
 
-async def test_the_request_is_what_the_protocol_wants(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_the_request_is_what_the_protocol_wants(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [said("no")]}
     await asking().select(TOOLS, [ADD])
     ((path, headers, body),) = endpoint.seen
@@ -180,23 +180,23 @@ async def test_the_request_is_what_the_protocol_wants(endpoint: StandIn, asking:
     }
 
 
-async def test_a_model_may_be_asked_without_key_and_temperature(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_model_may_be_asked_without_key_and_temperature(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [said("no")]}
     await asking(key=None, temperature=None).select(TOOLS, [ADD])
     ((_, headers, body),) = endpoint.seen
     assert ("authorization" in headers, "temperature" in body) == (False, False)
 
 
-async def test_a_rate_limit_is_waited_for_as_long_as_it_says(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_rate_limit_is_waited_for_as_long_as_it_says(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [refused(429, "too fast", retry_after="7"), called("add_task")]}
     selector = asking()
     result = await selector.select(TOOLS, [ADD])
-    assert [one.tool for one in result.outcomes] == ["add.task"]
+    assert [one.tool for one in result.cases] == ["add.task"]
     assert selector.waits == [pytest.approx(7, abs=1)]
 
 
 async def test_other_failures_are_tried_again_after_longer_and_longer_waits(
-    endpoint: StandIn, asking: Callable[..., Selector]
+    endpoint: StandIn, asking: Callable[..., ChatSelector]
 ):
     endpoint.replies = {
         "add milk": [
@@ -210,52 +210,58 @@ async def test_other_failures_are_tried_again_after_longer_and_longer_waits(
     }
     selector = asking()
     result = await selector.select(TOOLS, [ADD])
-    assert [one.tool for one in result.outcomes] == ["add.task"]
+    assert [one.tool for one in result.cases] == ["add.task"]
     assert len(selector.waits) == 5
     assert all(2**n / 2 <= wait <= 2**n for n, wait in enumerate(selector.waits))
 
 
-async def test_a_case_without_an_answer_is_never_counted_as_none(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_case_without_an_answer_is_never_counted_as_none(
+    endpoint: StandIn, asking: Callable[..., ChatSelector]
+):
     endpoint.replies = {"add milk": [refused(500, "broken")], "show all": [called("list_tasks")]}
     result = await asking(retries=2).select(TOOLS, [ADD, LIST])
-    assert [one.case for one in result.outcomes] == [LIST]
+    assert [one.case for one in result.cases] == [LIST]
     assert result.unanswered == {"add milk": "HTTP 500: broken"}
     assert endpoint.asked.count("add milk") == 3
 
 
-async def test_an_answer_that_does_not_come_ends_with_the_timeout(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_an_answer_that_does_not_come_ends_with_the_timeout(
+    endpoint: StandIn, asking: Callable[..., ChatSelector]
+):
     result = await asking(timeout=0.2, retries=1).select(TOOLS, [Case("be slow", None)])
-    assert result.unanswered == {"be slow": "no answer within 0.2 s"}
+    assert result.unanswered == {"be slow": "no response within 0.2 s"}
 
 
 async def test_nobody_there_is_said(tmp_path: Path):
-    selector = Selector(Endpoint("http://127.0.0.1:9/v1", "m", retries=0), tmp_path / "answers.jsonl")
+    selector = ChatSelector(Endpoint("http://127.0.0.1:9/v1", "m", retries=0), tmp_path / "answers.jsonl")
     result = await selector.select(TOOLS, [ADD])
-    assert list(result.outcomes) == []
+    assert list(result.cases) == []
     assert "cannot be reached" in result.unanswered["add milk"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-async def test_a_refusal_ends_the_run_with_the_reason(endpoint: StandIn, asking: Callable[..., Selector], status: int):
+async def test_a_refusal_ends_the_run_with_the_reason(
+    endpoint: StandIn, asking: Callable[..., ChatSelector], status: int
+):
     endpoint.replies = {case.utterance: [refused(status, "bad key")] for case in (ADD, LIST, MOON)}
-    with pytest.raises(CannotAsk, match=f"refuses with HTTP {status}: bad key"):
-        await asking(at_once=1).select(TOOLS, [ADD, LIST, MOON])
+    with pytest.raises(ChatFailed, match=f"refused with HTTP {status}: bad key"):
+        await asking(concurrency=1).select(TOOLS, [ADD, LIST, MOON])
     assert endpoint.asked == ["add milk"]
 
 
-async def test_a_second_run_asks_only_what_is_missing(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_second_run_asks_only_what_is_missing(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("add_task")], "show all": [refused(500, "broken"), called("list_tasks")]}
     first = await asking(retries=0).select(TOOLS, [ADD, LIST])
-    assert (len(first.outcomes), len(first.unanswered)) == (1, 1)
+    assert (len(first.cases), len(first.unanswered)) == (1, 1)
     assert asking().estimate(TOOLS, [ADD, LIST]).requests == 1
     again = await asking(retries=0).select(TOOLS, [ADD, LIST])
-    assert [one.tool for one in again.outcomes] == ["add.task", "list_tasks"]
+    assert [one.tool for one in again.cases] == ["add.task", "list_tasks"]
     assert sorted(endpoint.asked) == ["add milk", "show all", "show all"]
     assert asking().estimate(TOOLS, [ADD, LIST]) == Estimate(0, 0, 0)
 
 
 async def test_other_descriptions_or_another_model_are_another_question(
-    endpoint: StandIn, asking: Callable[..., Selector]
+    endpoint: StandIn, asking: Callable[..., ChatSelector]
 ):
     endpoint.replies = {"add milk": [called("add_task")]}
     await asking().select(TOOLS, [ADD])
@@ -264,7 +270,7 @@ async def test_other_descriptions_or_another_model_are_another_question(
     assert len(endpoint.asked) == 3
 
 
-async def test_a_line_that_was_cut_off_is_asked_again(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_line_that_was_cut_off_is_asked_again(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("add_task")], "show all": [called("list_tasks")]}
     selector = asking()
     await selector.select(TOOLS, [ADD])
@@ -276,24 +282,24 @@ async def test_a_line_that_was_cut_off_is_asked_again(endpoint: StandIn, asking:
     assert endpoint.asked == ["add milk", "show all"]
 
 
-async def test_no_more_requests_are_under_way_than_allowed(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_no_more_requests_are_under_way_than_allowed(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     cases = [Case(str(number), None) for number in range(6)]
     endpoint.replies = {case.utterance: [said("no")] for case in cases}
     # Each request waits inside the endpoint for a second one, so fewer than two at once would never end.
     endpoint.meeting = threading.Barrier(2)
-    await asking(at_once=2).select(TOOLS, cases)
+    await asking(concurrency=2).select(TOOLS, cases)
     assert endpoint.most_at_once == 2
 
 
-async def test_a_tool_that_the_model_made_up_is_wrong(endpoint: StandIn, asking: Callable[..., Selector]):
+async def test_a_tool_that_the_model_made_up_is_wrong(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("buy_milk")]}
-    (outcome,) = (await asking().select(TOOLS, [ADD])).outcomes
-    assert (outcome.tool, outcome.is_right) == ("buy_milk", False)
+    (result,) = (await asking().select(TOOLS, [ADD])).cases
+    assert (result.tool, result.is_correct) == ("buy_milk", False)
 
 
-async def test_names_that_become_the_same_are_refused(asking: Callable[..., Selector]):
+async def test_names_that_become_the_same_are_refused(asking: Callable[..., ChatSelector]):
     twins = [ListedTool("add.task", "", "", {}), ListedTool("add_task", "", "", {})]
-    with pytest.raises(CannotAsk, match="Two tools have the same name"):
+    with pytest.raises(ChatFailed, match="Two tools have the same name"):
         await asking().select(twins, [ADD])
 
 

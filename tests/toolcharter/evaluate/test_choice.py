@@ -11,7 +11,7 @@ def test_tools_are_ranked_by_score_and_those_without_any_left_out():
 def test_without_a_case_that_none_serves_only_a_score_of_zero_is_none():
     cases = [Case("1", "a"), Case("2", "b"), Case("3", "a")]
     result = choose("x", cases, NAMES, [[0.9, 0.1], [0.0, 0.01], [0.0, 0.0]])
-    assert [one.tool for one in result.outcomes] == ["a", "b", None]
+    assert [one.tool for one in result.cases] == ["a", "b", None]
     assert result.threshold == 0.0
 
 
@@ -20,7 +20,7 @@ def test_a_threshold_between_served_and_other_cases_is_found():
     scores = [[0.9, 0.1], [0.2, 0.8], [0.3, 0.2], [0.1, 0.2], [0.7, 0.0]]
     result = choose("x", cases, NAMES, scores)
     assert result.threshold == 0.5
-    assert [one.tool for one in result.outcomes] == ["a", "b", None, None, "a"]
+    assert [one.tool for one in result.cases] == ["a", "b", None, None, "a"]
 
 
 def test_no_case_decides_the_threshold_it_is_held_to():
@@ -28,13 +28,13 @@ def test_no_case_decides_the_threshold_it_is_held_to():
     cases = [Case("1", "a"), Case("2", "a"), Case("3", None)]
     result = choose("x", cases, NAMES, [[0.9, 0.0], [0.8, 0.0], [0.4, 0.0]])
     assert result.threshold == (0.4 + 0.8) / 2
-    assert [one.tool for one in result.outcomes] == ["a", "a", "a"]
+    assert [one.tool for one in result.cases] == ["a", "a", "a"]
 
 
 def test_every_case_may_be_one_that_none_serves():
     cases = [Case("1", None), Case("2", None), Case("3", None)]
     result = choose("x", cases, NAMES, [[0.9, 0.0], [0.8, 0.0], [0.0, 0.0]])
-    assert [one.tool for one in result.outcomes] == [None, None, None]
+    assert [one.tool for one in result.cases] == [None, None, None]
     assert result.threshold == 1.9
 
 
@@ -42,4 +42,4 @@ def test_equal_scores_are_never_parted():
     cases = [Case("1", None), Case("2", None), Case("3", "a"), Case("4", "a"), Case("5", "a")]
     result = choose("x", cases, NAMES, [[0.5, 0.0]] * 5)
     assert result.threshold == 0.0
-    assert {one.tool for one in result.outcomes} == {"a"}
+    assert {one.tool for one in result.cases} == {"a"}

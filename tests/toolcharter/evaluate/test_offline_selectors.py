@@ -1,8 +1,9 @@
 import pytest
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.evaluate import bm25, embedding
-from toolcharter.evaluate.texts import name_in_words, tool_text
+from toolcharter.evaluate.bm25 import Bm25Selector, stem
+from toolcharter.evaluate.embedding import EmbeddingSelector
+from toolcharter.evaluate.tool_text import split_name, tool_text
 
 TOOLS = [
     ListedTool("addTask", "", "Create a task. Use it to remember something.", {}),
@@ -20,7 +21,7 @@ def test_the_text_of_a_tool_has_names_title_descriptions_and_parameters():
     assert tool_text(TOOLS[2]) == (
         "get weather\nWeather report\nCurrent conditions.\ncity Name: a town, such as Lisbon\nunits"
     )
-    assert [name_in_words(name) for name in ("addTask", "add_task", "a.b-c/d")] == ["add Task", "add task", "a b c d"]
+    assert [split_name(name) for name in ("addTask", "add_task", "a.b-c/d")] == ["add Task", "add task", "a b c d"]
 
 
 @pytest.mark.parametrize(
@@ -37,18 +38,18 @@ def test_the_text_of_a_tool_has_names_title_descriptions_and_parameters():
     ],
 )
 def test_forms_of_a_word_agree(words: tuple[str, ...], plain: str):
-    assert {bm25.stem(word) for word in words} == {plain}
+    assert {stem(word) for word in words} == {plain}
 
 
-@pytest.mark.parametrize("selector", [bm25.Selector(), embedding.Selector()], ids=lambda one: one.name)
-def test_the_tool_whose_words_are_used_scores_highest(selector: bm25.Selector | embedding.Selector):
+@pytest.mark.parametrize("selector", [Bm25Selector(), EmbeddingSelector()], ids=lambda one: one.name)
+def test_the_tool_whose_words_are_used_scores_highest(selector: Bm25Selector | EmbeddingSelector):
     said = ["Create tasks", "please remove the tasks", "the weather in Lisbon"]
     scores = selector.score(TOOLS, said)
     assert [row.index(max(row)) for row in scores] == [0, 1, 2]
 
 
 def test_bm25_scores_lie_between_nothing_and_all_of_the_request():
-    (nothing, some, stop) = bm25.Selector().score(TOOLS, ["zebra", "weather zebra", "the of"])
+    (nothing, some, stop) = Bm25Selector().score(TOOLS, ["zebra", "weather zebra", "the of"])
     assert nothing == [0.0, 0.0, 0.0]
     assert stop == [0.0, 0.0, 0.0]
     assert some[:2] == [0.0, 0.0]
@@ -56,20 +57,20 @@ def test_bm25_scores_lie_between_nothing_and_all_of_the_request():
 
 
 def test_embeddings_find_a_word_that_stands_nowhere():
-    (row,) = embedding.Selector().score(TOOLS, ["erase it"])
-    assert bm25.Selector().score(TOOLS, ["erase"]) == [[0.0, 0.0, 0.0]]
+    (row,) = EmbeddingSelector().score(TOOLS, ["erase it"])
+    assert Bm25Selector().score(TOOLS, ["erase"]) == [[0.0, 0.0, 0.0]]
     assert row.index(max(row)) == 1
 
 
-@pytest.mark.parametrize("selector", [bm25.Selector(), embedding.Selector()], ids=lambda one: one.name)
-def test_scores_are_the_same_each_time_and_whatever_stands_beside(selector: bm25.Selector | embedding.Selector):
+@pytest.mark.parametrize("selector", [Bm25Selector(), EmbeddingSelector()], ids=lambda one: one.name)
+def test_scores_are_the_same_each_time_and_whatever_stands_beside(selector: Bm25Selector | EmbeddingSelector):
     first = selector.score(TOOLS, ["remove it", "weather"])
     assert selector.score(TOOLS, ["remove it", "weather"]) == first
     assert selector.score(TOOLS, ["weather"])[0] == pytest.approx(first[1], abs=1e-6)
 
 
-@pytest.mark.parametrize("selector", [bm25.Selector(), embedding.Selector()], ids=lambda one: one.name)
-def test_no_tools_no_words_and_odd_texts_are_no_trouble(selector: bm25.Selector | embedding.Selector):
+@pytest.mark.parametrize("selector", [Bm25Selector(), EmbeddingSelector()], ids=lambda one: one.name)
+def test_no_tools_no_words_and_odd_texts_are_no_trouble(selector: Bm25Selector | EmbeddingSelector):
     bare = ListedTool("x", "", "", {"properties": None})
     assert selector.score([], ["a"]) == [[]]
     assert selector.score([bare], []) == []

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from tests.toolcharter.verify.made_up import RULES
-from toolcharter.verify.config import BadConfig, Config, read
+from tests.toolcharter.verify.fake_rules import RULES
+from toolcharter.verify.config import Config, InvalidConfig, read
 
 
 def written(tmp_path, text):
@@ -42,36 +42,36 @@ def test_the_pyproject_of_the_current_folder_is_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ignore = ['DSC901']", 'ignore has a reason for each rule: ignore = { "PAR003" = "why" }.'),
+        ("ignore = ['DSC901']", 'ignore must have a reason for each rule: ignore = { "PAR003" = "why" }.'),
         ("ignore = {DSC901 = ''}", 'ignoring \'DSC901\' needs a reason: "DSC901" = "why".'),
         ("ignore = {DSC901 = true}", 'ignoring \'DSC901\' needs a reason: "DSC901" = "why".'),
-        ("ignore = {DSC999 = 'no'}", "No rule 'DSC999'. The nearest: "),
-        ("select = ['schemas']", "No rule 'schemas'. The nearest: schema. "),
-        ("select = 'schema'", 'select is a list of rules, such as ["schema", "DSC001"].'),
-        ("selct = []", "'selct' is no setting; did you mean 'select'?"),
-        ("zzz = []", "'zzz' is no setting."),
+        ("ignore = {DSC999 = 'no'}", "Unknown rule 'DSC999'. Did you mean "),
+        ("select = ['schemas']", "Unknown rule 'schemas'. Did you mean schema? "),
+        ("select = 'schema'", 'select must be a list of rules, such as ["schema", "DSC001"].'),
+        ("selct = []", "unknown setting 'selct'; did you mean 'select'?"),
+        ("zzz = []", "unknown setting 'zzz'."),
     ],
 )
 @pytest.mark.parametrize("table", ["tool.toolcharter.verify", "tool.toolcharter.verify.servers.todo"])
 def test_a_mistake_is_said_with_its_place_whichever_server_is_looked_at(tmp_path, table, text, message):
     file = written(tmp_path, f"[{table}]\n{text}")
-    with pytest.raises(BadConfig, match=re.escape(f"{file}: {table}: {message}")):
+    with pytest.raises(InvalidConfig, match=re.escape(f"{file}: {table}: {message}")):
         read(file, [], RULES)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.toolcharter]\nverify = 3", "tool.toolcharter.verify is a table, but here it is 3."),
-        ("[tool.toolcharter.verify]\nservers = 3", "tool.toolcharter.verify.servers is a table, but here it is 3."),
+        ("[tool.toolcharter]\nverify = 3", "tool.toolcharter.verify must be a table, not 3."),
+        ("[tool.toolcharter.verify]\nservers = 3", "tool.toolcharter.verify.servers must be a table, not 3."),
         ("[tool", "Expected ']'"),
     ],
 )
 def test_a_file_that_cannot_be_followed_is_refused(tmp_path, text, message):
-    with pytest.raises(BadConfig, match=re.escape(message)):
+    with pytest.raises(InvalidConfig, match=re.escape(message)):
         read(written(tmp_path, text), [], RULES)
 
 
 def test_a_file_that_was_named_must_be_there(tmp_path):
-    with pytest.raises(BadConfig, match="No such file"):
+    with pytest.raises(InvalidConfig, match="No such file"):
         read(tmp_path / "none.toml", [], RULES)

@@ -2,8 +2,8 @@ import pytest
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.engine import example_server
-from toolcharter.verify.quality import DIMENSIONS, MOST, quality_of
-from toolcharter.verify.subject import Tool
+from toolcharter.verify.model import Tool
+from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS, quality_of
 
 GOOD = {
     "description": (
@@ -18,7 +18,7 @@ def quality(**given):
 
 
 def test_the_dimensions_have_the_weights_of_the_score():
-    assert MOST == {
+    assert MAX_POINTS == {
         "purpose": 25,
         "usage": 20,
         "behaviour": 20,
@@ -29,7 +29,7 @@ def test_the_dimensions_have_the_weights_of_the_score():
 
 
 def test_a_good_definition_has_all_points():
-    assert quality(**GOOD) == MOST
+    assert quality(**GOOD) == MAX_POINTS
 
 
 def test_a_bare_name_has_only_the_points_of_having_no_arguments():

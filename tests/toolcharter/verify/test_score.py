@@ -2,14 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.toolcharter.verify.made_up import RULES, outcome
-from toolcharter.verify.outcome import examine
+from tests.toolcharter.verify.fake_rules import RULES, verified
+from toolcharter.verify.model import Server
+from toolcharter.verify.result import verify_server
 from toolcharter.verify.score import grade_of
-from toolcharter.verify.subject import Server
 
 
 def tool_scores(**descriptions):
-    return {one.tool.name: one.score for one in outcome(**descriptions).scores.tools}
+    return {one.tool.name: one.score for one in verified(**descriptions).scores.tools}
 
 
 def test_a_tool_without_findings_has_100():
@@ -29,19 +29,19 @@ def test_the_second_finding_of_a_rule_counts_half_and_the_third_a_third():
 
 
 def test_a_server_has_the_mean_of_its_tools_times_what_is_found_about_the_whole():
-    assert outcome(one="vague", two="fine").scores.score == 95
-    assert outcome(one="vague", two="fine", three="fine", four="fine").scores.score == round(97.5 * 0.9)
+    assert verified(one="vague", two="fine").scores.score == 95
+    assert verified(one="vague", two="fine", three="fine", four="fine").scores.score == round(97.5 * 0.9)
 
 
 def test_one_error_among_many_good_tools_shows():
     many = {f"tool_{number}": "fine" for number in range(300)}
-    assert examine(outcome(**many).server, RULES[1:]).scores.score == 100
-    assert examine(outcome(**many, last="broken").server, RULES[1:]).scores.score == 89
-    assert examine(outcome(**many, last="secret").server, RULES[1:]).scores.score == 49
+    assert verify_server(verified(**many).server, RULES[1:]).scores.score == 100
+    assert verify_server(verified(**many, last="broken").server, RULES[1:]).scores.score == 89
+    assert verify_server(verified(**many, last="secret").server, RULES[1:]).scores.score == 49
 
 
 def test_a_server_without_tools_has_nothing_against_it():
-    scores = examine(Server([]), RULES).scores
+    scores = verify_server(Server([]), RULES).scores
     assert (scores.score, scores.grade, scores.tokens, scores.quality) == (100, "A", 0, {})
 
 
@@ -56,6 +56,6 @@ def test_grades(score, grade):
     st.lists(st.sampled_from(["broken", "vague", "plain", "secret"]), max_size=40), st.sampled_from(["broken", "plain"])
 )
 def test_a_further_finding_never_makes_a_score_better(words, more):
-    before = outcome(one=" ".join(words)).scores.score
-    after = outcome(one=" ".join([*words, more])).scores.score
+    before = verified(one=" ".join(words)).scores.score
+    after = verified(one=" ".join([*words, more])).scores.score
     assert 0 <= after <= before <= 100

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from toolcharter.verify.engine import example_server
-from toolcharter.verify.similar import CLOSEST, Pair, near_duplicates
+from toolcharter.verify.similar import MAX_PAIRS, Pair, near_duplicates
 
 TEXT = "note folder list find title user wants see what was written down long ago with id first line each of them"
 WORDS = TEXT.split()
@@ -59,7 +59,7 @@ def test_the_index_finds_what_comparing_all_pairs_finds(seed):
             one, two = _features(text), _features(texts[other])
             if len(one & two) / len(one | two) >= 0.8:
                 alike[other] = len(one & two) / len(one | two)
-        assert len(alike) <= CLOSEST
+        assert len(alike) <= MAX_PAIRS
         expected |= {(f"tool_{other}", f"tool_{number}", round(value, 3)) for other, value in alike.items()}
     assert expected
     assert {tuple(pair) for pair in near_duplicates(_server(*texts))} == expected
@@ -74,5 +74,5 @@ def test_thousands_that_say_nearly_the_same_take_seconds(same):
     started = time.process_time()
     pairs = near_duplicates(server)
     assert time.process_time() - started < 5
-    assert len(pairs) <= CLOSEST * 3_000
+    assert len(pairs) <= MAX_PAIRS * 3_000
     assert {pair.b for pair in pairs} == {f"tool_{number}" for number in range(1, 3_000)}

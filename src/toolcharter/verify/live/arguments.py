@@ -1,13 +1,13 @@
-"""Arguments made up from a schema: the least that fits it, and values that do not."""
+"""Generates arguments from a schema: a minimal valid set, and values of the wrong type."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from toolcharter.verify.subject import Schema, resolve, types_of
+from toolcharter.verify.model import Schema, resolve_ref, types_of
 
 UNKNOWN = "toolcharter_no_such_argument"
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _FORMATS = {
     "date": "2026-01-15",
     "date-time": "2026-01-15T12:00:00Z",
@@ -31,42 +31,41 @@ _WRONG: Mapping[str, Any] = {
 
 
 class _NoValue(Exception):
-    """Nothing that fits was found."""
+    """No matching value was found."""
 
 
 def valid_arguments(schema: Schema) -> dict[str, Any] | None:
-    """The least arguments that a schema takes; None where they cannot be made up."""
+    """A minimal set of arguments that a schema accepts; None if none can be generated."""
     try:
-        made = _object(resolve(schema, schema), schema, 0)
+        return _object(resolve_ref(schema, schema), schema, 0)
     except _NoValue:
         return None
-    return made
 
 
 def wrong_value(types: Sequence[str], schema: Schema) -> Any:
-    """A value of a type that is not among these; None where all would do, or none is named."""
-    named = set(types) | ({"number"} if "integer" in types else set[str]())
-    if not named or "const" in schema:
+    """A value of another type; None if every type is allowed, or none is named."""
+    allowed = set(types) | ({"number"} if "integer" in types else set[str]())
+    if not allowed or "const" in schema:
         return None
-    return next((value for kind, value in _WRONG.items() if kind not in named), None)
+    return next((value for kind, value in _WRONG.items() if kind not in allowed), None)
 
 
 def _value(schema: Schema, root: Schema, depth: int) -> Any:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise _NoValue
-    schema = resolve(schema, root)
+    schema = resolve_ref(schema, root)
     if "$ref" in schema:
-        raise _NoValue  # it leads out of the document, in a circle, or nowhere
+        raise _NoValue  # it points outside the document, in a circle, or nowhere
     if "const" in schema:
         return schema["const"]
-    for word in ("enum", "examples"):
-        options = schema.get(word)
+    for keyword in ("enum", "examples"):
+        options = schema.get(keyword)
         if isinstance(options, list) and options:
             return cast(list[Any], options)[0]
     if schema.get("default") is not None:
         return schema["default"]
-    for word in ("anyOf", "oneOf"):
-        if isinstance(branches := schema.get(word), list):
+    for keyword in ("anyOf", "oneOf"):
+        if isinstance(branches := schema.get(keyword), list):
             return _first(cast(list[Any], branches), root, depth)
     return _of_type(schema, root, depth)
 
@@ -88,19 +87,19 @@ def _of_type(schema: Schema, root: Schema, depth: int) -> Any:
     if kind == "array":
         return _array(schema, root, depth)
     if kind in ("integer", "number"):
-        return _number(schema, whole=kind == "integer")
+        return _number(schema, integer=kind == "integer")
     return False if kind == "boolean" else _text(schema)
 
 
 def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
     properties = schema.get("properties")
     fields = cast(dict[str, Any], properties) if isinstance(properties, dict) else {}
-    needed = schema.get("required")
-    made: dict[str, Any] = {}
-    for name in cast(list[Any], needed) if isinstance(needed, list) else ():
+    required = schema.get("required")
+    arguments: dict[str, Any] = {}
+    for name in cast(list[Any], required) if isinstance(required, list) else ():
         field = fields.get(name) if isinstance(name, str) else None
-        made[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, root, depth + 1)
-    return made
+        arguments[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, root, depth + 1)
+    return arguments
 
 
 def _array(schema: Schema, root: Schema, depth: int) -> list[Any]:
@@ -112,27 +111,27 @@ def _array(schema: Schema, root: Schema, depth: int) -> list[Any]:
     return [_value(cast(Schema, items) if isinstance(items, dict) else {}, root, depth + 1)] * min(least, 100)
 
 
-def _number(schema: Schema, *, whole: bool) -> float:
-    step = _given(schema, "multipleOf") or 1
-    low, above = _given(schema, "minimum"), _given(schema, "exclusiveMinimum")
-    high, below = _given(schema, "maximum"), _given(schema, "exclusiveMaximum")
+def _number(schema: Schema, *, integer: bool) -> float:
+    step = _bound(schema, "multipleOf") or 1
+    low, above = _bound(schema, "minimum"), _bound(schema, "exclusiveMinimum")
+    high, below = _bound(schema, "maximum"), _bound(schema, "exclusiveMaximum")
     for start in (1, low, above, high, below, 0):
         for number in (start, *((start + step, start - step) if start is not None else ())):
-            if number is not None and _fits(number, (low, high, above, below)) and number % step == 0:
-                return int(number) if whole or number == int(number) else number
-    if low is not None and not whole:
+            if number is not None and _in_bounds(number, (low, high, above, below)) and number % step == 0:
+                return int(number) if integer or number == int(number) else number
+    if low is not None and not integer:
         return low
     raise _NoValue
 
 
-def _fits(number: float, bounds: tuple[float | None, float | None, float | None, float | None]) -> bool:
+def _in_bounds(number: float, bounds: tuple[float | None, float | None, float | None, float | None]) -> bool:
     low, high, above, below = bounds
     inside = (low is None or number >= low) and (high is None or number <= high)
     return inside and (above is None or number > above) and (below is None or number < below)
 
 
-def _given(schema: Schema, word: str) -> float | None:
-    value = schema.get(word)
+def _bound(schema: Schema, keyword: str) -> float | None:
+    value = schema.get(keyword)
     return value if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**53 else None
 
 

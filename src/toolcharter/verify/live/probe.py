@@ -1,4 +1,4 @@
-"""Calls a server's tools, as they should be called and as they should not, and keeps what came back."""
+"""Calls the tools of a server, correctly and incorrectly, and records the results."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
@@ -7,16 +7,17 @@ from typing import Any, NamedTuple, Protocol
 from mcp_core.calling.records import Answer
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.live.arguments import UNKNOWN, valid_arguments, wrong_value
-from toolcharter.verify.observed import Exchange, Kind, Observed
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.live.observations import CallKind, Exchange, Observations
+from toolcharter.verify.model import Server, Tool
 
-SECONDS = 10.0
-_MOST_VALID, _MOST_WRONG = 5, 3
-"""Calls of one tool: more show little more."""
+TIMEOUT = 10.0
+"""Seconds that a call may take."""
+_MAX_VALID_CALLS, _MAX_WRONG_TYPES = 5, 3
+"""Limits for one tool: further calls show little more."""
 
 
-class Running(Protocol):
-    """A server that can be asked."""
+class RunningServer(Protocol):
+    """A server that can be called."""
 
     async def list_tools(self) -> list[ListedTool]:
         """All tools."""
@@ -27,80 +28,85 @@ class Running(Protocol):
         ...
 
 
-class Attempt(NamedTuple):
-    """A call to be made."""
+class PlannedCall(NamedTuple):
+    """A call to make."""
 
-    kind: Kind
+    kind: CallKind
     arguments: Mapping[str, Any]
     argument: str = ""
 
 
-async def observe(
-    server: Server, running: Running, *, all_tools: bool, step: Callable[[str], object], seconds: float
-) -> Observed:
-    """Call the tools that are declared read-only, or all of them."""
+async def probe_server(
+    server: Server,
+    running: RunningServer,
+    *,
+    all_tools: bool = False,
+    on_step: Callable[[str], object] = lambda _: None,
+    call_timeout: float = TIMEOUT,
+) -> Observations:
+    """Call the tools that are declared read-only, or all tools."""
     exchanges: list[Exchange] = []
-    gone: Exchange | None = None
+    crash: Exchange | None = None
     for tool in server.tools:
-        if gone is None and (all_tools or tool.hint("readOnlyHint") is True):
-            step(tool.name)
-            gone = await _call_all(tool, running, seconds, exchanges)
+        if crash is None and (all_tools or tool.hint("readOnlyHint") is True):
+            on_step(tool.name)
+            crash = await _probe_tool(tool, running, call_timeout, exchanges)
     first = [tool.listed for tool in server.tools]
-    again = [] if gone else [await _list(running, seconds), await _list(running, seconds)]
-    return Observed(exchanges, [first, *(listed for listed in again if listed is not None)], gone, seconds)
+    again = [] if crash else [await _list(running, call_timeout), await _list(running, call_timeout)]
+    return Observations(exchanges, [first, *(tools for tools in again if tools is not None)], crash, call_timeout)
 
 
-async def _call_all(tool: Tool, running: Running, seconds: float, seen: list[Exchange]) -> Exchange | None:
-    """Call a tool in all ways, and say after which of them the server was gone."""
-    for attempt in attempts(tool):
-        exchange = await _call(tool.name, attempt, running, seconds)
-        seen.append(exchange)
-        if exchange.failure and await _list(running, seconds) is None:
+async def _probe_tool(tool: Tool, running: RunningServer, limit: float, exchanges: list[Exchange]) -> Exchange | None:
+    """Make all calls of a tool. Returns the call after which the server no longer answered, if any."""
+    for planned in planned_calls(tool):
+        exchange = await _call(tool.name, planned, running, limit)
+        exchanges.append(exchange)
+        if exchange.failure and await _list(running, limit) is None:
             return exchange
         if exchange.timed_out:
-            break  # the next would wait as long
+            break  # the next call would time out as well
     return None
 
 
-def attempts(tool: Tool) -> Iterator[Attempt]:
-    """The calls that are made of a tool: valid ones, and each kind of faulty one."""
-    valid = _valid(tool)
-    yield from (Attempt("valid", arguments) for arguments in valid)
+def planned_calls(tool: Tool) -> Iterator[PlannedCall]:
+    """The calls to make: valid ones, and each kind of invalid one."""
+    valid = _valid_arguments(tool)
+    yield from (PlannedCall("valid", arguments) for arguments in valid)
     base: Mapping[str, Any] = valid[0] if valid else {}
     required = [argument for argument in tool.arguments if argument.required]
     for argument in required[:1]:
         rest = {name: value for name, value in base.items() if name != argument.name}
-        yield Attempt("missing", rest, argument.name)
-    for argument in sorted(tool.arguments, key=lambda one: not one.required)[:_MOST_WRONG]:
+        yield PlannedCall("missing", rest, argument.name)
+    for argument in sorted(tool.arguments, key=lambda one: not one.required)[:_MAX_WRONG_TYPES]:
         if (wrong := wrong_value(argument.types, argument.schema)) is not None:
-            yield Attempt("wrong type", {**base, argument.name: wrong}, argument.name)
+            yield PlannedCall("wrong type", {**base, argument.name: wrong}, argument.name)
     if valid:
-        yield Attempt("unknown", {**base, UNKNOWN: 1}, UNKNOWN)
+        yield PlannedCall("unknown", {**base, UNKNOWN: 1}, UNKNOWN)
 
 
-def _valid(tool: Tool) -> list[Mapping[str, Any]]:
-    """The declared examples, else arguments made up from the schema."""
+def _valid_arguments(tool: Tool) -> list[Mapping[str, Any]]:
+    """The declared examples, or else arguments generated from the schema."""
     if tool.spec is not None and tool.spec.examples:
-        return [dict(example.params) for example in tool.spec.examples[:_MOST_VALID]]
-    made = valid_arguments(tool.schema)
-    return [] if made is None else [made]
+        return [dict(example.params) for example in tool.spec.examples[:_MAX_VALID_CALLS]]
+    generated = valid_arguments(tool.schema)
+    return [] if generated is None else [generated]
 
 
-async def _call(tool: str, attempt: Attempt, running: Running, seconds: float) -> Exchange:
-    exchange = Exchange(tool, attempt.kind, attempt.arguments, attempt.argument)
+async def _call(tool: str, planned: PlannedCall, running: RunningServer, limit: float) -> Exchange:
+    exchange = Exchange(tool, planned.kind, planned.arguments, planned.argument)
     try:
-        async with asyncio.timeout(seconds):
-            return exchange._replace(answer=await running.call(tool, attempt.arguments))
+        async with asyncio.timeout(limit):
+            return exchange._replace(answer=await running.call(tool, planned.arguments))
     except TimeoutError:
-        return exchange._replace(failure=f"no answer within {seconds:g} s", timed_out=True)
-    except Exception as error:  # noqa: BLE001 - whatever a server does to its client is a finding, not our end
+        return exchange._replace(failure=f"no answer within {limit:g} s", timed_out=True)
+    except Exception as error:  # noqa: BLE001 - whatever a server does to its client is a finding
         return exchange._replace(failure=_reason(error))
 
 
-async def _list(running: Running, seconds: float) -> list[ListedTool] | None:
-    """The tools; None where the server does not answer."""
+async def _list(running: RunningServer, limit: float) -> list[ListedTool] | None:
+    """The tools; None if the server does not answer."""
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(limit):
             return await running.list_tools()
     except Exception:  # noqa: BLE001 - the same
         return None

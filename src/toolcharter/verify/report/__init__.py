@@ -1,27 +1,35 @@
-"""What came out, in one format a file: each has `render(outcome) -> str`."""
+"""Reports of a VerifyResult. Each format is a module with `render(result) -> str`."""
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from toolcharter.verify.outcome import Outcome
+from toolcharter.verify.report import html, json, junit, markdown, sarif, text
+from toolcharter.verify.result import VerifyResult
 
-FORMATS: Mapping[str, str] = {
-    "text": ".txt",
-    "json": ".json",
-    "sarif": ".sarif",
-    "junit": ".xml",
-    "markdown": ".md",
-    "html": ".html",
+
+class ReportFormat(NamedTuple):
+    """The suffix of its files, and the function that renders it."""
+
+    suffix: str
+    render: Callable[[VerifyResult], str]
+
+
+FORMATS: Mapping[str, ReportFormat] = {
+    "text": ReportFormat(".txt", text.render),
+    "json": ReportFormat(".json", json.render),
+    "sarif": ReportFormat(".sarif", sarif.render),
+    "junit": ReportFormat(".xml", junit.render),
+    "markdown": ReportFormat(".md", markdown.render),
+    "html": ReportFormat(".html", html.render),
 }
-"""Each format, and how files of it are called."""
 
 
-def render(outcome: Outcome, format: str) -> str:
-    """The report. Only the format that is asked for is loaded."""
-    return import_module(f"{__name__}.{format}").render(outcome)
+def render(result: VerifyResult, format: str) -> str:
+    """The report in a format."""
+    return FORMATS[format].render(result)
 
 
 def format_for(file: Path) -> str | None:
-    """The format that the name of a file asks for."""
-    return next((name for name, suffix in FORMATS.items() if file.suffix == suffix), None)
+    """The format that the suffix of a file stands for."""
+    return next((name for name, one in FORMATS.items() if file.suffix == one.suffix), None)

@@ -1,124 +1,129 @@
-"""One page that works offline, with charts: scores, the cost of each tool, and tools that are nearly the same."""
+"""The report as one HTML page that works offline, with charts of scores, token costs and similar tools."""
 
 from collections.abc import Iterable, Sequence
 
 from toolcharter.html_report import Bar, Markup, bar_chart, code, details, figures, heat_map, page, table, text
-from toolcharter.verify.outcome import Outcome
-from toolcharter.verify.quality import DIMENSIONS, MOST
-from toolcharter.verify.report.groups import by_rule, count_line, many, told, visible
+from toolcharter.plurals import count
+from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
+from toolcharter.verify.report.groups import by_rule, count_line, escape_invisible, message_of
+from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
 from toolcharter.verify.score import ToolScore
 from toolcharter.verify.similar import Pair, near_duplicates
 
-BARS = 40
-PER_RULE = 200
-PAIRS = 100
-FEW = 5
-"""So many findings are shown without being asked for."""
-MAP = 16
-"""So many tools fit into a heat map that can be read."""
+MAX_BARS = 40
+MAX_PER_RULE = 200
+MAX_PAIRS = 100
+MAX_UNFOLDED = 5
+"""Up to this many findings of a rule are shown unfolded."""
+MAX_HEAT_MAP = 16
+"""Up to this many tools, a heat map can be read."""
 
 Section = tuple[str, list[str]]
 
 
-def render(outcome: Outcome) -> str:
+def render(result: VerifyResult) -> str:
     """The whole page."""
     return page(
-        f"Verification of {outcome.server.name or 'a server'}", _sections(outcome), count_line(outcome).capitalize()
+        f"Verification of {result.server.name or 'a server'}", _sections(result), count_line(result).capitalize()
     )
 
 
-def _sections(outcome: Outcome) -> Iterable[Section]:
-    yield "", [_figures(outcome)]
-    yield "Findings", _findings(outcome)
-    yield "Scores", _scores(outcome.scores.tools)
-    yield "Quality of the definitions", _quality(outcome)
-    yield "Cost", _cost(outcome.scores.tools)
-    yield "Nearly the same", _pairs(near_duplicates(outcome.server))
-    if outcome.ignored or outcome.unused:
-        yield "Ignored", _ignored(outcome)
+def _sections(result: VerifyResult) -> Iterable[Section]:
+    yield "", [_figures(result)]
+    yield "Findings", _findings(result)
+    yield "Scores", _scores(result.scores.tools)
+    yield "Quality of definitions", _quality(result)
+    yield "Cost", _cost(result.scores.tools)
+    yield "Similar tools", _pairs(near_duplicates(result.server))
+    if result.ignored or result.unused_ignores:
+        yield "Ignored", _ignored(result)
 
 
-def _figures(outcome: Outcome) -> Markup:
-    scores = outcome.scores
-    kinds = [many(count, severity) for severity, count in outcome.counts.items() if count]
+def _figures(result: VerifyResult) -> Markup:
+    scores = result.scores
+    kinds = [count(number, severity) for severity, number in result.counts.items() if number]
     worst = min(scores.tools, key=lambda one: one.score, default=None)
     return figures([
         ("Score", f"{scores.score}", f"of 100, grade {scores.grade}"),
-("Findings", f"{len(outcome.findings):,}", ", ".join(kinds)),
-        ("Tools", f"{len(scores.tools):,}", f"the lowest scores {worst.score}" if worst else ""),
-        ("Tokens", f"{scores.tokens:,}", "about, in every request of an agent"),
+("Findings", f"{len(result.findings):,}", ", ".join(kinds)),
+        ("Tools", f"{len(scores.tools):,}", f"lowest score {worst.score}" if worst else ""),
+        ("Tokens", f"{scores.tokens:,}", "about, in every request"),
     ])  # fmt: skip
 
 
-def _findings(outcome: Outcome) -> list[str]:
-    groups = by_rule(outcome.findings)
+def _findings(result: VerifyResult) -> list[str]:
+    groups = by_rule(result.findings)
     if not groups:
-        return [text(f"{many(len(outcome.rules), 'rule')} ran, and none has anything to say.", "good")]
-    why = {rule.id: f"{rule.what} {rule.why}" for rule in outcome.rules}
+        return [text(f"{count(len(result.rules), 'rule')} ran without findings.", "good")]
+    why = {rule.id: f"{rule.what} {rule.why}" for rule in result.rules}
     return [_rule(findings, why.get(rule, "")) for rule, findings in groups.items()]
 
 
 def _rule(findings: Sequence[Finding], why: str) -> Markup:
     first = findings[0]
     rows = [
-        (code(visible(one.tool or "the server")), told(one), code(one.path) if one.path else "")
-        for one in findings[:PER_RULE]
+        (code(escape_invisible(one.tool or "the server")), message_of(one), code(one.path) if one.path else "")
+        for one in findings[:MAX_PER_RULE]
     ]
-    parts: list[str] = [why, f"To mend it: {first.fix}", table(["tool", "what", "where"], rows)]
-    if len(findings) > PER_RULE:
-        parts.append(f"and {len(findings) - PER_RULE:,} more")
+    parts: list[str] = [why, f"Fix: {first.fix}", table(["tool", "problem", "place"], rows)]
+    if len(findings) > MAX_PER_RULE:
+        parts.append(f"and {len(findings) - MAX_PER_RULE:,} more")
     return details(
-        f"{first.severity}: {first.rule} {first.name} ({len(findings):,})", parts, is_open=len(findings) <= FEW
+        f"{first.severity}: {first.rule} {first.name} ({len(findings):,})", parts, is_open=len(findings) <= MAX_UNFOLDED
     )
 
 
 def _scores(tools: Sequence[ToolScore]) -> list[str]:
     lowest = sorted(tools, key=lambda one: one.score)
-    bars = [Bar(visible(one.tool.name), one.score) for one in lowest[:BARS]]
+    bars = [Bar(escape_invisible(one.tool.name), one.score) for one in lowest[:MAX_BARS]]
     rows = [
-        (code(visible(one.tool.name)), one.score, *(one.quality[name] for name in MOST), one.tool.tokens)
+        (code(escape_invisible(one.tool.name)), one.score, *(one.quality[name] for name in MAX_POINTS), one.tool.tokens)
         for one in tools
     ]
     return [
-        *([f"The {BARS} lowest of {len(tools):,}."] if len(tools) > BARS else []),
+        *([f"The {MAX_BARS} lowest of {len(tools):,}."] if len(tools) > MAX_BARS else []),
         bar_chart(bars, "Score of each tool, the lowest first", 100),
-        details("All tools in figures", [table(["tool", "score", *MOST, "tokens"], rows)]),
+        details("All tools as a table", [table(["tool", "score", *MAX_POINTS, "tokens"], rows)]),
     ]
 
 
-def _quality(outcome: Outcome) -> list[str]:
-    means = outcome.scores.quality
-    bars = [Bar(name, 100 * mean / MOST[name], f"{mean:g} of {MOST[name]:g}") for name, mean in means.items()]
+def _quality(result: VerifyResult) -> list[str]:
+    means = result.scores.quality
+    bars = [
+        Bar(name, 100 * mean / MAX_POINTS[name], f"{mean:g} of {MAX_POINTS[name]:g}") for name, mean in means.items()
+    ]
     rows = [(name, check.points, check.what) for name, checks in DIMENSIONS.items() for check in checks]
     return [
-        "The mean of all tools, from facts of their definitions: what is there, not how well it is said.",
-        bar_chart(bars, "Points in each dimension, as a share of the most", 100),
+        "The mean of all tools. Points are for what is there, not for how well it is written.",
+        bar_chart(bars, "Points in each dimension, in per cent of the maximum", 100),
         details("What gives points", [table(["dimension", "points", "for"], rows)]),
     ]
 
 
 def _cost(tools: Sequence[ToolScore]) -> list[str]:
-    dearest = sorted(tools, key=lambda one: -one.tool.tokens)[:BARS]
-    bars = [Bar(visible(one.tool.name), one.tool.tokens, f"{one.tool.tokens:,}") for one in dearest]
-    few = f"; the {BARS} dearest of {len(tools):,}" if len(tools) > BARS else ""
+    most_expensive = sorted(tools, key=lambda one: -one.tool.tokens)[:MAX_BARS]
+    bars = [Bar(escape_invisible(one.tool.name), one.tool.tokens, f"{one.tool.tokens:,}") for one in most_expensive]
+    cut = f" The {MAX_BARS} most expensive of {len(tools):,}." if len(tools) > MAX_BARS else ""
     return [
-        f"Tokens that a tool costs an agent in every request, about{few}.",
-        bar_chart(bars, "Tokens of each tool, the dearest first"),
+        f"About how many tokens each tool costs in every request.{cut}",
+        bar_chart(bars, "Tokens of each tool, the most expensive first"),
     ]
 
 
 def _pairs(pairs: Sequence[Pair]) -> list[str]:
     if not pairs:
-        return [text("No two descriptions are nearly the same.", "good")]
-    shown = pairs[:PAIRS]
-    rows = [(code(visible(pair.a)), code(visible(pair.b)), f"{pair.similarity:.0%}") for pair in shown]
-    parts: list[str] = ["How much two descriptions have in common. An agent confuses tools that read alike."]
-    names = list(dict.fromkeys(name for pair in shown for name in (pair.a, pair.b)))
-    if len(names) <= MAP:
-        parts.append(_map(names, shown))
+        return [text("No two descriptions are similar.", "good")]
+    listed = pairs[:MAX_PAIRS]
+    rows = [
+        (code(escape_invisible(pair.a)), code(escape_invisible(pair.b)), f"{pair.similarity:.0%}") for pair in listed
+    ]
+    parts: list[str] = ["How much two descriptions have in common. Agents confuse tools with similar descriptions."]
+    names = list(dict.fromkeys(name for pair in listed for name in (pair.a, pair.b)))
+    if len(names) <= MAX_HEAT_MAP:
+        parts.append(_map(names, listed))
     parts.append(table(["tool", "and", "in common"], rows))
-    return parts if len(pairs) <= PAIRS else [*parts, f"and {len(pairs) - PAIRS:,} more pairs"]
+    return parts if len(pairs) <= MAX_PAIRS else [*parts, f"and {len(pairs) - MAX_PAIRS:,} more pairs"]
 
 
 def _map(names: Sequence[str], pairs: Sequence[Pair]) -> Markup:
@@ -127,10 +132,15 @@ def _map(names: Sequence[str], pairs: Sequence[Pair]) -> Markup:
     return heat_map(names, names, values, "In common, in per cent")
 
 
-def _ignored(outcome: Outcome) -> list[str]:
+def _ignored(result: VerifyResult) -> list[str]:
     rows = [
-        (one.finding.rule, code(visible(one.finding.tool or "the server")), told(one.finding), one.reason)
-        for one in outcome.ignored
+        (
+            one.finding.rule,
+            code(escape_invisible(one.finding.tool or "the server")),
+            message_of(one.finding),
+            one.reason,
+        )
+        for one in result.ignored
     ]
-    parts: list[str] = [table(["rule", "tool", "what", "reason"], rows)] if rows else []
-    return [*parts, *(text(f"Ignored without need: {one}", "note") for one in outcome.unused)]
+    parts: list[str] = [table(["rule", "tool", "problem", "reason"], rows)] if rows else []
+    return [*parts, *(text(f"Not needed, can be removed: ignore {one}", "note") for one in result.unused_ignores)]

@@ -1,37 +1,37 @@
-"""Everything, for programs."""
+"""The report as JSON: everything, for programs."""
 
 import json
 from typing import Any
 
-from toolcharter.verify.outcome import Outcome
-from toolcharter.verify.quality import MOST
+from toolcharter.verify.quality import MAX_POINTS
+from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
 from toolcharter.verify.score import ToolScore, grade_of
 
 
-def render(outcome: Outcome) -> str:
-    """One JSON object, in ASCII: half a surrogate pair in a name must not keep it from being written."""
-    return json.dumps(report(outcome), indent=2) + "\n"
+def render(result: VerifyResult) -> str:
+    """One JSON object, in ASCII, so that a lone surrogate in a name can be written."""
+    return json.dumps(to_json(result), indent=2) + "\n"
 
 
-def report(outcome: Outcome) -> dict[str, Any]:
-    """The same as data."""
-    scores = outcome.scores
+def to_json(result: VerifyResult) -> dict[str, Any]:
+    """The report as data."""
+    scores = result.scores
     return {
-        "server": outcome.server.name,
+        "server": result.server.name,
         "score": scores.score,
         "grade": scores.grade,
         "tokens": scores.tokens,
         "quality": scores.quality,
-        "qualityMaximum": MOST,
-        "counts": outcome.counts,
-        "failsOn": outcome.fails_on,
-        "failures": len(outcome.failures),
-        "findings": [_finding(finding) for finding in outcome.findings],
-        "ignored": [{**_finding(one.finding), "reason": one.reason} for one in outcome.ignored],
-        "unusedIgnores": list(outcome.unused),
+        "qualityMaximum": MAX_POINTS,
+        "counts": result.counts,
+        "failsOn": result.fails_on,
+        "failures": len(result.failures),
+        "findings": [_finding(finding) for finding in result.findings],
+        "ignored": [{**_finding(one.finding), "reason": one.reason} for one in result.ignored],
+        "unusedIgnores": list(result.unused_ignores),
         "tools": [_tool(one) for one in scores.tools],
-        "rules": [rule.id for rule in outcome.rules],
+        "rules": [rule.id for rule in result.rules],
     }
 
 

@@ -1,4 +1,4 @@
-"""One rule a file, in a folder for each family. `all_rules` finds them."""
+"""All rules: one a file, named like the rule, in a folder for each family. A new file is found by itself."""
 
 import importlib
 import pkgutil
@@ -9,7 +9,7 @@ from toolcharter.verify.rule import Rule
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, by id. A module below this one that has a `RULE` is one."""
+    """Every rule, by id: the `RULE` of each module below this package."""
     found: dict[str, Rule] = {}
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         rule = getattr(importlib.import_module(module.name), "RULE", None)
@@ -18,3 +18,9 @@ def all_rules() -> tuple[Rule, ...]:
                 raise RuntimeError(f"two rules have the id {rule.id}: {found[rule.id].name} and {rule.name}")
             found[rule.id] = rule
     return tuple(rule for _, rule in sorted(found.items()))
+
+
+@cache
+def static_rules() -> tuple[Rule, ...]:
+    """The rules that need only the list of tools, by id."""
+    return tuple(rule for rule in all_rules() if rule.check_live is None)

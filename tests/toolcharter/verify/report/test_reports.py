@@ -9,18 +9,18 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from tests.toolcharter.verify.made_up import RULES, outcome, rule, says, server
-from toolcharter.verify.outcome import examine
-from toolcharter.verify.quality import MOST
+from tests.toolcharter.verify.fake_rules import RULES, mentions, rule, server, verified
+from toolcharter.verify.quality import MAX_POINTS
 from toolcharter.verify.report import FORMATS, format_for, render
-from toolcharter.verify.report.text import show
-from toolcharter.verify.selection import read_selection
+from toolcharter.verify.report.text import print_report
+from toolcharter.verify.result import verify_server
+from toolcharter.verify.selection import parse_selection
 
-IGNORE = read_selection([], {"DSC902": "we like it", "SEC901:none": "gone"}, RULES)
+IGNORE = parse_selection([], {"DSC902": "we like it", "SEC901:none": "gone"}, RULES)
 
 
 def seen():
-    return outcome(IGNORE, one="It is broken, and vague, vague.", two="It is plain.", three="All is well here.")
+    return verified(IGNORE, one="It is broken, and vague, vague.", two="It is plain.", three="All is well here.")
 
 
 def test_text_groups_by_tool_and_says_each_fix_once():
@@ -30,11 +30,11 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "  warning DSC901 vague\n"
         "  warning DSC901 vague\n"
         "\n"
-        "How to mend them\n"
-        "  SCH901 broken-thing (1). How to mend SCH901.\n"
-        "  DSC901 vague-words (2). How to mend DSC901.\n"
+        "How to fix them\n"
+        "  SCH901 broken-thing (1). How to fix SCH901.\n"
+        "  DSC901 vague-words (2). How to fix DSC901.\n"
         "\n"
-        "Ignored without need, take it out: SEC901:none\n"
+        "Ignore entries that are not needed: SEC901:none\n"
         "example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
         "Definitions: purpose 13/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
@@ -43,7 +43,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
 
 
 def test_text_of_a_faultless_server_is_three_lines():
-    assert render(outcome(one="All is well here."), "text") == (
+    assert render(verified(one="All is well here."), "text") == (
         "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
         "Definitions: purpose 17/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
         "completeness 6/10\n"
@@ -54,28 +54,28 @@ def test_text_of_a_faultless_server_is_three_lines():
 def test_text_stays_readable_with_hundreds_of_findings_at_80_columns():
     many = {f"a_tool_with_a_rather_long_name_{n:03}": "vague " * 5 for n in range(100)}
     out = io.StringIO()
-    show(outcome(**many), Console(file=out, width=80, color_system=None))
+    print_report(verified(**many), Console(file=out, width=80, color_system=None))
     lines = out.getvalue().splitlines()
     assert len(lines) < 150
     assert max(map(len, lines)) <= 80
     text = " ".join(out.getvalue().split())
     assert "and 2 more in this tool" in text
     assert "and 81 more tools with findings; --format json and html show all" in text
-    assert "DSC901 vague-words (500). How to mend DSC901. 57 shown, and 443 more." in text
+    assert "DSC901 vague-words (500). How to fix DSC901. 57 shown, and 443 more." in text
 
 
 def test_text_shows_the_worst_of_many_tools():
     many = {f"tool_{number:03}": "plain" for number in range(100)} | {"worst": "broken vague"}
-    text = render(outcome(**many), "text")
+    text = render(verified(**many), "text")
     assert text.startswith("the server as a whole\n  warning CST901 101 tools\n\nworst  54\n  error   SCH901 broken\n")
     assert "tool_017" in text
     assert "tool_018" not in text
 
 
 def test_text_shows_what_cannot_be_seen_and_takes_nothing_for_markup():
-    check = says("\x1b[31m [red]\u202e")
+    check = mentions("\x1b[31m [red]\u202e")
     hostile = server(**{"one": "\x1b[31m [red]\u202e", "\x1b]0;x\x07": "fine"})
-    text = render(examine(hostile, [rule("DSC903", "odd-words", "description", "error", check)]), "text")
+    text = render(verify_server(hostile, [rule("DSC903", "odd-words", "description", "error", check)]), "text")
     assert "\\u001b[31m [red]\\u202e" in text
     assert "\x1b" not in text
 
@@ -104,7 +104,7 @@ def test_json_has_everything():
         "tool": "one",
         "path": "description",
         "message": "vague",
-        "fix": "How to mend DSC901.",
+        "fix": "How to fix DSC901.",
     }
     assert report == {
         "server": "example",
@@ -112,7 +112,7 @@ def test_json_has_everything():
         "grade": "B",
         "tokens": 175,
         "quality": report["quality"],
-        "qualityMaximum": MOST,
+        "qualityMaximum": MAX_POINTS,
         "counts": {"error": 1, "warning": 2, "note": 0},
         "failsOn": "warning",
         "failures": 3,
@@ -127,7 +127,7 @@ def test_json_has_everything():
                 "tool": "one",
                 "path": "inputSchema",
                 "message": "broken",
-                "fix": "How to mend SCH901.",
+                "fix": "How to fix SCH901.",
             },
         ],
         "ignored": [
@@ -138,7 +138,7 @@ def test_json_has_everything():
                 "severity": "note",
                 "tool": "two",
                 "message": "plain",
-                "fix": "How to mend DSC902.",
+                "fix": "How to fix DSC902.",
                 "reason": "we like it",
             }
         ],
@@ -148,7 +148,7 @@ def test_json_has_everything():
 
 
 def test_sarif_has_rules_with_help_logical_locations_and_suppressions():
-    log = json.loads(render(examine(seen().server, RULES, IGNORE, file="tools.json"), "sarif"))
+    log = json.loads(render(verify_server(seen().server, RULES, IGNORE, file="tools.json"), "sarif"))
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     run = log["runs"][0]
     driver = run["tool"]["driver"]
@@ -159,8 +159,8 @@ def test_sarif_has_rules_with_help_logical_locations_and_suppressions():
         "shortDescription": {"text": "What DSC901 finds."},
         "fullDescription": {"text": "What DSC901 finds. Why DSC901 matters."},
         "help": {
-            "text": "Why DSC901 matters. How to mend DSC901.",
-            "markdown": "Why DSC901 matters.\n\n**Fix:** How to mend DSC901.",
+            "text": "Why DSC901 matters. How to fix DSC901.",
+            "markdown": "Why DSC901 matters.\n\n**Fix:** How to fix DSC901.",
         },
         "defaultConfiguration": {"level": "warning"},
         "properties": {"tags": ["mcp", "description"]},
@@ -189,7 +189,7 @@ def test_sarif_has_rules_with_help_logical_locations_and_suppressions():
 
 
 def test_a_sarif_finding_about_the_whole_server_has_a_place_too():
-    log = json.loads(render(outcome(a="fine", b="fine", c="fine", d="fine"), "sarif"))
+    log = json.loads(render(verified(a="fine", b="fine", c="fine", d="fine"), "sarif"))
     assert log["runs"][0]["results"][0]["locations"] == [
         {"logicalLocations": [{"name": "example", "fullyQualifiedName": "example", "kind": "module"}]}
     ]
@@ -201,19 +201,19 @@ def test_junit_has_one_case_a_rule_and_fails_where_the_command_does():
     cases = {case.get("name"): {part.tag: part for part in case} for case in suite}
     assert list(map(list, cases.values())) == [[], ["failure"], ["skipped"], ["failure"], []]
     assert cases["DSC901 vague-words"]["failure"].attrib == {"type": "warning", "message": "2 findings"}
-    assert cases["DSC901 vague-words"]["failure"].text == "one: vague\none: vague\n\nHow to mend DSC901."
+    assert cases["DSC901 vague-words"]["failure"].text == "one: vague\none: vague\n\nHow to fix DSC901."
     assert cases["DSC902 plain-words"]["skipped"].attrib == {"message": "1 ignored: we like it"}
 
 
 def test_junit_findings_that_do_not_fail_are_output():
-    suite = ET.fromstring(render(outcome(one="plain"), "junit"))[0]
+    suite = ET.fromstring(render(verified(one="plain"), "junit"))[0]
     assert suite.get("failures") == "0"
     assert [part.text for part in suite.iter("system-out")] == ["one: plain"]
 
 
 def test_junit_survives_what_xml_cannot_hold():
-    odd = rule("DSC903", "odd-words", "description", "error", says("odd\x00\ufffe\ud800"))
-    text = render(examine(server(one="odd\x00\ufffe\ud800"), [odd]), "junit")
+    odd = rule("DSC903", "odd-words", "description", "error", mentions("odd\x00\ufffe\ud800"))
+    text = render(verify_server(server(one="odd\x00\ufffe\ud800"), [odd]), "junit")
     assert ET.fromstring(text.encode("utf-8")) is not None
 
 
@@ -224,10 +224,10 @@ def test_markdown_has_a_table_of_rules_and_folds_the_rest():
         "\n"
         "3 findings: 1 error, 2 warnings; 1 ignored.\n"
         "\n"
-        "| | rule | findings | how to mend it |\n"
+        "| | rule | findings | fix |\n"
         "|---|---|---:|---|\n"
-        "| error | SCH901 broken-thing | 1 | How to mend SCH901. |\n"
-        "| warning | DSC901 vague-words | 2 | How to mend DSC901. |\n"
+        "| error | SCH901 broken-thing | 1 | How to fix SCH901. |\n"
+        "| warning | DSC901 vague-words | 2 | How to fix DSC901. |\n"
         "\n"
         "<details><summary>SCH901 broken-thing: 1</summary>\n"
         "\n"
@@ -236,13 +236,14 @@ def test_markdown_has_a_table_of_rules_and_folds_the_rest():
         "</details>\n"
     )
     assert "- DSC902: we like it\n" in text
-    assert text.endswith("Ignored without need: `SEC901:none`.\n")
+    assert text.endswith("Ignore entries that are not needed: `SEC901:none`.\n")
 
 
 def test_markdown_takes_no_markup_and_no_mention_from_a_server():
     hostile = "<img src=x> @team [a](http://b) `c` | d"
     text = render(
-        examine(server(one=hostile), [rule("DSC903", "odd-words", "description", "error", says(hostile))]), "markdown"
+        verify_server(server(one=hostile), [rule("DSC903", "odd-words", "description", "error", mentions(hostile))]),
+        "markdown",
     )
     assert "- **one**: &lt;img src=x> @\\u200bteam" not in text
     assert "- **one**: &lt;img src=x> @\u200bteam \\[a\\](http://b) \\`c\\` \\| d\n" in text
@@ -250,7 +251,7 @@ def test_markdown_takes_no_markup_and_no_mention_from_a_server():
 
 def test_markdown_of_thousands_of_findings_fits_a_comment():
     many = {f"tool_{number}": "broken vague plain " * 3 for number in range(2000)}
-    assert len(render(outcome(**many), "markdown")) < 65_536
+    assert len(render(verified(**many), "markdown")) < 65_536
 
 
 def test_html_is_one_file_with_charts_that_asks_nobody_for_anything():
@@ -258,11 +259,11 @@ def test_html_is_one_file_with_charts_that_asks_nobody_for_anything():
         "get_user": "Get the user with this id from our store, vague.",
         "fetch_user": "Fetch the user with this id from our store, vague.",
     }
-    text = render(outcome(IGNORE, **alike, evil="<script>alert(1)</script> plain"), "html")
+    text = render(verified(IGNORE, **alike, evil="<script>alert(1)</script> plain"), "html")
     assert re.findall(r'aria-label="([^"]+)"', text) == [
         "Score of each tool, the lowest first",
-        "Points in each dimension, as a share of the most",
-        "Tokens of each tool, the dearest first",
+        "Points in each dimension, in per cent of the maximum",
+        "Tokens of each tool, the most expensive first",
         "In common, in per cent",
     ]
     assert re.search("<code>get_user</code></td><td><code>fetch_user</code></td><td>8[0-9]%</td>", text)
@@ -272,12 +273,11 @@ def test_html_is_one_file_with_charts_that_asks_nobody_for_anything():
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_survives_nothing_and_surrogates(format):
-    assert render(examine(server(), RULES), format)
-    render(outcome(**{"bad\ud800": "broken \ud800"}), format).encode("utf-8")
+    assert render(verify_server(server(), RULES), format)
+    render(verified(**{"bad\ud800": "broken \ud800"}), format).encode("utf-8")
 
 
 def test_the_name_of_a_file_chooses_the_format(tmp_path):
-    assert {name: format_for(tmp_path / f"report{suffix}") for name, suffix in FORMATS.items()} == {
-        n: n for n in FORMATS
-    }
+    named = {name: format_for(tmp_path / f"report{one.suffix}") for name, one in FORMATS.items()}
+    assert named == {name: name for name in FORMATS}
     assert format_for(tmp_path / "report") is None

@@ -1,13 +1,13 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.rules.annotations.destructive_unmarked import destroying_verb
-from toolcharter.verify.subject import Server, Tool
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if tool.hint("destructiveHint") is False and (verb := destroying_verb(tool, server)):
-        yield Found(f"says {verb!r}, but destructiveHint is false", "annotations.destructiveHint")
+        yield Problem(f"says {verb!r}, but destructiveHint is false", "annotations.destructiveHint")
 
 
 RULE = Rule(

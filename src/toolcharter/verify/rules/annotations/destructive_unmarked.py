@@ -1,23 +1,23 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import DESTROYING
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import DESTROYING
 
 
 def destroying_verb(tool: Tool, server: Server) -> str | None:
     """The verb by which a tool takes something away, where name and description do not disagree."""
     if server.effect(tool) != "destroying":
         return None
-    named, said = server.named_verb(tool), tool.said_verb
+    named, said = server.name_verb(tool), tool.description_verb
     if named in DESTROYING:
         return named if said is None or said in DESTROYING else None
     return said
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if tool.hint("destructiveHint") is None and (verb := destroying_verb(tool, server)):
-        yield Found(f"says {verb!r}, but destructiveHint is missing", "annotations.destructiveHint")
+        yield Problem(f"says {verb!r}, but destructiveHint is missing", "annotations.destructiveHint")
 
 
 RULE = Rule(

@@ -3,19 +3,19 @@ from typing import Any, cast
 
 from mcp_core.declare.describe import CONSENT_HEADING
 from mcp_core.declare.schema import CONSENT_FIELD
-from toolcharter.verify.rule import Definition, Found, Rule
-from toolcharter.verify.subject import Schema, Server, Tool
+from toolcharter.verify.model import Schema, Server, Tool
+from toolcharter.verify.rule import Definition, Problem, Rule
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for argument in tool.arguments:
         if argument.name == CONSENT_FIELD:
             if not _is_literal(argument.schema):
-                yield Found("takes more than one value, so nothing is stated by it", argument.path)
+                yield Problem("takes more than one value, so nothing is stated by it", argument.path)
             if not argument.required or "default" in argument.schema:
-                yield Found("may be left out, so nobody has to state it", argument.path)
+                yield Problem("may be left out, so nobody has to state it", argument.path)
             if CONSENT_HEADING not in tool.listed.description:
-                yield Found(f"is not explained: the description lacks {CONSENT_HEADING!r}", "description")
+                yield Problem(f"is not explained: the description lacks {CONSENT_HEADING!r}", "description")
 
 
 def _is_literal(schema: Schema) -> bool:

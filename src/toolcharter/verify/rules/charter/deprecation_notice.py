@@ -5,35 +5,35 @@ from typing import Any, cast
 
 from mcp_core.calling.render import META
 from mcp_core.declare.checks import NOTICE
-from toolcharter.verify.declared import declared
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import declared_value
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _PLACE = f"_meta.{META}deprecated"
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    notice = declared(tool, "deprecated")
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    notice = declared_value(tool, "deprecated")
     if notice is None:
         return
     fields = cast(dict[str, Any], notice) if isinstance(notice, dict) else {}
     since, replacement, removal = (fields.get(name) for name in ("since", "replacement", "removalDate"))
     if not (isinstance(since, str) and isinstance(replacement, str) and isinstance(removal, str)):
-        yield Found(f"{json.dumps(notice)[:60]} lacks since, replacement or removalDate", _PLACE)
+        yield Problem(f"{json.dumps(notice)[:60]} lacks since, replacement or removalDate", _PLACE)
         return
     if not any(name == replacement or name.endswith(("_" + replacement, "-" + replacement)) for name in server.by_name):
-        yield Found(f"its replacement {replacement!r} is not a tool of this server", _PLACE)
+        yield Problem(f"its replacement {replacement!r} is not a tool of this server", _PLACE)
     yield from _dates(since, removal)
 
 
-def _dates(since: str, removal: str) -> Iterator[Found]:
+def _dates(since: str, removal: str) -> Iterator[Problem]:
     try:
         notice = date.fromisoformat(removal) - date.fromisoformat(since)
     except ValueError:
-        yield Found(f"{since!r} and {removal!r} are not both ISO dates", _PLACE)
+        yield Problem(f"{since!r} and {removal!r} are not both ISO dates", _PLACE)
         return
     if notice < NOTICE:
-        yield Found(f"is removed {notice.days} days after it was deprecated, on {removal}", _PLACE)
+        yield Problem(f"is removed {notice.days} days after it was deprecated, on {removal}", _PLACE)
 
 
 _NOTICE = {"since": "2026-09-01", "replacement": "list_notes", "removalDate": "2027-03-01"}

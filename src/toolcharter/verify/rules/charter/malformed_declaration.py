@@ -4,9 +4,9 @@ from typing import Any, cast, get_args
 
 from mcp_core.calling.render import META
 from mcp_core.declare.spec import Category, ResponseTime
-from toolcharter.verify.declared import declared
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import declared_value
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
@@ -82,11 +82,11 @@ _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for name, (matches, wanted) in _FORMS.items():
-        value = declared(tool, name)
+        value = declared_value(tool, name)
         if value is not None and not matches(value):
-            yield Found(f"its {name} is {str(value)[:60]!r}, not {wanted}", f"_meta.{META}{name}")
+            yield Problem(f"its {name} is {str(value)[:60]!r}, not {wanted}", f"_meta.{META}{name}")
 
 
 RULE = Rule(

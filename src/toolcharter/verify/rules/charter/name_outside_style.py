@@ -2,19 +2,19 @@ from collections.abc import Iterable
 
 from mcp_core.calling.render import META
 from mcp_core.declare.naming import Naming
-from toolcharter.verify.declared import declares
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import is_declared
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _STYLES = (Naming("snake"), Naming("kebab"))
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if server.naming is not None:
         if problem := server.naming.problem(server.naming.command(tool.name)):
-            yield Found(f"{tool.name!r} {problem}", "name")
-    elif declares(tool) and all(style.problem(tool.name) for style in _STYLES):
-        yield Found(f"{tool.name!r} is neither snake_case nor kebab-case", "name")
+            yield Problem(f"{tool.name!r} {problem}", "name")
+    elif is_declared(tool) and all(style.problem(tool.name) for style in _STYLES):
+        yield Problem(f"{tool.name!r} is neither snake_case nor kebab-case", "name")
 
 
 RULE = Rule(

@@ -2,8 +2,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _HEADING = "## Concrete Examples"
 _PLACEHOLDER = re.compile(
@@ -13,10 +13,10 @@ _PLACEHOLDER = re.compile(
 _CALL = re.compile(r"^[a-z][\w.-]*\(.*\)$", re.IGNORECASE | re.MULTILINE)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for call in _calls(tool):
         if match := _PLACEHOLDER.search(call):
-            yield Found(f"an example has {match[0]} for a value", "description")
+            yield Problem(f"an example has {match[0]} for a value", "description")
             return
 
 

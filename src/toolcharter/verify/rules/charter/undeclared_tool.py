@@ -2,23 +2,23 @@ from collections.abc import Iterable
 
 from mcp_core.calling.render import META
 from mcp_core.declare.checks import REQUIRED
-from toolcharter.verify.declared import declared, declares
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import declared_value, is_declared
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _SHOWN = ("version", "category", "tags")
 
 
-def check(server: Server) -> Iterable[Found]:
-    for tool in server.tools if any(map(declares, server.tools)) else ():
+def check(server: Server) -> Iterable[Problem]:
+    for tool in server.tools if any(map(is_declared, server.tools)) else ():
         if message := _lack(tool):
-            yield Found(message, "_meta", tool.name)
+            yield Problem(message, "_meta", tool.name)
 
 
 def _lack(tool: Tool) -> str | None:
     if tool.spec is not None:
         return None if tool.spec.governed else f"is served without a declaration: {', '.join(REQUIRED)} are missing"
-    missing = [name for name in _SHOWN if declared(tool, name) is None]
+    missing = [name for name in _SHOWN if declared_value(tool, name) is None]
     return f"does not declare its {' and '.join(missing)}" if missing else None
 
 

@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
 from mcp_core.calling.render import META
-from toolcharter.verify.declared import declares
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import is_declared
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    if declares(tool):
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    if is_declared(tool):
         for parameter in tool.parameters:
             if not parameter.description:
-                yield Found(f"{parameter.name!r} has no description", parameter.path)
+                yield Problem(f"{parameter.name!r} has no description", parameter.path)
 
 
 RULE = Rule(

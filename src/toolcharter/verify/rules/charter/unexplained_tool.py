@@ -3,9 +3,9 @@ from collections.abc import Iterable
 
 from mcp_core.calling.render import META
 from mcp_core.declare.checks import SHORTEST_DESCRIPTION
-from toolcharter.verify.declared import declares
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.declaration import is_declared
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _WHEN = re.compile(
     r"\b(use (this|it|when|to|for|after|before|[\w-]+ instead)|when (the|a|you)|whenever|call this)\b", re.IGNORECASE
@@ -13,17 +13,17 @@ _WHEN = re.compile(
 _RETURNS = re.compile(r"\b(return(s|ed)?|gives?|answers?|lists?|shows?)\b", re.IGNORECASE)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    if not declares(tool):
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    if not is_declared(tool):
         return
     if (length := len(tool.description)) < SHORTEST_DESCRIPTION:
-        yield Found(f"has {length} of {SHORTEST_DESCRIPTION} characters", "description")
+        yield Problem(f"has {length} of {SHORTEST_DESCRIPTION} characters", "description")
         return
     if not _WHEN.search(tool.description):
-        yield Found("does not say when to use it", "description")
+        yield Problem("does not say when to use it", "description")
     # A tool that changes something may say what it changes instead.
     if tool.hint("readOnlyHint") is True and not _RETURNS.search(tool.description):
-        yield Found("does not say what it returns", "description")
+        yield Problem("does not say what it returns", "description")
 
 
 RULE = Rule(

@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, words_of
-from toolcharter.verify.values import text_at
+from toolcharter.verify.model import Server, Tool, words_of
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import string_at
 
 _FEWEST = 3
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    count = sum(_restates(parameter.name, text_at(parameter.schema, "title")) for parameter in tool.parameters)
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    count = sum(_restates(parameter.name, string_at(parameter.schema, "title")) for parameter in tool.parameters)
     if count >= _FEWEST:
-        yield Found(f"{count} titles restate the names of their parameters", "inputSchema.properties")
+        yield Problem(f"{count} titles restate the names of their parameters", "inputSchema.properties")
 
 
 def _restates(name: str, title: str) -> bool:

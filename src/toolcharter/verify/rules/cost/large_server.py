@@ -1,27 +1,27 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.rules.cost.very_large_server import LARGE
 
-LARGE = 25_000
+HEAVY = 10_000
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     tokens = sum(tool.tokens for tool in server.tools)
-    if tokens > LARGE:
-        yield Found(f"{len(server.tools)} tools cost about {tokens:,} tokens in every request")
+    if HEAVY < tokens <= LARGE:
+        yield Problem(f"{len(server.tools)} tools cost about {tokens:,} tokens in every request")
 
 
 RULE = Rule(
-    id="CST003",
-    name="very-large-server",
+    id="CST004",
+    name="large-server",
     family="cost",
-    severity="warning",
-    what="A server whose tools take more than about 25,000 tokens together.",
-    why="They are sent with every request. That is an eighth of a window of 200,000 tokens before anyone has said "
-    "a word, and more than some models take.",
-    fix="Split the server, let people switch groups of tools on, or offer compact descriptions.",
-    bad=[{"name": f"list_{n}", "description": "List the notes of a folder. " * 150} for n in range(30)],
+    severity="note",
+    what="A server whose tools take more than about 10,000 tokens together.",
+    why="They are sent with every request, and other servers come on top.",
+    fix="Shorten the dearest tools first, or let people switch groups of tools on.",
+    bad=[{"name": f"list_{n}", "description": "List the notes of a folder. " * 70} for n in range(30)],
     good=[{"name": f"list_{n}"} for n in range(30)],
     check_server=check,
 )

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Parameter, Server, Tool, words_of
+from toolcharter.verify.model import Parameter, Server, Tool, words_of
+from toolcharter.verify.rule import Problem, Rule
 
 _LISTS = frozenset({"list", "search", "find", "query", "browse"})
 _PAGING = frozenset(
@@ -17,14 +17,14 @@ _BOUNDED = re.compile(
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     words = tool.name_words
     if _LISTS.isdisjoint(words[:2]) or not words[-1].endswith("s") or words[-1].endswith("ss"):
         return
     if tool.hint("readOnlyHint") is False or _BOUNDED.search(tool.description):
         return
     if not any(_keeps_short(parameter) for parameter in tool.parameters):
-        yield Found("lists, but takes neither a limit, nor a page, nor a filter", "inputSchema.properties")
+        yield Problem("lists, but takes neither a limit, nor a page, nor a filter", "inputSchema.properties")
 
 
 def _keeps_short(parameter: Parameter) -> bool:

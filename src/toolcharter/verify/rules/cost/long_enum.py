@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import list_at
 
 _LONG = 50
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         if "enum" in node.schema and (count := len(list_at(node.schema, "enum"))) > _LONG:
-            yield Found(f"the enum has {count} values", f"{node.path}.enum")
+            yield Problem(f"the enum has {count} values", f"{node.path}.enum")
 
 
 RULE = Rule(

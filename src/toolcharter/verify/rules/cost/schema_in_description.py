@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _ENOUGH = 20
 """Characters that are no chance repetition."""
@@ -9,18 +9,18 @@ _FEWEST = 2
 _JSON = ('"type": "object"', '"properties":', "'type': 'object'", '"inputSchema"')
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     text = tool.listed.description
-    for sign in _JSON:
-        if sign in text:
-            yield Found(f"the description holds a schema: {sign}", "description")
+    for fragment in _JSON:
+        if fragment in text:
+            yield Problem(f"the description holds a schema: {fragment}", "description")
             return
     said = [
         each for each in tool.arguments if len(each.description) >= _ENOUGH and each.description.rstrip(".") in text
     ]
     if len(said) >= _FEWEST:
         names = ", ".join(each.name for each in said[:4])
-        yield Found(f"the description repeats those of the parameters {names}", "description")
+        yield Problem(f"the description repeats those of the parameters {names}", "description")
 
 
 RULE = Rule(

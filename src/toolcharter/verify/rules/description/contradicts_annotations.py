@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _ONLY_READS = re.compile(
     r"\b(?:(?:is|are|this|a|an)\s+(?:strictly\s+|purely\s+)?read[- ]only(?:\s+(?:tool|operation|query|call|and))?"
@@ -17,16 +17,16 @@ _DESTROYS = re.compile(
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     only_reads, destroys = _ONLY_READS.search(tool.prose), _DESTROYS.search(tool.prose)
     if only_reads and tool.hint("destructiveHint") and not tool.hint("readOnlyHint"):
-        yield Found(f"says {only_reads[0]!r}, but destructiveHint is true", "description")
+        yield Problem(f"says {only_reads[0]!r}, but destructiveHint is true", "description")
     elif only_reads and tool.hint("readOnlyHint") is False:
-        yield Found(f"says {only_reads[0]!r}, but readOnlyHint is false", "description")
+        yield Problem(f"says {only_reads[0]!r}, but readOnlyHint is false", "description")
     if destroys and tool.hint("readOnlyHint"):
-        yield Found(f"says {destroys[0]!r}, but readOnlyHint is true", "description")
+        yield Problem(f"says {destroys[0]!r}, but readOnlyHint is true", "description")
     elif destroys and tool.hint("destructiveHint") is False:
-        yield Found(f"says {destroys[0]!r}, but destructiveHint is false", "description")
+        yield Problem(f"says {destroys[0]!r}, but destructiveHint is false", "description")
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _NONE = re.compile(
     r"\b(?:(?:takes?|needs?|requires?|accepts?|has|have|with|expects?)\s+no\s+(?:parameters?|arguments?|inputs?|params?)"
@@ -12,11 +12,11 @@ _NONE = re.compile(
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     required = [argument.name for argument in tool.arguments if argument.required]
     said = _NONE.search(tool.prose) if required else None
     if said:
-        yield Found(f"says {said[0]!r}, but {required[0]!r} is required", "description")
+        yield Problem(f"says {said[0]!r}, but {required[0]!r} is required", "description")
 
 
 RULE = Rule(

@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 LONGEST = 50
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     first = tool.sentences[0].split("\n", 1)[0] if tool.sentences else ""
     if len(first) > LONGEST:
-        yield Found(f"the first line has {len(first)} characters, more than {LONGEST}", "description")
+        yield Problem(f"the first line has {len(first)} characters, more than {LONGEST}", "description")
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
 
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _OTHER = re.compile(r"[\u0370-\u1fff\u2e80-\ud7ff]")
@@ -10,18 +10,18 @@ _MIXED = 0.25
 """So much of the lesser script, in letters, is more than a name or two."""
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     latin: dict[str, bool] = {}
     for tool in server.tools:
         ours, others = len(_LATIN.findall(tool.prose)), 3 * len(_OTHER.findall(tool.prose))
         if min(ours, others) > _MIXED * (ours + others):
-            yield Found("mixes two scripts in one text", "description", tool=tool.name)
+            yield Problem("mixes two scripts in one text", "description", tool=tool.name)
         elif ours + others:
             latin[tool.name] = ours >= others
     most = sum(latin.values()) * 2 >= len(latin)
     for name, is_latin in latin.items():
         if is_latin != most:
-            yield Found("is in another script than those of the other tools", "description", tool=name)
+            yield Problem("is in another script than those of the other tools", "description", tool=name)
 
 
 RULE = Rule(

@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import EFFECT_IS_THE_ACT
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import SELF_EXPLANATORY_VERBS
 
 _EFFECT = re.compile(
     r"\b(?:returns?|returned|becomes?|reverts?|replac\w+|overwrit\w+|overrid\w+|only|already|exist\w*|permanent\w*|"
@@ -16,18 +16,18 @@ _EFFECT = re.compile(
 _CHANGING = frozenset(["creating", "changing", "sending"])
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if (
         not tool.is_english
         or tool.listed.output_schema
-        or {server.named_verb(tool), tool.said_verb} & EFFECT_IS_THE_ACT
+        or {server.name_verb(tool), tool.description_verb} & SELF_EXPLANATORY_VERBS
     ):
         return
     if server.effect(tool) in _CHANGING:
         # What the tool is called, and what it says first, is the act; the effect is said beyond it.
         beyond = tool.prose.split(None, 1)[-1]
         if not _EFFECT.search(beyond):
-            yield Found(
+            yield Problem(
                 "names the act, but not its effect: what is different afterwards, or what comes back", "description"
             )
 

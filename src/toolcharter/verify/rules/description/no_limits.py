@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _LISTING = frozenset(["list", "search", "find", "query", "browse"])
 _LIMITS = re.compile(
@@ -14,12 +14,12 @@ _PAGING = frozenset(["limit", "page", "offset", "cursor", "count", "size", "max"
 _PART = re.compile(r"[A-Z]?[a-z]+|\d+")
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    if not tool.is_english or server.named_verb(tool) not in _LISTING or _LIMITS.search(tool.prose):
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    if not tool.is_english or server.name_verb(tool) not in _LISTING or _LIMITS.search(tool.prose):
         return
     parts = {part.lower() for argument in tool.arguments for part in _PART.findall(argument.name)}
     if parts.isdisjoint(_PAGING):
-        yield Found("does not say how much comes back at most", "description")
+        yield Problem("does not say how much comes back at most", "description")
 
 
 RULE = Rule(

@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import BASE
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import BASE_FORMS
 
 _SECTION = re.compile(
     r"\s*(?:args|arguments|parameters|params|inputs?|returns?|examples?|usage|notes?)\s*:", re.IGNORECASE
@@ -12,13 +12,13 @@ _TELLING_WORDS = 12
 """A verb among so many words at the beginning says what the tool does."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not tool.is_english:
         return
     if _SECTION.match(tool.prose):
-        yield Found(f"begins with {tool.prose.splitlines()[0][:40]!r}, not with what the tool does", "description")
-    elif not any(word in BASE or word == "tool" for word in tool.prose_words[:_TELLING_WORDS]):
-        yield Found(f"{tool.prose[:40]!r} does not say what the tool does", "description")
+        yield Problem(f"begins with {tool.prose.splitlines()[0][:40]!r}, not with what the tool does", "description")
+    elif not any(word in BASE_FORMS or word == "tool" for word in tool.prose_words[:_TELLING_WORDS]):
+        yield Problem(f"{tool.prose[:40]!r} does not say what the tool does", "description")
 
 
 RULE = Rule(

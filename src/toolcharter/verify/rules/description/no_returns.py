@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _RETURNS = re.compile(
     r"\b(?:returns?|returned|returning|respon(?:ds?|ses?)|results?|outputs?|yields?|answers?|gives?|giving|produces?|"
@@ -15,11 +15,11 @@ _RETURNS = re.compile(
 )
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or tool.listed.output_schema or server.effect(tool) not in {"reading", "computing"}:
         return
     if not _RETURNS.search(tool.prose):
-        yield Found("does not say what comes back", "description")
+        yield Problem("does not say what comes back", "description")
 
 
 RULE = Rule(

@@ -1,19 +1,19 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _ENDS = (".", "!", "?", ":", ")", "`", '"', "。", "\uff01", "\uff1f", "…", "}", "]")
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     text = tool.prose
     if not text:
         return
     if text[0].islower():
-        yield Found(f"begins with a small letter: {text[:30]!r}", "description")
+        yield Problem(f"begins with a small letter: {text[:30]!r}", "description")
     elif not text.endswith(_ENDS):
-        yield Found(f"does not end with a full stop: {text[-30:]!r}", "description")
+        yield Problem(f"does not end with a full stop: {text[-30:]!r}", "description")
 
 
 RULE = Rule(

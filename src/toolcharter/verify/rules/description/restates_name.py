@@ -1,24 +1,24 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import BASE, STOPWORDS, SYNONYMS
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import BASE_FORMS, STOPWORDS, SYNONYMS
 
 _SAME_ACT = {verb: str(number) for number, group in enumerate(SYNONYMS) for verb in group}
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.prose.isascii() or not tool.prose_words:
         return
     known = {_root(word) for word in (*tool.name_words, *server.name.lower().replace("-", " ").split())}
     said = {_root(word) for word in tool.prose_words if word not in STOPWORDS}
     if said and said <= known:
-        yield Found(f"{_shortened(tool.prose)!r} says no more than the name", "description")
+        yield Problem(f"{_shortened(tool.prose)!r} says no more than the name", "description")
 
 
 def _root(word: str) -> str:
     """A word without its ending, so that notes and note, or creates and add, are the same."""
-    verb = BASE.get(word, word)
+    verb = BASE_FORMS.get(word, word)
     return _SAME_ACT.get(verb, verb.removesuffix("'s").rstrip("s"))
 
 

@@ -1,17 +1,17 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.mentions import told_arguments
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.documented_arguments import documented_arguments
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _NAMED = re.compile(
     r"`([A-Za-z_]\w*)`\s+(?:parameter|argument|param|arg)\b(?!s)|\b(?:parameter|argument|param)\s+`([A-Za-z_]\w*)`"
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    told = [entry.name for entry in told_arguments(tool.description)]
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    told = [entry.name for entry in documented_arguments(tool.description)]
     if "`" in tool.prose:
         told += [one or other for one, other in _NAMED.findall(tool.prose)]
     if not told:
@@ -19,7 +19,7 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
     known = {parameter.name for parameter in tool.parameters}
     for name in dict.fromkeys(told):
         if name not in known:
-            yield Found(f"tells of an argument {name!r}, which is not in the schema", "description")
+            yield Problem(f"tells of an argument {name!r}, which is not in the schema", "description")
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
 
 _NAMED = re.compile(
     r"[`']([A-Za-z][\w.-]{1,63})(?:\(\))?[`'] tool\b|\btool `([A-Za-z][\w.-]{1,63})(?:\(\))?`|"
@@ -11,17 +11,19 @@ _NAMED = re.compile(
 _PARTS = re.compile(r"[._-]+")
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     known: set[str] = set()
     for tool in server.tools:
         named = _NAMED.findall(tool.prose) if "`" in tool.prose or "'" in tool.prose else []
         if not named:
             continue
-        known = known or {key for one in server.tools for key in (_key(one.name), "".join(server.own_words(one)))}
+        known = known or {
+            key for one in server.tools for key in (_key(one.name), "".join(server.unprefixed_words(one)))
+        }
         others = {parameter.name for parameter in tool.parameters}
         for name in dict.fromkeys("".join(one) for one in named):
             if name not in others and not _is_known(name, known):
-                yield Found(f"names a tool {name!r}, which the server does not have", "description", tool=tool.name)
+                yield Problem(f"names a tool {name!r}, which the server does not have", "description", tool=tool.name)
 
 
 def _is_known(name: str, known: set[str]) -> bool:

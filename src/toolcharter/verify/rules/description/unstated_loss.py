@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import DESTROYING
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import DESTROYING
 
 _LOSS = re.compile(
     r"\b(?:permanent\w*|undo|undone|irrevers\w+|irrevoc\w+|revers\w+|recover\w*|restor\w*|trash|bin|archiv\w+|forever|"
@@ -14,12 +14,12 @@ _LOSS = re.compile(
 )
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.effect(tool) != "destroying":
         return
     # A description that speaks of another act is a matter of another rule.
-    if (tool.said_verb is None or tool.said_verb in DESTROYING) and not _LOSS.search(tool.prose):
-        yield Found("does not say whether what is removed can be had back", "description")
+    if (tool.description_verb is None or tool.description_verb in DESTROYING) and not _LOSS.search(tool.prose):
+        yield Problem("does not say whether what is removed can be had back", "description")
 
 
 RULE = Rule(

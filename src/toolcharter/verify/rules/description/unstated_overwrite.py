@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _WRITING = frozenset(["write", "save", "put", "copy", "move", "rename", "store"])
 _ONTO = frozenset(["file", "files", "path", "filepath", "filename", "document", "key", "destination", "dest"])
@@ -13,12 +13,12 @@ _OVERWRITE = re.compile(
 )
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    if not tool.is_english or server.named_verb(tool) not in _WRITING:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    if not tool.is_english or server.name_verb(tool) not in _WRITING:
         return
     things = {*tool.name_words, *(argument.name.lower() for argument in tool.arguments)}
     if not things.isdisjoint(_ONTO) and "overwrite" not in things and not _OVERWRITE.search(tool.prose):
-        yield Found("does not say what happens to what is already there", "description")
+        yield Problem("does not say what happens to what is already there", "description")
 
 
 RULE = Rule(

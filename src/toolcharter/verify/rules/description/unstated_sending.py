@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import PAYING
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import PAYING
 
 _COST = re.compile(
     r"\b(?:real|mainnet|testnet|charg\w+|irrevers\w+|undo|undone|final|confirm\w*|cannot|fees?|costs?|money|funds?|"
@@ -18,16 +18,16 @@ _SENT = re.compile(
 _SENDING = frozenset(["send", "publish", "post", "email", "broadcast", "tweet", "notify", "forward", "reply"])
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    verb = server.named_verb(tool)
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    verb = server.name_verb(tool)
     if not tool.is_english or verb is None:
         return
     if verb in PAYING and server.effect(tool) in {"sending", "changing"} and not _COST.search(tool.prose):
-        yield Found(
+        yield Problem(
             f"{verb!r} may move money; it does not say what that costs, or whether it can be undone", "description"
         )
     elif verb in _SENDING and server.effect(tool) == "sending" and not _SENT.search(tool.prose):
-        yield Found(f"the name says {verb!r}; the description does not say that anything is sent", "description")
+        yield Problem(f"the name says {verb!r}; the description does not say that anything is sent", "description")
 
 
 RULE = Rule(

@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.mentions import told_arguments
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.documented_arguments import documented_arguments
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _OPTIONAL = re.compile(
     r"[\[(,]?\s*optional\b(?! (?:fields?|list|filters?))|\bmay be (?:omitted|left out)\b", re.IGNORECASE
@@ -11,16 +11,16 @@ _OPTIONAL = re.compile(
 _IN_PROSE = re.compile(r"\boptional\s+`([A-Za-z_]\w*)`|`([A-Za-z_]\w*)`\s+(?:is\s+|\()optional\b", re.IGNORECASE)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     required = {argument.name: argument for argument in tool.arguments if argument.required}
     if not required:
         return
-    told = {entry.name for entry in told_arguments(tool.description) if _OPTIONAL.match(entry.text)}
+    told = {entry.name for entry in documented_arguments(tool.description) if _OPTIONAL.match(entry.text)}
     if "`" in tool.prose:
         told |= {one or other for one, other in _IN_PROSE.findall(tool.prose)}
     for name, argument in required.items():
         if name in told or _OPTIONAL.match(argument.description):
-            yield Found(f"calls {name!r} optional, but the schema requires it", "description")
+            yield Problem(f"calls {name!r} optional, but the schema requires it", "description")
 
 
 RULE = Rule(

@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import GENERIC_NAMES
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import GENERIC_NAMES
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     # With a prefix it says more: git_run.
     words = [word for word in tool.name_words if not word.isdigit()]
     if tool.name.isascii() and (not words or "_".join(words) in GENERIC_NAMES):
-        yield Found(f"{tool.name!r} does not say what the tool is for", "name")
+        yield Problem(f"{tool.name!r} does not say what the tool is for", "name")
 
 
 RULE = Rule(

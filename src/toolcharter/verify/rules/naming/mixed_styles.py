@@ -2,8 +2,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
 
 # A dot, slash or colon parts a name space from the name proper.
 _NAME_SPACE = re.compile(r"[./:]")
@@ -17,7 +17,7 @@ _ONE_WORD = re.compile(r"[a-z0-9]*")
 _DECLARED = {"snake": "snake_case", "kebab": "kebab-case"}
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     styles = {name: style for name in server.by_name if (style := _style(name))}
     counts = Counter(styles.values())
     counts.pop("a mix of styles", None)
@@ -26,7 +26,7 @@ def check(server: Server) -> Iterable[Found]:
         return
     for name, style in styles.items():
         if style != usual:
-            yield Found(f"{name!r} is {style}, but the server's names are {usual}", "name", tool=name)
+            yield Problem(f"{name!r} is {style}, but the server's names are {usual}", "name", tool=name)
 
 
 def _style(name: str) -> str | None:

@@ -1,8 +1,8 @@
 from collections.abc import Iterable, Mapping
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import PLAINLY_CHANGING
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import CLEARLY_CHANGING
 
 _LOOKING = frozenset(["get", "list", "search", "find", "read", "show", "view", "describe", "count", "check", "fetch"])
 _OPPOSITES: Mapping[str, frozenset[str]] = {
@@ -14,14 +14,14 @@ _OPPOSITES: Mapping[str, frozenset[str]] = {
 }
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    named, said = server.named_verb(tool), tool.said_verb
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    named, said = server.name_verb(tool), tool.description_verb
     if named and said and said not in tool.name_words and _act(said) in _OPPOSITES.get(_act(named) or "", ()):
-        yield Found(f"the name says {named!r}, the description {said!r}", "description")
+        yield Problem(f"the name says {named!r}, the description {said!r}", "description")
 
 
 def _act(verb: str) -> str | None:
-    return "looking" if verb in _LOOKING else PLAINLY_CHANGING.get(verb)
+    return "looking" if verb in _LOOKING else CLEARLY_CHANGING.get(verb)
 
 
 RULE = Rule(

@@ -1,25 +1,25 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
-from toolcharter.verify.words import SYNONYMS
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import SYNONYMS
 
 _GROUP = {verb: number for number, group in enumerate(SYNONYMS) for verb in group}
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     acts: defaultdict[tuple[int, tuple[str, ...]], dict[str, str]] = defaultdict(dict)
     for tool in server.tools:
-        verb = server.named_verb(tool)
+        verb = server.name_verb(tool)
         if verb in _GROUP:
-            things = tuple(sorted(word.rstrip("s") for word in server.own_words(tool) if word != verb))
+            things = tuple(sorted(word.rstrip("s") for word in server.unprefixed_words(tool) if word != verb))
             acts[_GROUP[verb], things].setdefault(verb, tool.name)
     for (_, things), names in acts.items():
         if things and len(names) > 1:
             first, *others = names.values()
             for name in others:
-                yield Found(f"{name!r} and {first!r} use two verbs that mean the same", "name", tool=name)
+                yield Problem(f"{name!r} and {first!r} use two verbs that mean the same", "name", tool=name)
 
 
 RULE = Rule(

@@ -1,23 +1,23 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import VAGUE_NAME_WORDS
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import UNFINISHED_WORDS
 
 _VERSION = re.compile(r"(?:^|[_\-. ])[vV]\d+(?:[_.]\d+)*(?=$|[_\-. ])|(?<=[a-z])V\d+$")
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     version = _VERSION.search(tool.name)
     if version:
-        yield Found(f"{tool.name!r} holds the version {version[0].strip('_-. ')!r}", "name")
-    words = server.own_words(tool)
+        yield Problem(f"{tool.name!r} holds the version {version[0].strip('_-. ')!r}", "name")
+    words = server.unprefixed_words(tool)
     for word in words:
         if word in tool.words:
             continue  # explained: npm_deprecated checks whether packages are deprecated
-        if word in VAGUE_NAME_WORDS or (word == "test" and word == words[-1] and words[0] not in _TESTING):
-            yield Found(f"{tool.name!r} holds {word!r}, which reads as unfinished", "name")
+        if word in UNFINISHED_WORDS or (word == "test" and word == words[-1] and words[0] not in _TESTING):
+            yield Problem(f"{tool.name!r} holds {word!r}, which reads as unfinished", "name")
 
 
 _TESTING = frozenset(["run", "test", "create", "get", "generate", "execute", "start", "delete", "add", "list"])

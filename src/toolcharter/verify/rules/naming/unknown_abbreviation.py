@@ -1,19 +1,19 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import CLIPPED, KNOWN_ABBREVIATIONS, VERBS
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import CLIPPED_WORDS, KNOWN_ABBREVIATIONS, VERBS
 
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{3,6}")
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
     told = frozenset(tool.words)
-    for word in server.own_words(tool):
-        short = word in CLIPPED or (_CONSONANTS.fullmatch(word) and word not in KNOWN_ABBREVIATIONS)
+    for word in server.unprefixed_words(tool):
+        short = word in CLIPPED_WORDS or (_CONSONANTS.fullmatch(word) and word not in KNOWN_ABBREVIATIONS)
         if short and word not in VERBS and word not in told:
-            yield Found(f"{word!r} in {tool.name!r} is an abbreviation that is not explained", "name")
+            yield Problem(f"{word!r} in {tool.name!r} is an abbreviation that is not explained", "name")
 
 
 RULE = Rule(

@@ -1,22 +1,22 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.words import EFFECTS, NOUNS_TOO, VERBS
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.vocabulary import ALSO_NOUNS, EFFECTS, VERBS
 
 
-def check(tool: Tool, server: Server) -> Iterable[Found]:
-    words = server.own_words(tool)
+def check(tool: Tool, server: Server) -> Iterable[Problem]:
+    words = server.unprefixed_words(tool)
     if len(words) < 2:  # noqa: PLR2004 - one word has no order
         return
-    later = [word for word in words[1:] if word in VERBS and word not in NOUNS_TOO]
-    noun = words[0] in NOUNS_TOO and words[0] not in EFFECTS and later[-1:] == [words[-1]]  # note_create
+    later = [word for word in words[1:] if word in VERBS and word not in ALSO_NOUNS]
+    noun = words[0] in ALSO_NOUNS and words[0] not in EFFECTS and later[-1:] == [words[-1]]  # note_create
     if words[0] in VERBS and not noun:
         return
     if later:
-        yield Found(f"{tool.name!r} begins with {words[0]!r}; its verb {later[0]!r} comes later", "name")
+        yield Problem(f"{tool.name!r} begins with {words[0]!r}; its verb {later[0]!r} comes later", "name")
     elif tool.name.isascii():
-        yield Found(f"{tool.name!r} begins with {words[0]!r}, which is no verb", "name")
+        yield Problem(f"{tool.name!r} begins with {words[0]!r}, which is no verb", "name")
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, branches_of
+from toolcharter.verify.model import Server, Tool, branches_of
+from toolcharter.verify.rule import Problem, Rule
 
 _UPPER = re.compile(
     r"\b(?:max(?:imum)?|at most|up to|no more than)\b\.?\s{0,3}(?:is|of|value|:|=)?\s{0,3}(?P<most>\d[\d,]{0,19})\b"
@@ -14,14 +14,14 @@ _BOUNDS = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})
 _NUMBERS = frozenset({"integer", "number"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if not parameter.description or _NUMBERS.isdisjoint(parameter.types):
             continue
         found = _UPPER.search(parameter.description)
         if found and all(_BOUNDS.isdisjoint(one) for one in (parameter.schema, *branches_of(parameter.schema))):
             bound = found["most"] or found["to"] or found["span"]
-            yield Found(f"only its description has the bound {bound}", parameter.path)
+            yield Problem(f"only its description has the bound {bound}", parameter.path)
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Parameter, Server, Tool, branches_of, words_of
+from toolcharter.verify.model import Parameter, Server, Tool, branches_of, words_of
+from toolcharter.verify.rule import Problem, Rule
 
 _ENDS = frozenset({"date", "datetime", "deadline", "timestamp", "since", "until"})
 _AT = frozenset(
@@ -16,14 +16,14 @@ _TOLD = re.compile(
 _SHAPED = frozenset({"format", "pattern", "enum", "const", "examples"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if parameter.types != ("string",) or not _is_time(words_of(parameter.name)):
             continue
         branches = (parameter.schema, *branches_of(parameter.schema))
         shaped = not all(_SHAPED.isdisjoint(branch) for branch in branches)
         if not shaped and not _told(parameter, tool.description):
-            yield Found(f"{parameter.name!r} does not say in which form", parameter.path)
+            yield Problem(f"{parameter.name!r} does not say in which form", parameter.path)
 
 
 def _told(parameter: Parameter, text: str) -> bool:

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _DEFAULT = re.compile(
     r"\bdefaults? (?:is|to|value is|value:)\s{0,3}[:=]?\s{0,3}[`'\"]?(?P<to>-?\w[\w./-]*)"
@@ -19,14 +19,14 @@ _WORDS = frozenset(
 """What follows in prose without being a value."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if "default" in parameter.schema or parameter.required or "efault" not in parameter.description:
             continue
         found = _DEFAULT.search(parameter.description)
         value = (found["to"] or found["of"] or found["at"]) if found else None
         if value and value.lower() not in _WORDS:
-            yield Found(f"only its description has the default {value.rstrip('.')!r}", parameter.path)
+            yield Problem(f"only its description has the default {value.rstrip('.')!r}", parameter.path)
 
 
 RULE = Rule(

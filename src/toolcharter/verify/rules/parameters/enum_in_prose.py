@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json
 
 _LEADS = re.compile(
     r"\b(?:one of|either|(?:valid|allowed|possible|available|supported|accepted|permitted)\s+(?:\w+\s+){0,2}?"
@@ -27,14 +27,14 @@ _FEWEST = 2
 _MOST_TEXT = 1_000
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         text = parameter.description
         if not text or parameter.types != ("string",) or not _CLOSED.isdisjoint(parameter.schema):
             continue
         options = options_in(text[:_MOST_TEXT])
         if len(options) >= _FEWEST:
-            yield Found(f"only its description lists {', '.join(map(shown, options[:4]))}", parameter.path)
+            yield Problem(f"only its description lists {', '.join(map(short_json, options[:4]))}", parameter.path)
 
 
 def options_in(text: str) -> list[str]:

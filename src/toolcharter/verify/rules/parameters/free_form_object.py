@@ -1,21 +1,21 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import map_at
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import object_at
 
 _SHAPED = frozenset({"$ref", "anyOf", "oneOf", "allOf", "patternProperties", "enum", "const", "propertyNames"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         schema = node.schema
         if node.kind == "root" or schema.get("type") != "object" or not _SHAPED.isdisjoint(schema):
             continue
-        if not map_at(schema, "properties") and not map_at(schema, "additionalProperties"):
+        if not object_at(schema, "properties") and not object_at(schema, "additionalProperties"):
             closed = schema.get("additionalProperties") is False
             said = "is an object that may hold nothing" if closed else "is an object of unknown shape"
-            yield Found(said, node.path)
+            yield Problem(said, node.path)
 
 
 RULE = Rule(

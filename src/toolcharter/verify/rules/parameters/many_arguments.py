@@ -1,14 +1,14 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _MOST = 15
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if len(tool.arguments) > _MOST:
-        yield Found(f"has {len(tool.arguments)} arguments", "inputSchema.properties")
+        yield Problem(f"has {len(tool.arguments)} arguments", "inputSchema.properties")
 
 
 RULE = Rule(

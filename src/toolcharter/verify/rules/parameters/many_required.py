@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _MOST = 7
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     count = sum(parameter.required for parameter in tool.arguments)
     if count > _MOST:
-        yield Found(f"{count} arguments are required", "inputSchema.required")
+        yield Problem(f"{count} arguments are required", "inputSchema.required")
 
 
 RULE = Rule(

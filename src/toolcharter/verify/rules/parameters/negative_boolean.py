@@ -1,17 +1,17 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, words_of
+from toolcharter.verify.model import Server, Tool, words_of
+from toolcharter.verify.rule import Problem, Rule
 
 _NEGATIONS = frozenset({"no", "not", "non", "dont", "disable", "disabled", "without", "never", "cannot"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if parameter.types == ("boolean",):
             words = words_of(parameter.name)
             if len(words) > 1 and not _NEGATIONS.isdisjoint(words[:2]):
-                yield Found(f"{parameter.name!r} is true when something is not", parameter.path)
+                yield Problem(f"{parameter.name!r} is true when something is not", parameter.path)
 
 
 RULE = Rule(

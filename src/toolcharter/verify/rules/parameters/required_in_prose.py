@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _OPTIONAL = re.compile(
     r"^\W*optional\b(?!\s+(?:if|when|unless|parameters|fields|settings))|\(optional\b|\[optional\]", re.IGNORECASE
@@ -14,13 +14,13 @@ _REQUIRED = re.compile(
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         text = parameter.description
         if parameter.required and _OPTIONAL.search(text):
-            yield Found(f"{parameter.name!r} is called optional, but is required", parameter.path)
+            yield Problem(f"{parameter.name!r} is called optional, but is required", parameter.path)
         elif not parameter.required and parameter.depth == 0 and _REQUIRED.search(text):
-            yield Found(f"{parameter.name!r} is called required, but is not", parameter.path)
+            yield Problem(f"{parameter.name!r} is called required, but is not", parameter.path)
 
 
 RULE = Rule(

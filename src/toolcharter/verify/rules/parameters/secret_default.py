@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import list_at
 
 _SECRET = re.compile(
@@ -13,15 +13,15 @@ _SECRET = re.compile(
 _PLACEHOLDER = re.compile(r"x{4,}|your|example|user(name)?:pass|<|\*{3}|1234567|placeholder|password@", re.IGNORECASE)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         for word in ("default", "const", "example"):
             value = node.schema.get(word)
             if isinstance(value, str) and looks_secret(value):
-                yield Found(f"`{word}` looks like a secret: {value[:6]}...", f"{node.path}.{word}")
+                yield Problem(f"`{word}` looks like a secret: {value[:6]}...", f"{node.path}.{word}")
         for value in list_at(node.schema, "examples"):
             if isinstance(value, str) and looks_secret(value):
-                yield Found(f"an example looks like a secret: {value[:6]}...", f"{node.path}.examples")
+                yield Problem(f"an example looks like a secret: {value[:6]}...", f"{node.path}.examples")
 
 
 def looks_secret(text: str) -> bool:

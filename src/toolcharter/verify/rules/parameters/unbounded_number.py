@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, branches_of, words_of
+from toolcharter.verify.model import Server, Tool, branches_of, words_of
+from toolcharter.verify.rule import Problem, Rule
 
 _SIZES = frozenset(
     {"limit", "count", "maxresults", "numresults", "topk", "topn", "perpage", "pagesize", "batchsize"}
@@ -12,13 +12,13 @@ _UPPER = frozenset({"maximum", "exclusiveMaximum", "enum", "const"})
 _NUMBERS = frozenset({"integer", "number"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if "".join(words_of(parameter.name)) not in _SIZES or _NUMBERS.isdisjoint(parameter.types):
             continue
         branches = (parameter.schema, *branches_of(parameter.schema))
         if all(_UPPER.isdisjoint(branch) for branch in branches):
-            yield Found(f"{parameter.name!r} has no maximum", parameter.path)
+            yield Problem(f"{parameter.name!r} has no maximum", parameter.path)
 
 
 RULE = Rule(

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, words_of
+from toolcharter.verify.model import Server, Tool, words_of
+from toolcharter.verify.rule import Problem, Rule
 
 _STORED = frozenset(
     {"content", "body", "text", "message", "comment", "note", "notes", "description", "caption", "summary"}
@@ -12,13 +12,13 @@ _STORES = frozenset(
 _BOUNDS = frozenset({"maxLength", "enum", "const", "pattern"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if _STORES.isdisjoint(tool.name_words[:3]):
         return
     for parameter in tool.arguments:
         last = words_of(parameter.name)[-1:]
         if last and last[0] in _STORED and parameter.types == ("string",) and _BOUNDS.isdisjoint(parameter.schema):
-            yield Found(f"{parameter.name!r} is stored, but has no maxLength", parameter.path)
+            yield Problem(f"{parameter.name!r} is stored, but has no maxLength", parameter.path)
 
 
 RULE = Rule(

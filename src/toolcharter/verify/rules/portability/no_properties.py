@@ -1,12 +1,12 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.schema.get("type") == "object" and "properties" not in tool.schema and "$ref" not in tool.schema:
-        yield Found("inputSchema has no `properties`", "inputSchema", clients=("OpenAI",))
+        yield Problem("inputSchema has no `properties`", "inputSchema", clients=("OpenAI",))
 
 
 RULE = Rule(

@@ -1,9 +1,9 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.schema_nodes import Node
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import list_at, map_at
+from toolcharter.verify.values import list_at, object_at
 
 _REFUSED = frozenset(
     {"allOf", "not", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties"}
@@ -11,22 +11,22 @@ _REFUSED = frozenset(
 CLIENTS = ("OpenAI strict mode",)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         for word in sorted(_REFUSED.intersection(node.schema)):
-            yield Found(f"strict mode takes no `{word}`", f"{node.path}.{word}", clients=CLIENTS)
+            yield Problem(f"strict mode takes no `{word}`", f"{node.path}.{word}", clients=CLIENTS)
         if node.schema.get("type") == "object":
             yield from _object(node)
 
 
-def _object(node: Node) -> Iterable[Found]:
+def _object(node: Node) -> Iterable[Problem]:
     if node.schema.get("additionalProperties") is not False:
-        yield Found("strict mode wants `additionalProperties: false`", node.path, clients=CLIENTS)
+        yield Problem("strict mode wants `additionalProperties: false`", node.path, clients=CLIENTS)
     needed = list_at(node.schema, "required")
-    left = [name for name in map_at(node.schema, "properties") if name not in needed]
+    left = [name for name in object_at(node.schema, "properties") if name not in needed]
     if left:
         said = f"strict mode wants all in `required`; missing: {', '.join(left)[:80]}"
-        yield Found(said, f"{node.path}.required", clients=CLIENTS)
+        yield Problem(said, f"{node.path}.required", clients=CLIENTS)
 
 
 RULE = Rule(

@@ -1,14 +1,14 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
 
 _MOST = 128
 
 
-def check(server: Server) -> Iterable[Found]:
+def check(server: Server) -> Iterable[Problem]:
     if len(server.tools) > _MOST:
-        yield Found(f"the server has {len(server.tools)} tools", clients=("VS Code", "OpenAI"))
+        yield Problem(f"the server has {len(server.tools)} tools", clients=("VS Code", "OpenAI"))
 
 
 RULE = Rule(

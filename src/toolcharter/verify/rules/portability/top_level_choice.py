@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _REFUSED = {
     "oneOf": ("Claude", "OpenAI"),
@@ -12,10 +12,10 @@ _REFUSED = {
 }
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for word, clients in _REFUSED.items():
         if word in tool.schema:
-            yield Found(f"`{word}` stands at the root of inputSchema", f"inputSchema.{word}", clients=clients)
+            yield Problem(f"`{word}` stands at the root of inputSchema", f"inputSchema.{word}", clients=clients)
 
 
 RULE = Rule(

@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 CLIENTS = ("OpenAI", "Gemini")
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         word = "items" if isinstance(node.schema.get("items"), list) else "prefixItems"
         if isinstance(node.schema.get(word), list):
-            yield Found(f"`{word}` lists a schema for each place", f"{node.path}.{word}", clients=CLIENTS)
+            yield Problem(f"`{word}` lists a schema for each place", f"{node.path}.{word}", clients=CLIENTS)
 
 
 RULE = Rule(

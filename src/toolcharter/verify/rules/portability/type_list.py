@@ -1,14 +1,14 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         if isinstance(kinds := node.schema.get("type"), list):
-            yield Found(f"`type` is the list {shown(kinds)}", f"{node.path}.type", clients=("Gemini",))
+            yield Problem(f"`type` is the list {short_json(kinds)}", f"{node.path}.type", clients=("Gemini",))
 
 
 RULE = Rule(

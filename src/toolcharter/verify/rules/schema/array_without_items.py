@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, types_of
+from toolcharter.verify.model import Server, Tool, types_of
+from toolcharter.verify.rule import Problem, Rule
 
 CLIENTS = ("VS Code", "Gemini", "OpenAI")
 _ITEMS = frozenset({"items", "prefixItems", "$ref"})
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         if "type" in node.schema and _ITEMS.isdisjoint(node.schema) and "array" in types_of(node.schema):
-            yield Found("is an array, but does not say of what", node.path, clients=CLIENTS)
+            yield Problem("is an array, but does not say of what", node.path, clients=CLIENTS)
 
 
 RULE = Rule(

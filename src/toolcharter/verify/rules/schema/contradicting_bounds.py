@@ -1,8 +1,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import number_at
 
 _PAIRS = (
@@ -17,19 +17,19 @@ _PAIRS = (
 _LOW = frozenset(low for low, _ in _PAIRS)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         if not _LOW.isdisjoint(node.schema):
             yield from _contradictions(node.schema, node.path)
 
 
-def _contradictions(schema: Mapping[str, Any], path: str) -> Iterable[Found]:
+def _contradictions(schema: Mapping[str, Any], path: str) -> Iterable[Problem]:
     for low, high in _PAIRS:
         least, most = number_at(schema, low), number_at(schema, high)
         if least is None or most is None:
             continue
         if least > most or (least == most and "exclusive" in low + high):
-            yield Found(f"`{low}` is {least} and `{high}` is {most}: nothing fits", path)
+            yield Problem(f"`{low}` is {least} and `{high}` is {most}: nothing fits", path)
 
 
 RULE = Rule(

@@ -1,26 +1,26 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from toolcharter.verify.rule import Found, Rule
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.schema_nodes import Node, nodes_of
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown, text_at
+from toolcharter.verify.values import short_json, string_at
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     yield from _dangling(tool.nodes, tool.schema)
     if tool.listed.output_schema:
         yield from _dangling(nodes_of(tool.listed.output_schema, "outputSchema"), tool.listed.output_schema)
 
 
-def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Found]:
+def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Problem]:
     for node in nodes:
-        ref = text_at(node.schema, "$ref")
+        ref = string_at(node.schema, "$ref")
         if not ref.startswith("#") or ref == "#":
             continue
         there = _leads(ref, root) if ref.startswith("#/") else any(_answers(other, ref) for other in nodes)
         if not there:
-            yield Found(f"{shown(ref)} leads nowhere", f"{node.path}.$ref")
+            yield Problem(f"{short_json(ref)} leads nowhere", f"{node.path}.$ref")
 
 
 def _leads(ref: str, root: Mapping[str, Any]) -> bool:

@@ -1,13 +1,13 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         if node.schema.get("enum") == []:
-            yield Found("the enum is empty: nothing fits", f"{node.path}.enum")
+            yield Problem("the enum is empty: nothing fits", f"{node.path}.enum")
 
 
 RULE = Rule(

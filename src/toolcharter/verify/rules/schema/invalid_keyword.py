@@ -1,10 +1,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.schema_nodes import ALONE, IN_MAPS
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import is_of, list_at, map_at, shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.schema_nodes import MAP_KEYWORDS, SINGLE_KEYWORDS
+from toolcharter.verify.values import has_type, list_at, object_at, short_json
 
 Takes = Callable[[Any], bool]
 
@@ -26,7 +26,7 @@ def _are_schemas(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return is_of(value, "integer") and value >= 0
+    return has_type(value, "integer") and value >= 0
 
 
 _SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
@@ -35,8 +35,12 @@ _SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
         lambda value: isinstance(value, str),
         ("$schema", "$ref", "$id", "description", "title", "pattern", "format"),
     ),
-    ("a number", lambda value: is_of(value, "number"), ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")),
-    ("a number above 0", lambda value: is_of(value, "number") and value > 0, ("multipleOf",)),
+    (
+        "a number",
+        lambda value: has_type(value, "number"),
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    ),
+    ("a number above 0", lambda value: has_type(value, "number") and value > 0, ("multipleOf",)),
     (
         "a whole number from 0",
         _is_count,
@@ -51,14 +55,14 @@ _SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
         lambda value: _is_schema(value) or _are_schemas(value) or value == [],
         ("items",),
     ),
-    ("a schema", _is_schema, tuple(word for word in ALONE if word != "items")),
-    ("an object of schemas", lambda value: isinstance(value, dict), tuple(IN_MAPS)),
+    ("a schema", _is_schema, tuple(word for word in SINGLE_KEYWORDS if word != "items")),
+    ("an object of schemas", lambda value: isinstance(value, dict), tuple(MAP_KEYWORDS)),
     ("a text or a list of texts", lambda value: _are_names(value) and value != [], ("type",)),
 )
 _EXPECTED = {word: (shape, takes) for shape, takes, words in _SHAPES for word in words}
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         for word, value in node.schema.items():
             expected = _EXPECTED.get(word)
@@ -66,15 +70,15 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
                 continue
             shape, takes = expected
             if not takes(value):
-                yield Found(f"`{word}` is {shown(value)}, not {shape}", f"{node.path}.{word}")
-            elif word in IN_MAPS:
+                yield Problem(f"`{word}` is {short_json(value)}, not {shape}", f"{node.path}.{word}")
+            elif word in MAP_KEYWORDS:
                 yield from _members(node.schema, word, node.path)
 
 
-def _members(schema: Mapping[str, Any], word: str, path: str) -> Iterable[Found]:
-    for name, value in map_at(schema, word).items():
+def _members(schema: Mapping[str, Any], word: str, path: str) -> Iterable[Problem]:
+    for name, value in object_at(schema, word).items():
         if not _is_schema(value):
-            yield Found(f"{name!r} is {shown(value)}, not a schema", f"{path}.{word}.{name}")
+            yield Problem(f"{name!r} is {short_json(value)}, not a schema", f"{path}.{word}.{name}")
 
 
 RULE = Rule(

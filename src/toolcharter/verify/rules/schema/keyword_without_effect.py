@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool, types_of
+from toolcharter.verify.model import Server, Tool, types_of
+from toolcharter.verify.rule import Problem, Rule
 
 _APPLY = (
     (("minLength", "maxLength", "pattern"), {"string"}),
@@ -12,7 +12,7 @@ _APPLY = (
 _FOR = {word: types for words, types in _APPLY for word in words}
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         if len(node.schema) == 1 or "type" not in node.schema:
             continue
@@ -20,7 +20,7 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
         for word in node.schema:
             # Of `required: true` inside a property another rule speaks.
             if word in _FOR and _FOR[word].isdisjoint(types) and not isinstance(node.schema[word], bool):
-                yield Found(f"`{word}` has no effect on type {' or '.join(types)}", f"{node.path}.{word}")
+                yield Problem(f"`{word}` has no effect on type {' or '.join(types)}", f"{node.path}.{word}")
 
 
 RULE = Rule(

@@ -1,18 +1,18 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown, text_at
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json, string_at
 
 _OLD = re.compile(r"json-schema\.org/(draft-0[0-6]/|schema)")
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for schema, path in ((tool.schema, "inputSchema"), (tool.listed.output_schema or {}, "outputSchema")):
-        draft = text_at(schema, "$schema")
+        draft = string_at(schema, "$schema")
         if draft and _OLD.search(draft):
-            yield Found(f"is written for {shown(draft)}", f"{path}.$schema")
+            yield Problem(f"is written for {short_json(draft)}", f"{path}.$schema")
 
 
 RULE = Rule(

@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     schema = tool.listed.output_schema
     if schema is not None and schema.get("type") != "object":
-        given = shown(schema["type"]) if "type" in schema else "missing"
-        yield Found(
+        given = short_json(schema["type"]) if "type" in schema else "missing"
+        yield Problem(
             f'the type of outputSchema is {given}, not "object"',
             "outputSchema.type",
             clients=("clients of protocol 2025-11-25",),

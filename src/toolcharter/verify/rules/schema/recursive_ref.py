@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown, text_at
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json, string_at
 
 _MOST = 500
 """References that are looked at: comparing thousands with each other would take long."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    refs = [(node, text_at(node.schema, "$ref")) for node in tool.nodes if "$ref" in node.schema][:_MOST]
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    refs = [(node, string_at(node.schema, "$ref")) for node in tool.nodes if "$ref" in node.schema][:_MOST]
     targets = {ref: "inputSchema" + ref[1:].replace("/", ".") for _, ref in refs if ref.startswith("#")}
     # A definition leads to every definition that is referred to inside it.
     leads = {
@@ -18,7 +18,7 @@ def check(tool: Tool, _: Server) -> Iterable[Found]:
     }
     for ref in sorted(targets):
         if _reaches(ref, leads):
-            yield Found(f"{shown(ref)} contains itself", targets[ref])
+            yield Problem(f"{short_json(ref)} contains itself", targets[ref])
 
 
 def _reaches(start: str, leads: dict[str, set[str]]) -> bool:

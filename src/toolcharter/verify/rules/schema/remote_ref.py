@@ -1,15 +1,15 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown, text_at
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json, string_at
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
-        ref = text_at(node.schema, "$ref")
+        ref = string_at(node.schema, "$ref")
         if ref and not ref.startswith("#"):
-            yield Found(f"refers to {shown(ref)}, outside the schema", f"{node.path}.$ref")
+            yield Problem(f"refers to {short_json(ref)}, outside the schema", f"{node.path}.$ref")
 
 
 RULE = Rule(

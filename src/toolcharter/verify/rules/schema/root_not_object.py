@@ -1,14 +1,14 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import short_json
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.schema and tool.schema.get("type") != "object":
-        given = shown(tool.schema["type"]) if "type" in tool.schema else "missing"
-        yield Found(f'the type of inputSchema is {given}, not "object"', "inputSchema.type")
+        given = short_json(tool.schema["type"]) if "type" in tool.schema else "missing"
+        yield Problem(f'the type of inputSchema is {given}, not "object"', "inputSchema.type")
 
 
 RULE = Rule(

@@ -1,16 +1,16 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
-from toolcharter.verify.values import TYPES, list_at, shown
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import TYPES, list_at, short_json
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         given = node.schema.get("type")
         for kind in [given] if isinstance(given, str) else list_at(node.schema, "type"):
             if isinstance(kind, str) and kind not in TYPES:
-                yield Found(f"{shown(kind)} is no type of JSON", f"{node.path}.type")
+                yield Problem(f"{short_json(kind)} is no type of JSON", f"{node.path}.type")
 
 
 RULE = Rule(

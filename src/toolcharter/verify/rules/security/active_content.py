@@ -1,9 +1,9 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.signs import quote
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.text_patterns import quote
 
 _MARKS = ("\x1b", "\x9b", "\\x1b", "\\u001b", "\\033", "<", "javascript:", "data:", "![", "JavaScript:")
 _ACTIVE = re.compile(
@@ -19,13 +19,13 @@ _ACTIVE = re.compile(
 _CALLED = re.compile(r"\b(html|svg|script|markup|xss|escape|ansi|tag|tags|iframe|embed|markdown)\b", re.IGNORECASE)
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for text in tool.texts.all:
         if any(mark in text.text for mark in _MARKS):
             match = _ACTIVE.search(text.text)
             # A tool that makes or checks HTML speaks of it; nobody needs a real escape character.
             if match and (match[0][0] in "\x1b\x9b" or not _CALLED.search(text.text[: match.start()])):
-                yield Found(f"holds {quote(ascii(match[0])[1:-1])}", text.path)
+                yield Problem(f"holds {quote(ascii(match[0])[1:-1])}", text.path)
 
 
 RULE = Rule(

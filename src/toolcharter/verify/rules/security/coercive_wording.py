@@ -1,43 +1,45 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.signs import found_signs, sign
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.text_patterns import find_patterns, pattern
 
-_SIGNS = (
-    sign(
+_PATTERNS = (
+    pattern(
         "you will be",
         r"\byou will be (penali[sz]ed|terminated|shut down|replaced|fined|punished|deactivated|reported)\b",
     ),
-    sign(
+    pattern(
         "refus", r"\brefus(ing|al) to (call|use|comply|run|follow)\b[^.]{0,40}\b(will|may|can|results?|leads?|means)\b"
     ),
-    sign("failure to", r"\bfailure to (comply|do so|obey|follow)\b[^.]{0,40}\b(will|may|can|results?|leads?|means)\b"),
-    sign("consequences", r"\b(severe|serious|legal|dire|catastrophic|terrible) consequences\b"),
-    sign(
+    pattern(
+        "failure to", r"\bfailure to (comply|do so|obey|follow)\b[^.]{0,40}\b(will|may|can|results?|leads?|means)\b"
+    ),
+    pattern("consequences", r"\b(severe|serious|legal|dire|catastrophic|terrible) consequences\b"),
+    pattern(
         "will lose|will die|at stake|in danger|will be lost|will be fired",
         r"\b(lives?|people|jobs?|the user|users|someone|i)\b[^.]{0,30}\b(will (lose|die|be (lost|fired|harmed|hurt))|"
         r"(is|are) (at stake|in danger))\b",
     ),
-    sign(
+    pattern(
         "no choice|non-negotiable|legally",
         r"\byou have no choice\b|\bnon-negotiable\b|\blegally (required|obliged|bound)\b",
     ),
-    sign("urgent|emergency", r"\b(urgent|emergency)\s*[:!]|\bthis is (an? )?(urgent|emergency)\b"),
-    sign(
+    pattern("urgent|emergency", r"\b(urgent|emergency)\s*[:!]|\bthis is (an? )?(urgent|emergency)\b"),
+    pattern(
         "otherwise|or else|unless you",
         r"\b(otherwise|or else|unless you do),? (you|the user|the agent|the assistant|i)\b[^.]{0,30}?"
         r"\b(will|won't|cannot|lose|be)\b",
     ),
-    sign(
+    pattern(
         "will not work|won't work|refuse to work",
         r"\b(otherwise|or|else),? (the|this) tool (will not|won't|refuses to) work\b",
     ),
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    return found_signs(tool, _SIGNS)
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    return find_patterns(tool, _PATTERNS)
 
 
 RULE = Rule(

@@ -1,10 +1,10 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Parameter, Server, Tool
-from toolcharter.verify.texts import plain
-from toolcharter.verify.words import DESTROYING
+from toolcharter.verify.model import Parameter, Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.texts import normalize
+from toolcharter.verify.vocabulary import DESTROYING
 
 _DESTROYS = DESTROYING | {"clear", "reset", "revoke", "overwrite", "prune", "discard", "flush", "empty", "cancel"}
 _AGREES = frozenset(
@@ -34,12 +34,12 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LITERAL = "explicit_action"
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not _is_destructive(tool) or any(argument.name == _LITERAL for argument in tool.arguments):
         return
     for argument in tool.arguments:
         if argument.types == ("boolean",) and _agrees(argument):
-            yield Found(f"{argument.name!r} stands for the user's consent, and the model sets it", argument.path)
+            yield Problem(f"{argument.name!r} stands for the user's consent, and the model sets it", argument.path)
 
 
 def _is_destructive(tool: Tool) -> bool:
@@ -47,11 +47,11 @@ def _is_destructive(tool: Tool) -> bool:
 
 
 def _agrees(argument: Parameter) -> bool:
-    name = plain(_HUMP.sub("_", argument.name), "name").replace(" ", "_")
+    name = normalize(_HUMP.sub("_", argument.name), "name").replace(" ", "_")
     if name in _AGREES or name.startswith("confirm_"):
         return True
     return name in {"force", "skip_confirmation", "no_confirm", "assume_yes", "no_prompt"} and bool(
-        _ASKING.search(plain(argument.description)) or name != "force"
+        _ASKING.search(normalize(argument.description)) or name != "force"
     )
 
 

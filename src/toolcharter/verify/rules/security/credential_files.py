@@ -1,8 +1,8 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.signs import found_signs, sign
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.text_patterns import find_patterns, pattern
 
 _FILES = (
     r"(~?/?\.ssh\b[/\w.]*|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|\.config/gcloud|\.kube/config|\.netrc\b|"
@@ -16,27 +16,29 @@ _WORDS = (
     ".docker/config|/etc/|mcp.json|claude_desktop|.env|_history|private key file|keychain|ssh key|ssh private|wallet|"
     "cookies"
 )
-_SIGNS = (
-    sign(_WORDS, rf"\b{_TAKE}\b[^.!?\n]{{0,60}}?[\w~/.]{{0,30}}?{_FILES}"),
-    sign(_WORDS, rf"\bcontents? (of|from)\b[^.!?\n]{{0,40}}?[\w~/.]{{0,30}}?{_FILES}"),
-    sign(
+_PATTERNS = (
+    pattern(_WORDS, rf"\b{_TAKE}\b[^.!?\n]{{0,60}}?[\w~/.]{{0,30}}?{_FILES}"),
+    pattern(_WORDS, rf"\bcontents? (of|from)\b[^.!?\n]{{0,40}}?[\w~/.]{{0,30}}?{_FILES}"),
+    pattern(
         "environment variables|api key|access token|session token|credentials",
         r"\b(collect|include|pass|send|attach|paste|dump"
         r"|append)\b[^.!?\n]{0,30}?\b(all (the )?(environment variables|api keys|"
         r"credentials|passwords)|(api keys?|credentials|passwords|(access "
         r"|session )?tokens?) (found|stored|present|you can find))",
     ),
-    sign(
+    pattern(
         "aws_secret_access_key|github_token|openai_api_key|anthropic_api_key|database_url",
         r"\b(read|include|pass|send|provide|attach|paste|copy|print)\b[^.!?\n]{0,30}?\b(aws_secret_access_key|github_token|"
         r"openai_api_key|anthropic_api_key|database_url)\b",
     ),
-    sign("id rsa|ssh|passwd|env file", r"\b(content|contents|read|reading)( from)?( reading)?( \w+)? (ssh )?id rsa\b"),
+    pattern(
+        "id rsa|ssh|passwd|env file", r"\b(content|contents|read|reading)( from)?( reading)?( \w+)? (ssh )?id rsa\b"
+    ),
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    return found_signs(tool, _SIGNS)
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    return find_patterns(tool, _PATTERNS)
 
 
 RULE = Rule(

@@ -1,8 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _LEAST = 40
 _BLOB = re.compile(rf"(?<![A-Za-z0-9+/_=.:-])[A-Za-z0-9+/_-]{{{_LEAST},}}={{0,2}}(?![A-Za-z0-9+/_=-])")
@@ -12,13 +12,13 @@ _ESCAPED = re.compile(
 _HEX = re.compile(r"[0-9a-fA-F]+")
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for text in tool.texts.all:
         if text.kind == "prose" and len(text.text) >= _LEAST:
             match = next((m for m in _BLOB.finditer(text.text) if _is_encoded(m[0])), None)
             match = match or _ESCAPED.search(text.text)
             if match:
-                yield Found(f"has {len(match[0])} characters of encoded text, {match[0][:24]!r}...", text.path)
+                yield Problem(f"has {len(match[0])} characters of encoded text, {match[0][:24]!r}...", text.path)
 
 
 def _is_encoded(blob: str) -> bool:

@@ -2,8 +2,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _ZWNJ, _ZWJ, _TAG, _CANCEL_TAG = 0x200C, 0x200D, 0xE0000, 0xE007F
 _NEAR = 40
@@ -26,12 +26,12 @@ _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
 """The flags of England, Scotland and their like are written with tag characters."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for text in tool.texts.all:
         if text.text.isascii() and text.text.isprintable():
             continue
         if hidden := _hidden(text.text):
-            yield Found(_message(hidden), text.path)
+            yield Problem(_message(hidden), text.path)
 
 
 def _hidden(text: str) -> list[str]:

@@ -2,8 +2,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "FULLWIDTH", "MATHEMATICAL")
@@ -11,14 +11,14 @@ _HARMLESS = frozenset("µμΩΔπσλαβγθ")
 """Signs of science, which stand beside Latin letters in honest texts."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for text in tool.texts.all:
         if text.kind == "value" or text.text.isascii():
             continue
         for match in _WORD.finditer(text.text):
             if not match[0].isascii() and (strange := _strange(match[0], named=text.kind == "name")):
                 letter = f"{unicodedata.name(strange, 'a letter').lower()}, U+{ord(strange):04X}"
-                yield Found(f"{match[0]!r} has {letter}, among Latin letters", text.path)
+                yield Problem(f"{match[0]!r} has {letter}, among Latin letters", text.path)
                 break
 
 

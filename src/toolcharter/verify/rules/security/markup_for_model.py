@@ -1,22 +1,22 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.signs import found_signs, sign
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.text_patterns import find_patterns, pattern
 
 _TAGS = r"important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory|prompt_injection"
-_SIGNS = (
-    sign("<", rf"<\s*/?\s*({_TAGS})\s*(\s[^<>]{{0,60}})?>"),
-    sign("</instruction|</ instruction", r"<\s*instructions?\s*>[^<]{0,400}"),
-    sign("[", r"\[\s*(system|hidden|admin|override|sys)\b[^\]]{0,60}(\]|:)|\[\s*important\s*:"),
-    sign("<!--", r"<!--\s*[^-\s][^>]{0,200}"),
+_PATTERNS = (
+    pattern("<", rf"<\s*/?\s*({_TAGS})\s*(\s[^<>]{{0,60}})?>"),
+    pattern("</instruction|</ instruction", r"<\s*instructions?\s*>[^<]{0,400}"),
+    pattern("[", r"\[\s*(system|hidden|admin|override|sys)\b[^\]]{0,60}(\]|:)|\[\s*important\s*:"),
+    pattern("<!--", r"<!--\s*[^-\s][^>]{0,200}"),
 )
 _KEY = re.compile(r"^inputSchema\..*\.(default|examples|enum)\b")
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    return (found for found in found_signs(tool, _SIGNS, "has the tag") if not _KEY.match(found.path))
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    return (found for found in find_patterns(tool, _PATTERNS, "has the tag") if not _KEY.match(found.path))
 
 
 RULE = Rule(

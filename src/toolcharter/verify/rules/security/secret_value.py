@@ -3,8 +3,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
 
 _SECRETS = (
     ("an AWS key", "akia|asia", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
@@ -26,13 +26,13 @@ _LEAST_BITS = 3.0
 """Of a character: real keys have about four, words and repeated letters less."""
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
     joined = tool.texts.joined
     for kind, marks, pattern in _PATTERNS:
         if any(mark in joined for mark in marks):
             for text in tool.texts.all:
                 if any(_looks_real(match[match.lastindex or 0], kind) for match in pattern.finditer(text.text)):
-                    yield Found(f"holds {kind}", text.path)
+                    yield Problem(f"holds {kind}", text.path)
 
 
 def _looks_real(value: str, kind: str) -> bool:

@@ -1,35 +1,35 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.rule import Found, Rule
-from toolcharter.verify.signs import found_signs, sign
-from toolcharter.verify.subject import Server, Tool
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.text_patterns import find_patterns, pattern
 
-_SIGNS = (
-    sign(
+_PATTERNS = (
+    pattern(
         "already",
         r"\b(the )?user('s)? (has|have|consent|approval|permission)? ?(already|implicitly|previously) (been )?"
         r"(consented|agreed|approved|authori[sz]ed|confirmed|permitted|given|granted|obtained)\b",
     ),
-    sign(
+    pattern(
         "ask|wait|prompt|request|seek",
         r"\b(do not|don't|never|no need to|need not|without needing to) (ask|wait|prompt|request|seek)\b[^.]{0,30}?"
         r"\b(confirm\w*|permission|approval|consent|authori[sz]ation|approve)\b",
     ),
-    sign(
+    pattern(
         "bypass|skip|circumvent",
         r"(?<!not )(?<!never )(?<!don't )\b(bypass|skip|circumvent)(es|s|ing)?( \w+){0,2}?"
         r" (user('s)? )?(confirmation|approval|permission|consent)\b( (prompts?|dialogs?|checks?|steps?))?",
     ),
-    sign(
+    pattern(
         "whatever|regardless|even if",
         r"\b(whatever|regardless of what|no matter what|even if) the user (says|asks|wants|objects|refuses)\b",
     ),
-    sign("auto-approve|automatically approve", r"\b(auto-?approve|automatically approve) (this|all|any|every|it)\b"),
+    pattern("auto-approve|automatically approve", r"\b(auto-?approve|automatically approve) (this|all|any|every|it)\b"),
 )
 
 
-def check(tool: Tool, _: Server) -> Iterable[Found]:
-    return (found for found in found_signs(tool, _SIGNS) if ".properties." not in found.path)
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    return (found for found in find_patterns(tool, _PATTERNS) if ".properties." not in found.path)
 
 
 RULE = Rule(

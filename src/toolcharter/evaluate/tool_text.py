@@ -1,0 +1,27 @@
+"""The texts of a tool, for selectors that compare wordings."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from mcp_core.declare.listed import ListedTool
+
+_WORD_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-./]+")
+
+
+def split_name(name: str) -> str:
+    """`add_task`, `add-task` and `addTask` all become `add task`."""
+    return " ".join(part for part in _WORD_BREAK.split(name) if part)
+
+
+def tool_text(tool: ListedTool) -> str:
+    """Name, title, description, and the names and descriptions of the parameters."""
+    parts = [split_name(tool.name), tool.title, tool.description, *_parameters(tool.input_schema)]
+    return "\n".join(part for part in parts if part)
+
+
+def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
+    properties: Any = schema.get("properties")
+    for name, inner in (cast(dict[str, Any], properties) if isinstance(properties, dict) else {}).items():
+        text: Any = cast(dict[str, Any], inner).get("description") if isinstance(inner, dict) else None
+        yield f"{split_name(name)}: {text}" if isinstance(text, str) else split_name(name)

@@ -1,0 +1,295 @@
+"""The server and the tools that rules check. What many rules need is computed once."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple, cast
+
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.naming import Naming
+from mcp_core.declare.spec import ToolSpec
+from toolcharter.verify.schema_nodes import Node, nodes_of
+from toolcharter.verify.texts import Texts
+from toolcharter.verify.values import list_at
+from toolcharter.verify.vocabulary import ADVERBS, ALSO_NOUNS, BASE_FORMS, EFFECTS, OPENING_WORDS, VERBS, VerbEffect
+
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
+_PROSE_WORD = re.compile(r"[a-z0-9']+")
+_NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|^#{1,6} [^\n]*$", re.DOTALL | re.MULTILINE)
+_ENGLISH = frozenset(["a", "an", "and", "for", "from", "in", "is", "of", "or", "the", "this", "to", "when", "with"])
+_FIRST_WIDE = "\u2e80"
+_FIRST_AFTER_LATIN = "\u0250"
+CHARACTERS_PER_TOKEN = 4
+"""Roughly, for English and for JSON. Models differ by up to a fifth."""
+MAX_DEPTH = 32
+MIN_PREFIXED = 3
+"""This many names with the same first word have a prefix."""
+
+Schema = Mapping[str, Any]
+
+
+class Parameter(NamedTuple):
+    """An argument of a tool, or a member of an object inside an argument."""
+
+    name: str
+    path: str
+    """The path of its schema, such as `inputSchema.properties.query`."""
+    schema: Schema
+    required: bool
+    depth: int
+    """0 for an argument, 1 for a member of an argument, and so on."""
+
+    @property
+    def description(self) -> str:
+        text = self.schema.get("description")
+        return text.strip() if isinstance(text, str) else ""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The JSON types that it may have, without null."""
+        return tuple(kind for kind in types_of(self.schema) if kind != "null")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as a server lists it."""
+
+    listed: ListedTool
+    spec: ToolSpec | None = None
+    """The declaration, if the server is one of ours and in this process."""
+
+    @property
+    def name(self) -> str:
+        return self.listed.name
+
+    @property
+    def schema(self) -> Schema:
+        return self.listed.input_schema
+
+    @cached_property
+    def description(self) -> str:
+        return self.listed.description.strip()
+
+    @cached_property
+    def name_words(self) -> tuple[str, ...]:
+        """The words of the name, in lower case."""
+        return words_of(self.name)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences of the description."""
+        return tuple(part.strip() for part in _SENTENCE.split(self.description) if part.strip())
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of the description, in lower case."""
+        return tuple(_PROSE_WORD.findall(self.description.lower()))
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All arguments and the members of objects inside them, in order."""
+        root = resolve_ref(self.schema, self.schema)
+        return tuple(_parameters(root, "inputSchema", 0, _Walk(self.schema, set())))
+
+    @cached_property
+    def arguments(self) -> tuple[Parameter, ...]:
+        """The arguments, without the members of objects."""
+        return tuple(parameter for parameter in self.parameters if parameter.depth == 0)
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The input schema and every schema inside it."""
+        return nodes_of(self.schema, "inputSchema")
+
+    @cached_property
+    def all_nodes(self) -> tuple[Node, ...]:
+        """The schemas of input and output."""
+        return self.nodes + nodes_of(self.listed.output_schema or {}, "outputSchema")
+
+    @cached_property
+    def tokens(self) -> int:
+        """About how many tokens the tool costs a model in every request."""
+        text = json.dumps(self.listed.for_model(), ensure_ascii=False, separators=(",", ":"), default=str)
+        return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+    def hint(self, name: str) -> bool | None:
+        """An annotation such as `readOnlyHint`; None if it is not given."""
+        value = self.listed.annotations.get(name)
+        return value if isinstance(value, bool) else None
+
+    @property
+    def title(self) -> str:
+        """The title for people. Older servers have it in the annotations."""
+        title = self.listed.title or self.listed.annotations.get("title")
+        return title.strip() if isinstance(title, str) else ""
+
+    @cached_property
+    def prose(self) -> str:
+        """The description without headings and code blocks."""
+        if "```" not in self.description and "#" not in self.description:
+            return self.description
+        return _NOT_PROSE.sub("", self.description).strip()
+
+    @cached_property
+    def prose_words(self) -> tuple[str, ...]:
+        """The words of the prose, in lower case."""
+        return self.words if self.prose is self.description else tuple(_PROSE_WORD.findall(self.prose.lower()))
+
+    @cached_property
+    def length(self) -> int:
+        """The number of characters in the prose. A character of a script such as Chinese counts as three."""
+        return len(self.prose) if self.prose.isascii() else sum(3 if char > _FIRST_WIDE else 1 for char in self.prose)
+
+    @cached_property
+    def is_english(self) -> bool:
+        """Whether the description is in English, as rules about wording require."""
+        latin = len(self.prose) if self.prose.isascii() else sum(char < _FIRST_AFTER_LATIN for char in self.prose)
+        if latin < len(self.prose) * 0.8:
+            return False
+        return self.description_verb is not None or not _ENGLISH.isdisjoint(self.prose_words)
+
+    @cached_property
+    def description_verb(self) -> str | None:
+        """The verb that the description begins with, such as delete in `Permanently deletes a note`."""
+        words = [word for word in self.prose_words[:7] if word not in ADVERBS]
+        while words and words[0] in OPENING_WORDS:  # This tool can be used to ...
+            words = words[1:]
+        return BASE_FORMS.get(words[0]) if words else None
+
+    @cached_property
+    def texts(self) -> Texts:
+        """Every text that an agent reads."""
+        return Texts(self.listed)
+
+
+@dataclass(frozen=True)
+class Server:
+    """All tools of a server."""
+
+    tools: Sequence[Tool]
+    name: str = ""
+    naming: Naming | None = None
+    """The naming policy, if the server is one of ours."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Tool]:
+        return {tool.name: tool for tool in self.tools}
+
+    @cached_property
+    def prefixes(self) -> frozenset[tuple[str, ...]]:
+        """The prefixes of names: `git` in git_status, or `crm` in several names such as crm_get_lead."""
+        names = [tool.name_words for tool in self.tools if len(tool.name_words) > 1]
+        found: set[tuple[str, ...]] = {(word,) for word in words_of(self.name) if word not in EFFECTS}
+        # How many names have a verb and an object after this word.
+        namespaced = Counter(words[0] for words in names if len(words) > 2 and words[1] in VERBS)  # noqa: PLR2004
+        for length in (1, 2):
+            starts = Counter(words[:length] for words in names if len(words) > length)
+            for start, count in starts.items():
+                if start[-1] not in EFFECTS and (length == 1 or start[:1] in found):
+                    most = count > 1 and count * 2 > len(self.tools)
+                    if most or (length == 1 and count >= MIN_PREFIXED and namespaced[start[0]] * 2 >= count):
+                        found.add(start)
+        return frozenset(found)
+
+    def unprefixed_words(self, tool: Tool) -> tuple[str, ...]:
+        """The words of the name of a tool, without the prefix of the server."""
+        words = tool.name_words
+        length = next((n for n in (2, 1) if len(words) > n and words[:n] in self.prefixes), 0)
+        return words[length:]
+
+    def name_verb(self, tool: Tool) -> str | None:
+        """The verb in the name of a tool: the first word, the last, as in notes_create, or one between."""
+        words = self.unprefixed_words(tool)
+        places = (*words[:1], *words[-1:], *words[1:3])
+        plain = next((word for word in places if word in VERBS and word not in ALSO_NOUNS), None)
+        return plain or (words[0] if words and words[0] in VERBS else None)
+
+    def effect(self, tool: Tool) -> VerbEffect | None:
+        """The effect of a tool, by the verb in its name, or else in its description; None if neither has a verb."""
+        in_name, in_description = self.name_verb(tool), tool.description_verb
+        verb = in_description or in_name if in_name is None or in_name in ALSO_NOUNS else in_name
+        if verb == "add" and tool.arguments and all(_is_number(argument) for argument in tool.arguments):
+            return "computing"  # it adds numbers
+        return EFFECTS.get(verb) if verb else None
+
+
+def _is_number(argument: Parameter) -> bool:
+    return bool(argument.types) and set(argument.types) <= {"number", "integer"}
+
+
+def types_of(schema: Schema) -> tuple[str, ...]:
+    """The types that a schema names, in `type` or in the alternatives of `anyOf` and `oneOf`."""
+    value = schema.get("type")
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list):
+        return tuple(str(kind) for kind in cast(list[Any], value))
+    return tuple(dict.fromkeys(kind for branch in branches_of(schema) for kind in types_of(branch)))
+
+
+def resolve_ref(schema: Schema, root: Schema) -> Schema:
+    """A schema with its local `$ref` followed. A reference without a target, or in a circle, is left as it is."""
+    seen: set[str] = set()
+    while isinstance(ref := schema.get("$ref"), str) and ref.startswith("#/") and ref not in seen:
+        seen.add(ref)
+        target: Any = root
+        for part in ref[2:].split("/"):
+            key = part.replace("~1", "/").replace("~0", "~")
+            target = cast(Schema, target).get(key) if isinstance(target, dict) else None
+        if not isinstance(target, dict):
+            return schema
+        schema = {**cast(Schema, target), **{key: value for key, value in schema.items() if key != "$ref"}}
+    return schema
+
+
+def _parameters(schema: Schema, path: str, depth: int, walk: "_Walk") -> Iterator[Parameter]:
+    properties = schema.get("properties")
+    required = [name for name in list_at(schema, "required") if isinstance(name, str)]
+    if isinstance(properties, dict):
+        for name, value in cast(dict[str, Any], properties).items():
+            place = f"{path}.properties.{name}"
+            inner: Schema = resolve_ref(cast(Schema, value), walk.root) if isinstance(value, dict) else {}
+            yield Parameter(name, place, inner, name in required, depth)
+            yield from _members(value, place, depth + 1, walk)
+    if depth:
+        yield from _members(schema.get("items"), f"{path}.items", depth, walk)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for number, branch in enumerate(list_at(schema, keyword)):
+            yield from _members(branch, f"{path}.{keyword}.{number}", depth, walk)
+
+
+def _members(value: Any, path: str, depth: int, walk: "_Walk") -> Iterator[Parameter]:
+    """The members of a schema. A definition is visited once, however often it is used: it may use itself."""
+    if not isinstance(value, dict) or walk.level > MAX_DEPTH:
+        return
+    schema = cast(Schema, value)
+    ref = schema.get("$ref")
+    if isinstance(ref, str):
+        if ref in walk.visited:
+            return
+        walk.visited.add(ref)
+    inner = _Walk(walk.root, walk.visited, walk.level + 1)
+    yield from _parameters(resolve_ref(schema, walk.root), path, depth, inner)
+
+
+class _Walk(NamedTuple):
+    root: Schema
+    visited: set[str]
+    """The definitions that were visited."""
+    level: int = 0
+
+
+@lru_cache(maxsize=10_000)
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case: user, id, list, 2 for `userID_list2`."""
+    return tuple(word.lower() for word in _NAME_WORD.findall(name))
+
+
+def branches_of(schema: Schema) -> list[Schema]:
+    """The alternatives of a schema in `anyOf` and `oneOf`."""
+    branches = [*list_at(schema, "anyOf"), *list_at(schema, "oneOf")]
+    return [cast(Schema, branch) for branch in branches if isinstance(branch, dict)]

@@ -1,0 +1,75 @@
+"""The result of verifying a server: everything that a report shows."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp_core.app import App
+from toolcharter.verify import config
+from toolcharter.verify.engine import OnStep, run_rules, server_from_tools
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Finding, Rule, Severity
+from toolcharter.verify.rules import static_rules
+from toolcharter.verify.score import Scores, score_server
+from toolcharter.verify.selection import IgnoredFinding, RuleSelection, parse_selection
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""From the most to the least severe."""
+
+
+@dataclass(frozen=True)
+class VerifyResult:
+    """A server, the findings, and the scores."""
+
+    server: Server
+    rules: Sequence[Rule]
+    """The rules that ran."""
+    findings: Sequence[Finding]
+    ignored: Sequence[IgnoredFinding]
+    unused_ignores: Sequence[str]
+    """Ignore entries that match no finding."""
+    scores: Scores
+    fails_on: Severity = "warning"
+    """The lowest severity that makes the command fail."""
+    file: str | None = None
+    """The file that the server was read from, if any."""
+
+    @property
+    def counts(self) -> dict[Severity, int]:
+        """The number of findings of each severity, the most severe first."""
+        counted = Counter(finding.severity for finding in self.findings)
+        return {severity: counted[severity] for severity in SEVERITIES}
+
+    @property
+    def failures(self) -> list[Finding]:
+        """The findings that make the command fail."""
+        lowest = SEVERITIES.index(self.fails_on)
+        return [finding for finding in self.findings if SEVERITIES.index(finding.severity) <= lowest]
+
+
+def verify_server(
+    server: Server,
+    known: Iterable[Rule],
+    selection: RuleSelection | None = None,
+    *,
+    live_findings: Iterable[Finding] = (),
+    fails_on: Severity = "warning",
+    file: str | None = None,
+    on_step: OnStep = lambda _: None,
+) -> VerifyResult:
+    """Run the selected rules on a server. `live_findings` come from calls that were made before."""
+    chosen = selection or RuleSelection()
+    rules = chosen.rules(known)
+    sorted_findings = chosen.sort([*run_rules(server, rules, on_step), *live_findings])
+    scores = score_server(server, sorted_findings.findings)
+    return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file)
+
+
+def verify_app(app: App, folder: Path, target: str) -> VerifyResult:
+    """Verify one of our servers with the configuration in a folder's pyproject.toml. Raises InvalidConfig."""
+    known = static_rules()
+    file = folder / config.DEFAULT_FILE
+    found = config.read(file, {app.name, target}, known) if file.is_file() else config.Config()
+    selection = parse_selection(found.select, found.ignore, known)
+    return verify_server(server_from_tools(app.list_tools(), app=app), known, selection)

@@ -1,0 +1,1 @@
+"""How a running server behaves when it is called."""

@@ -1,0 +1,59 @@
+from collections.abc import Iterable
+from typing import Any
+
+from toolcharter.verify.live.observations import Exchange, Observations
+from toolcharter.verify.model import Schema, Server
+from toolcharter.verify.rule import Problem, Rule
+
+_CLIENT_ERRORS = (
+    "Invalid structured content returned by tool",
+    "has an output schema but did not return structured content",
+)
+"""The errors of the MCP client, which checks the same before we can."""
+
+
+def check(server: Server, observations: Observations) -> Iterable[Problem]:
+    for tool, exchanges in observations.by_tool():
+        schema = server.by_name[tool].listed.output_schema
+        for exchange in exchanges if schema is not None else ():
+            if message := _mismatch(exchange, schema or {}):
+                text = f"the result of {exchange.call} does not match: {message[:160]}"
+                yield Problem(text, "outputSchema", tool)
+                break
+
+
+def is_output_error(exchange: Exchange) -> bool:
+    """Whether a call has no result because the client rejected it for its output schema."""
+    return any(text in exchange.failure for text in _CLIENT_ERRORS)
+
+
+def _mismatch(exchange: Exchange, schema: Schema) -> str | None:
+    if is_output_error(exchange):
+        return exchange.failure.splitlines()[0]
+    if exchange.answer is None or exchange.answer.is_error:
+        return None
+    if exchange.answer.structured is None:
+        return "it has no structuredContent"
+    return _first_error(exchange.answer.structured, schema)
+
+
+def _first_error(value: Any, schema: Schema) -> str | None:
+    from jsonschema import validators  # noqa: PLC0415 - 60 ms, only for tools with an output schema
+
+    try:
+        error = next(iter(validators.validator_for(schema)(schema).iter_errors(value)), None)
+    except Exception as broken:  # noqa: BLE001 - an invalid schema, or one with a dangling reference, fails in many ways
+        return f"the schema cannot be used: {broken}"
+    return None if error is None else f"{error.json_path}: {error.message}"
+
+
+RULE = Rule(
+    id="LIV009",
+    name="output-schema-mismatch",
+    family="live",
+    severity="error",
+    what="A result does not match the output schema of its tool.",
+    why="Clients validate results and reject those that do not match. Programs that rely on the schema fail.",
+    fix="Generate the schema and the result from the same type.",
+    check_live=check,
+)

@@ -1,0 +1,25 @@
+from collections import Counter
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server
+from toolcharter.verify.rule import Problem, Rule
+
+
+def check(server: Server) -> Iterable[Problem]:
+    for name, count in Counter(tool.name for tool in server.tools).items():
+        if count > 1:
+            yield Problem(f"{count} tools are named {name!r}", "name", tool=name)
+
+
+RULE = Rule(
+    id="NAM001",
+    name="duplicate-name",
+    family="naming",
+    severity="error",
+    what="Two tools of one name.",
+    why="A call names a tool. Which of the two is meant, nobody can tell; most clients keep only the last.",
+    fix="Rename one of them.",
+    bad=[{"name": "list_notes"}, {"name": "list_notes"}],
+    good=[{"name": "list_notes"}, {"name": "list_folders"}],
+    check_server=check,
+)

@@ -1,0 +1,51 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server, Tool, words_of
+from toolcharter.verify.rule import Problem, Rule
+
+_GROUPS = (
+    "limit maxresults numresults topk topn resultlimit maxitems numberofresults",
+    "query q searchquery searchterm searchtext querystring",
+    "offset skip startindex",
+    "cursor pagetoken nexttoken nextpagetoken nextcursor",
+    "startdate fromdate datefrom since",
+    "enddate todate dateto until",
+    "url uri link",
+    "filename filepath pathtofile",
+    "lat latitude",
+    "lon lng longitude",
+)
+_GROUP = {word: number for number, words in enumerate(_GROUPS) for word in words.split()}
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    seen: dict[object, str] = {}
+    for parameter in tool.arguments:
+        joined = "".join(words_of(parameter.name)) or parameter.name
+        key = _GROUP.get(joined, joined)
+        if key in seen:
+            yield Problem(f"{parameter.name!r} and {seen[key]!r} seem to mean the same", parameter.path)
+        seen[key] = parameter.name
+
+
+RULE = Rule(
+    id="PAR007",
+    name="duplicate-parameter",
+    family="parameters",
+    severity="warning",
+    what="Two parameters of one tool that mean the same.",
+    why="The agent fills in one, the other or both, and cannot know which counts.",
+    fix="Keep one. Where both are needed, say in their descriptions how they differ.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"limit": {"type": "integer"}, "maxResults": {"type": "integer"}},
+            }
+        }
+    ],
+    good=[
+        {"inputSchema": {"type": "object", "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}}}}
+    ],
+    check=check,
+)

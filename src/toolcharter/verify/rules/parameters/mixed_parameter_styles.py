@@ -1,0 +1,52 @@
+import re
+from collections.abc import Iterable
+
+from mcp_core.declare.schema import CONSENT_FIELD
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+
+_SNAKE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_CAMEL = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    # The charter's own word is spelled the same on every server.
+    names = [parameter.name for parameter in tool.arguments if parameter.name != CONSENT_FIELD]
+    snake = next((name for name in names if _SNAKE.fullmatch(name)), None)
+    camel = next((name for name in names if _CAMEL.fullmatch(name)), None)
+    if snake and camel:
+        yield Problem(f"{snake!r} and {camel!r} are written in two styles", "inputSchema.properties")
+
+
+RULE = Rule(
+    id="PAR017",
+    name="mixed-parameter-styles",
+    family="parameters",
+    severity="note",
+    what="Arguments of one tool in snake_case and in camelCase.",
+    why="A model that has seen one style writes the next name in the same.",
+    fix="Write all in one style.",
+    bad=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"user_id": {"type": "string"}, "folderId": {"type": "string"}},
+            }
+        }
+    ],
+    good=[
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"explicit_action": {"type": "string"}, "folderId": {"type": "string"}},
+            }
+        },
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"user_id": {"type": "string"}, "folder_id": {"type": "string"}},
+            }
+        },
+    ],
+    check=check,
+)

@@ -1,0 +1,32 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import equality_key, list_at, short_json
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    for node in tool.all_nodes:
+        if "enum" not in node.schema:
+            continue
+        seen: set[str] = set()
+        for option in list_at(node.schema, "enum"):
+            if (key := equality_key(option)) in seen:
+                yield Problem(f"{short_json(option)} stands in the enum twice", f"{node.path}.enum")
+                break
+            seen.add(key)
+
+
+RULE = Rule(
+    id="SCH019",
+    name="duplicate-enum-value",
+    family="schema",
+    severity="warning",
+    what="A value that stands in an enum twice.",
+    why="JSON Schema says that the values should differ, and some validators refuse the schema. "
+    "It often means that another value was meant.",
+    fix="List each value once.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "asc"]}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "desc"]}}}}],
+    check=check,
+)

@@ -1,0 +1,29 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import list_at
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    for node in tool.all_nodes:
+        if "required" not in node.schema:
+            continue
+        names = [name for name in list_at(node.schema, "required") if isinstance(name, str)]
+        if len(set(names)) < len(names):
+            twice = sorted({name for name in names if names.count(name) > 1})
+            yield Problem(f"`required` names more than once: {', '.join(twice)[:80]}", f"{node.path}.required")
+
+
+RULE = Rule(
+    id="SCH008",
+    name="duplicate-required",
+    family="schema",
+    severity="error",
+    what="A name that stands twice in `required`.",
+    why="JSON Schema demands that the names differ, so clients that check schemas refuse the tool.",
+    fix="Name it once.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path", "path"]}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}],
+    check=check,
+)

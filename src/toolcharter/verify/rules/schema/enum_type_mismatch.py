@@ -1,0 +1,31 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server, Tool, types_of
+from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.values import has_type, list_at, short_json
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    for node in tool.all_nodes:
+        options = [node.schema["const"]] if "const" in node.schema else list_at(node.schema, "enum")
+        if not options or "type" not in node.schema:
+            continue
+        types = types_of(node.schema)
+        wrong = [option for option in options if not any(has_type(option, kind) for kind in types)]
+        if wrong:
+            word = "const" if "const" in node.schema else "enum"
+            yield Problem(f"{short_json(wrong[0])} is not of type {' or '.join(types)}", f"{node.path}.{word}")
+
+
+RULE = Rule(
+    id="SCH013",
+    name="enum-type-mismatch",
+    family="schema",
+    severity="warning",
+    what="An allowed value that is not of the type beside it.",
+    why="The value can be chosen and is then refused: both the type and the enum have to fit.",
+    fix="Write the values in the type, or give the type of the values.",
+    bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "string", "enum": [1, 2]}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "enum": [1, 2]}}}}],
+    check=check,
+)

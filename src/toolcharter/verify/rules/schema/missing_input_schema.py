@@ -1,0 +1,24 @@
+from collections.abc import Iterable
+
+from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.rule import Problem, Rule
+
+
+def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    if not tool.schema:
+        yield Problem("has no inputSchema, or an empty one", "inputSchema")
+
+
+RULE = Rule(
+    id="SCH001",
+    name="missing-input-schema",
+    family="schema",
+    severity="error",
+    what="A tool without an input schema, or with an empty one.",
+    why="The protocol demands one, and most clients refuse a tool list that lacks it. "
+    "An agent cannot know what to send.",
+    fix='Give a schema. A tool that takes nothing has {"type": "object", "properties": {}}.',
+    bad=[{"inputSchema": {}}],
+    good=[{"inputSchema": {"type": "object", "properties": {}, "additionalProperties": False}}],
+    check=check,
+)

@@ -1,0 +1,18 @@
+"""The servers of this project keep what the rules ask of others."""
+
+import pytest
+
+from mcp_core import Settings
+from toolcharter import targets
+from toolcharter.verify.engine import run_rules, server_from_tools
+from toolcharter.verify.rules import static_rules
+
+RULES = [rule for rule in static_rules() if rule.family in ("security", "charter")]
+
+
+@pytest.mark.parametrize("descriptions", ["compact", "full"])
+@pytest.mark.parametrize("name", sorted(targets.known()))
+def test_a_server_of_ours_has_no_finding_in_the_process_or_on_the_wire(name, descriptions):
+    app = targets.load_any(name, Settings(descriptions=descriptions))
+    for known in (app, None):
+        assert run_rules(server_from_tools(app.list_tools(), name, known), RULES) == []
