@@ -22,9 +22,9 @@ from bench.contenders import CONTENDERS, ERAS, ROOT
 from bench.http_calls import Served, wait_for
 from bench.measure import median
 from bench.processes import end, environment
-from mcp_guide.content.documents import Limits, page
 from mcp_guide.content.formats import render
-from mcp_guide.content.search import Search
+from mcp_guide.content.pages import PageLimits, get_page
+from mcp_guide.content.search import SearchIndex
 from mcp_guide.content.tree import DocumentTree
 
 KIND = "guide"
@@ -73,7 +73,7 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
             Figure(f"{title}: the dearest by the cheapest size", max(taken.values()) / min(taken.values()), 1.5)
         )
     tree = trees[MIDDLE]
-    search = Search(tree, folder / "index.db")
+    search = SearchIndex(tree, folder / "index.db")
     started = time.process_time()
     search.find("first")
     figures.append(Figure(f"making the index of {MIDDLE:,}, once", 1000 * (time.process_time() - started), math.inf))
@@ -97,12 +97,12 @@ def measure(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
 
 
 def _page(tree: DocumentTree) -> str:
-    part = page(tree.match("", ("**/*.md",)), None, Limits(PAGE, 10_000_000), of="**/*.md")
+    part = get_page(tree.match("", ("**/*.md",)), None, PageLimits(PAGE, 10_000_000), query="**/*.md")
     assert len(part.entries) == PAGE
     return render([tree.read(entry.path) for entry in part.entries], "plain")
 
 
-def _changed(search: Search, folder: Path) -> None:
+def _changed(search: SearchIndex, folder: Path) -> None:
     path, word = folder / "d5" / "doc5.md", f"changed{random.randrange(10**9)}"
     path.write_text(word)
     assert [hit.path for hit in search.find(word).hits] == ["d5/doc5.md"]

@@ -1,19 +1,19 @@
-"""The guide server, wired: its tools, its prompt, its resources, and where it keeps what it knows."""
+"""The guide server: its tools, prompt, resources and state."""
 
 import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from types import ModuleType
 
 from mcp_core import App, Naming, Settings
-from mcp_guide.active_project import ActiveProject
-from mcp_guide.configuration_file import ConfigurationFile, default_path
+from mcp_guide.active_project import ActiveProjects
+from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.example_data import install_example_data
 from mcp_guide.guide import Guide
 from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
-from mcp_guide.settings import GuideSettings, default_docs_root
+from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, modes, projects
 
 VERSION = "1.0.0"
@@ -23,14 +23,14 @@ MODULES = (content, documents, projects, categories, collections, flags, modes, 
 EXAMPLES_VARIABLE = "MCP_INCLUDE_EXAMPLE_TOOLS"
 
 INSTRUCTIONS = (
-    "The team's guidelines and documents. Before you write code or text, read what is there about it: "
-    "list_documents shows the documents, get_content reads them, search_content finds words in them. "
-    "Follow the instruction of each answer: it says what may be done in the current mode."
+    "The team's guidelines and documents. Before you write code or text, read the guidelines for it: "
+    "list_documents lists documents, get_content reads them, search_content finds words in them. "
+    "Follow the instruction in each result: it says what you may do in the current mode."
 )
 
 
 def build(settings: Settings) -> App:
-    """The server."""
+    """Build the server."""
     return App(
         "guide",
         version=VERSION,
@@ -41,23 +41,26 @@ def build(settings: Settings) -> App:
         resources=[DOCUMENTS],
         naming=Naming("snake"),
         format="result",
-        lifespan=_keep_guide,
+        lifespan=_open_guide,
         prepare_examples=_prepare_examples,
         settings=settings,
     )
 
 
 def _example_tools() -> list[ModuleType]:
-    """Imported only when asked for, and only by exactly that word."""
-    asked = os.environ.get(EXAMPLES_VARIABLE) == "true"
-    return [import_module("mcp_guide.tools.tool_example")] if asked else []
+    """The example tool, imported only if the variable is exactly "true"."""
+    if os.environ.get(EXAMPLES_VARIABLE) != "true":
+        return []
+    from mcp_guide.tools import tool_example  # noqa: PLC0415 - 2 ms; not even imported unless it is served
+
+    return [tool_example]
 
 
 @asynccontextmanager
-async def _keep_guide(app: App) -> AsyncGenerator[None]:
-    own = GuideSettings.of(app.settings)
-    file = ConfigurationFile(own.config or default_path())
-    guide = Guide(file, ActiveProject(own.project), own.docs_root, default_docs_root())
+async def _open_guide(app: App) -> AsyncGenerator[None]:
+    settings = GuideSettings.of(app.settings)
+    file = ConfigurationFile(settings.config or default_config_path())
+    guide = Guide(file, ActiveProjects(settings.project), settings.docs_root, default_docs_root())
     app.provide(Guide, guide)
     try:
         yield
@@ -66,6 +69,4 @@ async def _keep_guide(app: App) -> AsyncGenerator[None]:
 
 
 async def _prepare_examples(app: App) -> None:
-    # Loaded for examples only.
-    put = import_module("mcp_guide.example_data").put_in_place
-    await asyncio.to_thread(put, app.provided(Guide))
+    await asyncio.to_thread(install_example_data, app.provided(Guide))

@@ -1,19 +1,20 @@
-"""Changes of the configuration: each takes a record, returns a changed copy, or raises. No I/O.
+"""Changes of the configuration: each takes a record and returns a changed copy, or raises. No I/O.
 
-A category that collections name is not removed; when it, or a collection, is renamed, they follow.
+A category or collection that collections name is not removed. When it is renamed, they are updated.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from mcp_core import Conflict
 from mcp_guide import model
-from mcp_guide.model import Category, Collection, Configuration, FlagValue, Project
-from mcp_guide.references import named_by, renamed, resolve
+from mcp_guide.model import Category, Collection, Configuration, FlagValue, Mode, Project
+from mcp_guide.references import find_references, rename_reference, resolve_expression
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 # --- categories ---------------------------------------------------------------------------------------
 
@@ -25,11 +26,13 @@ def add_category(
     patterns: Sequence[str] = (),
     description: str | None = None,
 ) -> Project:
-    """A new category; its folder has its name where none is given. It takes the place of a folder's own category."""
-    taken = project.categories.get(name)
-    if taken is not None and not taken.from_folder:
-        raise Conflict(f"Project {project.name!r} has a category {name!r} already; change it instead.")
-    _refuse_taken(project.collections, name, "collection", project)
+    """Add a category; `dir` is its name by default. It replaces a category that comes from a folder."""
+    existing = project.categories.get(name)
+    if existing is not None and not existing.from_folder:
+        raise Conflict(
+            f"The project {project.name!r} already has a category {name!r}. Use change_category to change it."
+        )
+    _require_unused(project.collections, name, "collection", project)
     category = Category(
         model.check_name(name, "category"),
         model.check_dir(dir or name),
@@ -48,7 +51,7 @@ def change_category(
     patterns: Sequence[str] | None = None,
     description: str | None = None,
 ) -> Project:
-    """Change what is given. An empty description, or no patterns, removes them."""
+    """Change the given fields. An empty description or an empty list of patterns removes them."""
     category = model.find_category(project, name)
     changed = replace(
         category,
@@ -60,19 +63,22 @@ def change_category(
     if new_name is None or new_name == name:
         return _with_category(project, changed)
     if category.from_folder:
-        raise Conflict(f"{name!r} is the name of a folder; add a category {new_name!r} with dir {name!r} instead.")
-    _refuse_any_taken(project, new_name)
-    final = replace(changed, name=model.check_name(new_name, "category"))
-    categories = _renamed_key(project.categories, name, new_name, final)
-    return _follow(replace(project, categories=categories), name, new_name)
+        raise Conflict(
+            f"The category {name!r} comes from a folder and cannot be renamed. "
+            f"Add a category {new_name!r} with dir {name!r} instead."
+        )
+    _require_free_name(project, new_name)
+    renamed = replace(changed, name=model.check_name(new_name, "category"))
+    categories = _rename_key(project.categories, name, new_name, renamed)
+    return _update_references(replace(project, categories=categories), name, new_name)
 
 
 def remove_category(project: Project, name: str) -> Project:
-    """Forget a category; its documents stay."""
+    """Remove a category; its documents stay."""
     category = model.find_category(project, name)
     if category.from_folder:
-        raise Conflict(f"{name!r} is a category because the folder is there; it goes when the folder goes.")
-    _refuse_named(project, name, "category")
+        raise Conflict(f"The category {name!r} comes from a folder. To remove it, rename or delete the folder.")
+    _require_unreferenced(project, name, "category")
     return replace(project, categories=_without(project.categories, name))
 
 
@@ -84,8 +90,8 @@ def _with_category(project: Project, category: Category) -> Project:
 
 
 def add_collection(project: Project, name: str, expressions: Sequence[str], description: str | None = None) -> Project:
-    """A new collection. All that it names must be there, and not lead back to it."""
-    _refuse_any_taken(project, name)
+    """Add a collection. Everything it names must exist and not refer back to it."""
+    _require_free_name(project, name)
     return _with_collection(
         project,
         Collection(
@@ -104,7 +110,7 @@ def change_collection(
     expressions: Sequence[str] | None = None,
     description: str | None = None,
 ) -> Project:
-    """Change what is given. An empty description removes it."""
+    """Change the given fields. An empty description removes it."""
     collection = model.find_collection(project, name)
     changed = replace(
         collection,
@@ -113,91 +119,92 @@ def change_collection(
     )
     if new_name is None or new_name == name:
         return _with_collection(project, changed)
-    _refuse_any_taken(project, new_name)
-    final = replace(changed, name=model.check_name(new_name, "collection"))
-    collections = _renamed_key(project.collections, name, new_name, final)
-    followed = _follow(replace(project, collections=collections), name, new_name)
-    return _with_collection(followed, followed.collections[new_name])
+    _require_free_name(project, new_name)
+    renamed = replace(changed, name=model.check_name(new_name, "collection"))
+    collections = _rename_key(project.collections, name, new_name, renamed)
+    updated = _update_references(replace(project, collections=collections), name, new_name)
+    return _with_collection(updated, updated.collections[new_name])
 
 
 def remove_collection(project: Project, name: str) -> Project:
-    """Forget a collection; what it names stays."""
+    """Remove a collection; what it names stays."""
     model.find_collection(project, name)
-    _refuse_named(project, name, "collection")
+    _require_unreferenced(project, name, "collection")
     return replace(project, collections=_without(project.collections, name))
 
 
 def _with_collection(project: Project, collection: Collection) -> Project:
     after = replace(project, collections={**project.collections, collection.name: collection})
-    resolve(after, collection.name)
+    resolve_expression(after, collection.name)
     return after
 
 
-def _follow(project: Project, old: str, new: str) -> Project:
-    """Let the collections that name something follow its new name; the others keep their words."""
-    named = named_by(project, old)
-    collections = {
-        name: replace(one, expressions=tuple(renamed(text, old, new) for text in one.expressions))
-        if name in named
-        else one
-        for name, one in project.collections.items()
-    }
+def _update_references(project: Project, old: str, new: str) -> Project:
+    """Rename a name in the collections that refer to it; the others keep their text."""
+    collections = dict(project.collections)
+    for name in find_references(project, old):
+        expressions = tuple(rename_reference(text, old, new) for text in collections[name].expressions)
+        collections[name] = replace(collections[name], expressions=expressions)
     return replace(project, collections=collections)
 
 
 # --- projects -----------------------------------------------------------------------------------------
 
 
-def change_project(configuration: Configuration, name: str, change: Callable[[Project], Project]) -> Configuration:
-    """The configuration with one of its projects changed; the default one is written down by that."""
-    return with_project(configuration, change(model.find_project(configuration, name)))
+def change_project(
+    configuration: Configuration,
+    name: str,
+    function: Callable[Concatenate[Project, P], Project],
+    *arguments: P.args,
+    **named: P.kwargs,
+) -> Configuration:
+    """Change one project. The default project becomes part of the configuration by that."""
+    project = model.find_project(configuration, name)
+    return with_project(configuration, function(project, *arguments, **named))
 
 
 def with_project(configuration: Configuration, project: Project) -> Configuration:
-    """The configuration with this project in the place of the one of its name."""
+    """The configuration with this project added or replaced."""
     return replace(configuration, projects={**configuration.projects, project.name: project})
 
 
-def add_project(
-    configuration: Configuration, name: str, *, root: Path | None = None, folder: Path | None = None
-) -> Configuration:
-    """A new project."""
-    _refuse_existing(configuration, name)
-    _refuse_owned(configuration, folder)
-    return with_project(configuration, Project(model.check_name(name, "project"), root=root, folder=folder))
-
-
 def clone_project(configuration: Configuration, source: str, name: str, *, folder: Path | None = None) -> Configuration:
-    """A new project with the categories, collections, flags and document root of another; it begins in discussion."""
-    _refuse_existing(configuration, name)
-    _refuse_owned(configuration, folder)
+    """Add a project with the categories, collections, flags and document root of another, in the initial mode."""
+    _require_free_project_name(configuration, name)
+    _require_free_folder(configuration, folder)
     copy = replace(
         model.find_project(configuration, source),
         name=model.check_name(name, "project"),
         folder=folder,
-        mode=model.FIRST_MODE,
+        mode=model.INITIAL_MODE,
     )
     return with_project(configuration, copy)
 
 
 def rename_project(configuration: Configuration, name: str, new_name: str) -> Configuration:
-    """The same project under another name."""
+    """Rename a project."""
     project = model.find_project(configuration, name)
     if name == model.DEFAULT_PROJECT:
-        raise Conflict("The default project keeps its name; clone it under another one.")
-    _refuse_existing(configuration, new_name)
-    final = replace(project, name=model.check_name(new_name, "project"))
-    return replace(configuration, projects=_renamed_key(configuration.projects, name, new_name, final))
+        raise Conflict("The default project cannot be renamed. Use clone_project to copy it under another name.")
+    _require_free_project_name(configuration, new_name)
+    renamed = replace(project, name=model.check_name(new_name, "project"))
+    return replace(configuration, projects=_rename_key(configuration.projects, name, new_name, renamed))
+
+
+def move_project(configuration: Configuration, name: str, folder: Path) -> Configuration:
+    """Give a project another working folder."""
+    _require_free_folder(configuration, folder, except_for=name)
+    return with_project(configuration, replace(model.find_project(configuration, name), folder=folder))
 
 
 def remove_project(configuration: Configuration, name: str) -> Configuration:
-    """Forget a project; its documents stay. The default one is as it was at the beginning then."""
+    """Remove a project; its documents stay. The default project is reset by that."""
     model.find_project(configuration, name)
     return replace(configuration, projects=_without(configuration.projects, name))
 
 
 def free_name(configuration: Configuration, wanted: str) -> str:
-    """The wanted name of a new project, with a number where it is taken: two folders of one name are two projects."""
+    """A name for a new project: the wanted one, with a number if it is taken."""
     taken = set(model.project_names(configuration))
     number, name = 1, wanted
     while name in taken:
@@ -206,16 +213,16 @@ def free_name(configuration: Configuration, wanted: str) -> str:
     return name
 
 
-def _refuse_existing(configuration: Configuration, name: str) -> None:
+def _require_free_project_name(configuration: Configuration, name: str) -> None:
     if name in model.project_names(configuration):
         free = free_name(configuration, name)
-        raise Conflict(f"There is a project {name!r} already; choose another name, such as {free!r}.")
+        raise Conflict(f"The project {name!r} already exists. Use another name, such as {free!r}.")
 
 
-def _refuse_owned(configuration: Configuration, folder: Path | None) -> None:
-    owner = next((one for one in configuration.projects.values() if folder is not None and one.folder == folder), None)
-    if owner is not None:
-        raise Conflict(f"The folder {folder} belongs to project {owner.name!r} already.")
+def _require_free_folder(configuration: Configuration, folder: Path | None, except_for: str | None = None) -> None:
+    for project in configuration.projects.values():
+        if folder is not None and project.folder == folder and project.name != except_for:
+            raise Conflict(f"The folder {folder} already belongs to the project {project.name!r}. Use another folder.")
 
 
 # --- flags and modes ----------------------------------------------------------------------------------
@@ -226,44 +233,42 @@ def set_feature_flag(configuration: Configuration, name: str, value: FlagValue |
     return replace(configuration, flags=model.set_flag(configuration.flags, name, value))
 
 
-def set_project_flag(configuration: Configuration, project: str, name: str, value: FlagValue | None) -> Configuration:
-    """Set a flag of one project; None removes it, and the global one holds again."""
-    return change_project(
-        configuration, project, lambda one: replace(one, flags=model.set_flag(one.flags, name, value))
-    )
+def set_project_flag(project: Project, name: str, value: FlagValue | None) -> Project:
+    """Set a flag of a project; None removes it, so that the global one applies."""
+    return replace(project, flags=model.set_flag(project.flags, name, value))
 
 
-def set_mode(configuration: Configuration, project: str, mode: str) -> Configuration:
-    """Put a project into a mode."""
-    checked = model.check_mode(mode)
-    return change_project(configuration, project, lambda one: replace(one, mode=checked))
+def set_mode(project: Project, mode: Mode) -> Project:
+    """Set the mode of a project."""
+    return replace(project, mode=mode)
 
 
-# --- what is refused ----------------------------------------------------------------------------------
+# --- checks -------------------------------------------------------------------------------------------
 
 
-def _refuse_any_taken(project: Project, name: str) -> None:
-    _refuse_taken(project.categories, name, "category", project)
-    _refuse_taken(project.collections, name, "collection", project)
+def _require_free_name(project: Project, name: str) -> None:
+    _require_unused(project.categories, name, "category", project)
+    _require_unused(project.collections, name, "collection", project)
 
 
-def _refuse_taken(names: Mapping[str, object], name: str, kind: str, project: Project) -> None:
+def _require_unused(names: Mapping[str, object], name: str, kind: str, project: Project) -> None:
     if name in names:
         raise Conflict(
-            f"Project {project.name!r} has a {kind} {name!r} already; categories and collections share their names."
+            f"The project {project.name!r} already has a {kind} {name!r}. Use another name: a category and a "
+            "collection cannot have the same name."
         )
 
 
-def _refuse_named(project: Project, name: str, kind: str) -> None:
-    if users := named_by(project, name):
-        names = ", ".join(repr(one) for one in users)
-        raise Conflict(f"The {kind} {name!r} is named by the collections {names}; change or remove them first.")
+def _require_unreferenced(project: Project, name: str, kind: str) -> None:
+    if collections := find_references(project, name):
+        names = ", ".join(map(repr, collections))
+        raise Conflict(f"The collections {names} refer to the {kind} {name!r}. Change or remove them first.")
 
 
 def _without(entries: Mapping[str, T], name: str) -> dict[str, T]:
     return {key: value for key, value in entries.items() if key != name}
 
 
-def _renamed_key(entries: Mapping[str, T], old: str, new: str, value: T) -> dict[str, T]:
-    """In its old place, so that the file keeps its order."""
-    return {new if key == old else key: value if key == old else kept for key, kept in entries.items()}
+def _rename_key(entries: Mapping[str, T], old: str, new: str, value: T) -> dict[str, T]:
+    """Rename a key and keep its position, so that the file keeps its order."""
+    return {new if key == old else key: value if key == old else other for key, other in entries.items()}

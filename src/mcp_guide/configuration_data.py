@@ -1,11 +1,11 @@
-"""The configuration as plain data: read with every field checked, written without what is the default.
+"""The configuration as plain data: every field is checked on reading; defaults are not written.
 
-    docs_root: /home/ana/guides          # all of it may be left out
+    docs_root: /home/ana/guides          # everything is optional
     export_folders: [/home/ana/exports]
     flags: {beta: true}
     projects:
       app:
-        folder: /home/ana/app            # who works here means this project
+        folder: /home/ana/app            # active when the work is done here
         docs_root: /home/ana/app/docs
         mode: PLANNING
         flags: {team: core}
@@ -15,7 +15,7 @@
         collections:
           start: {expressions: [lang/python, docs]}
 
-What else stands there is kept.
+Unknown fields are kept.
 """
 
 from collections.abc import Callable, Generator
@@ -29,157 +29,160 @@ from mcp_guide.model import Category, Collection, Configuration, Project
 
 T = TypeVar("T")
 Data = dict[str, Any]
-Place = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 
-class WrongShape(Exception):
-    """A field is not what it should be. `place` leads to it."""
+class InvalidField(Exception):
+    """A field is not valid. `path` leads to it."""
 
-    def __init__(self, place: Place, problem: str) -> None:
+    def __init__(self, path: FieldPath, problem: str) -> None:
         super().__init__(problem)
-        self.place = place
+        self.path = path
 
 
 # --- reading ------------------------------------------------------------------------------------------
 
 
-def configuration_from(data: object) -> Configuration:
-    """The configuration that plain data stands for."""
+def from_data(data: object) -> Configuration:
+    """Parse plain data into a configuration. Raises InvalidField."""
     fields = _mapping(data, ())
     return Configuration(
-        projects=_each(fields.get("projects"), ("projects",), "project", _project),
-        flags=_flags(fields.get("flags"), ("flags",)),
+        projects=_parse_entries(fields.get("projects"), ("projects",), "project", _parse_project),
+        flags=_parse_flags(fields.get("flags"), ("flags",)),
         export_folders=tuple(
-            cast(Path, _path(one, ("export_folders", number)))
-            for number, one in enumerate(_texts(fields.get("export_folders"), ("export_folders",)))
+            cast(Path, _absolute_path(one, ("export_folders", number)))
+            for number, one in enumerate(_strings(fields.get("export_folders"), ("export_folders",)))
         ),
-        docs_root=_path(fields.get("docs_root"), ("docs_root",)),
-        extra=_others(fields, "projects", "flags", "export_folders", "docs_root"),
+        docs_root=_absolute_path(fields.get("docs_root"), ("docs_root",)),
+        extra=_unknown_fields(fields, "projects", "flags", "export_folders", "docs_root"),
     )
 
 
-def _project(name: str, data: object, place: Place) -> Project:
-    fields = _mapping(data, place)
-    with _at((*place, "mode")):
-        mode = model.FIRST_MODE if fields.get("mode") is None else model.check_mode(fields["mode"])
+def _parse_project(name: str, data: object, field: FieldPath) -> Project:
+    fields = _mapping(data, field)
+    with _errors_at((*field, "mode")):
+        mode = model.INITIAL_MODE if fields.get("mode") is None else model.check_mode(fields["mode"])
     folders = fields.get("folders")
     if folders is not None and not isinstance(folders, bool):
-        raise WrongShape((*place, "folders"), "should be true or false")
-    categories = _each(fields.get("categories"), (*place, "categories"), "category", _category)
-    collections = _each(fields.get("collections"), (*place, "collections"), "collection", _collection)
+        raise InvalidField((*field, "folders"), "must be true or false")
+    categories = _parse_entries(fields.get("categories"), (*field, "categories"), "category", _parse_category)
+    collections = _parse_entries(fields.get("collections"), (*field, "collections"), "collection", _parse_collection)
     if both := next((one for one in collections if one in categories), None):
-        raise WrongShape((*place, "collections", both), "is the name of a category too; rename one of them")
+        raise InvalidField((*field, "collections", both), "is also the name of a category; rename one of them")
     return Project(
         name,
-        root=_path(fields.get("docs_root"), (*place, "docs_root")),
-        folder=_path(fields.get("folder"), (*place, "folder")),
+        root=_absolute_path(fields.get("docs_root"), (*field, "docs_root")),
+        folder=_absolute_path(fields.get("folder"), (*field, "folder")),
         categories=categories,
         collections=collections,
-        flags=_flags(fields.get("flags"), (*place, "flags")),
+        flags=_parse_flags(fields.get("flags"), (*field, "flags")),
         mode=mode,
         folders=not categories if folders is None else folders,
-        extra=_others(fields, "mode", "folders", "categories", "collections", "docs_root", "folder", "flags"),
+        extra=_unknown_fields(fields, "mode", "folders", "categories", "collections", "docs_root", "folder", "flags"),
     )
 
 
-def _category(name: str, data: object, place: Place) -> Category:
-    fields = _mapping(data, place)
-    with _at((*place, "dir")):
-        folder = model.check_dir(_text(fields.get("dir"), (*place, "dir")) or name)
-    with _at((*place, "patterns")):
-        patterns = model.check_patterns(_texts(fields.get("patterns"), (*place, "patterns")))
-    description = _text(fields.get("description"), (*place, "description"))
-    return Category(name, folder, patterns, description, extra=_others(fields, "dir", "patterns", "description"))
+def _parse_category(name: str, data: object, field: FieldPath) -> Category:
+    fields = _mapping(data, field)
+    with _errors_at((*field, "dir")):
+        folder = model.check_dir(_string(fields.get("dir"), (*field, "dir")) or name)
+    with _errors_at((*field, "patterns")):
+        patterns = model.check_patterns(_strings(fields.get("patterns"), (*field, "patterns")))
+    description = _string(fields.get("description"), (*field, "description"))
+    return Category(
+        name, folder, patterns, description, extra=_unknown_fields(fields, "dir", "patterns", "description")
+    )
 
 
-def _collection(name: str, data: object, place: Place) -> Collection:
-    fields = _mapping(data, place)
-    with _at((*place, "expressions")):
-        expressions = model.check_expressions(_texts(fields.get("expressions"), (*place, "expressions")))
-    description = _text(fields.get("description"), (*place, "description"))
-    return Collection(name, expressions, description, extra=_others(fields, "expressions", "description"))
+def _parse_collection(name: str, data: object, field: FieldPath) -> Collection:
+    fields = _mapping(data, field)
+    with _errors_at((*field, "expressions")):
+        expressions = model.check_expressions(_strings(fields.get("expressions"), (*field, "expressions")))
+    description = _string(fields.get("description"), (*field, "description"))
+    return Collection(name, expressions, description, extra=_unknown_fields(fields, "expressions", "description"))
 
 
-def _flags(data: object, place: Place) -> dict[str, model.FlagValue]:
-    return _each(data, place, "flag", _flag)
+def _parse_flags(data: object, field: FieldPath) -> dict[str, model.FlagValue]:
+    return _parse_entries(data, field, "flag", _parse_flag)
 
 
-def _flag(name: str, data: object, place: Place) -> model.FlagValue:
-    with _at(place):
+def _parse_flag(name: str, data: object, field: FieldPath) -> model.FlagValue:
+    with _errors_at(field):
         return model.check_flag(name, data)
 
 
-def _each(data: object, place: Place, kind: str, read: Callable[[str, object, Place], T]) -> dict[str, T]:
+def _parse_entries(
+    data: object, field: FieldPath, kind: str, read: Callable[[str, object, FieldPath], T]
+) -> dict[str, T]:
     entries: dict[str, T] = {}
-    for name, value in _mapping(data, place).items():
-        with _at((*place, name)):
-            entries[model.check_name(name, kind)] = read(name, value, (*place, name))
+    for name, value in _mapping(data, field).items():
+        with _errors_at((*field, name)):
+            entries[model.check_name(name, kind)] = read(name, value, (*field, name))
     return entries
 
 
 @contextmanager
-def _at(place: Place) -> Generator[None]:
-    """What a rule of the model refuses is wrong at this place."""
+def _errors_at(field: FieldPath) -> Generator[None]:
+    """Raise a ToolError of the model as an error of this field."""
     try:
         yield
     except ToolError as error:
-        raise WrongShape(place, f"is wrong. {error}") from None
+        raise InvalidField(field, f"is not valid. {error}") from None
 
 
-def _mapping(data: object, place: Place) -> Data:
+def _mapping(data: object, field: FieldPath) -> Data:
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise WrongShape(place, f"should be names with values (name: value), not {_kind(data)}")
+        raise InvalidField(field, f"must be a mapping (name: value), not {_describe_type(data)}")
     fields = cast(dict[object, Any], data)
     if wrong := [key for key in fields if not isinstance(key, str)]:
-        raise WrongShape(place, f"has the name {wrong[0]!r}, which is no text; write it in quotes")
+        raise InvalidField(field, f"has the name {wrong[0]!r}, which is not a string; write it in quotes")
     return cast(Data, fields)
 
 
-def _text(data: object, place: Place) -> str | None:
+def _string(data: object, field: FieldPath) -> str | None:
     if data is None or isinstance(data, str):
         return data
-    raise WrongShape(place, f"should be a text, not {_kind(data)}; write it in quotes")
+    raise InvalidField(field, f"must be a string, not {_describe_type(data)}; write it in quotes")
 
 
-def _texts(data: object, place: Place) -> list[str]:
+def _strings(data: object, field: FieldPath) -> list[str]:
     if data is None:
         return []
     if not isinstance(data, list):
-        raise WrongShape(place, f"should be a list of texts, not {_kind(data)}")
-    return [_text(one, (*place, number)) or "" for number, one in enumerate(cast(list[object], data))]
+        raise InvalidField(field, f"must be a list of strings, not {_describe_type(data)}")
+    return [_string(one, (*field, number)) or "" for number, one in enumerate(cast(list[object], data))]
 
 
-def _path(data: object, place: Place) -> Path | None:
-    text = _text(data, place)
+def _absolute_path(data: object, field: FieldPath) -> Path | None:
+    text = _string(data, field)
     if not text:
         return None
     path = Path(text).expanduser()
     if not path.is_absolute():
-        raise WrongShape(place, f"should be an absolute path, not {text!r}")
+        raise InvalidField(field, f"must be an absolute path, not {text!r}")
     return path
 
 
-def _kind(data: object) -> str:
+def _describe_type(data: object) -> str:
     kind = type(data).__name__
-    return {"dict": "names with values", "list": "a list", "str": "a text", "bool": "true or false"}.get(
-        kind, f"a {kind}"
-    )
+    names = {"dict": "a mapping", "list": "a list", "str": "a string", "bool": "true or false", "int": "an integer"}
+    return names.get(kind, f"a {kind}")
 
 
-def _others(fields: Data, *known: str) -> Data:
+def _unknown_fields(fields: Data, *known: str) -> Data:
     return {name: value for name, value in fields.items() if name not in known}
 
 
 # --- writing ------------------------------------------------------------------------------------------
 
 
-def data_of(configuration: Configuration) -> Data:
-    """The plain data of a configuration."""
+def to_data(configuration: Configuration) -> Data:
+    """The plain data of a configuration, without defaults."""
     return {
-        **_present(
-            docs_root=_said(configuration.docs_root),
+        **_without_empty(
+            docs_root=_path_text(configuration.docs_root),
             export_folders=[str(folder) for folder in configuration.export_folders],
             flags=dict(configuration.flags),
             projects={name: _project_data(project) for name, project in configuration.projects.items()},
@@ -189,48 +192,52 @@ def data_of(configuration: Configuration) -> Data:
 
 
 def _project_data(project: Project) -> Data:
-    made = {name: one for name, one in project.categories.items() if not one.from_folder}
-    folders = None if project.folders == (not made) else project.folders
+    configured = {name: category for name, category in project.categories.items() if not category.from_folder}
+    folders = None if project.folders == (not configured) else project.folders
     return {
-        **_present(
-            folder=_said(project.folder),
-            docs_root=_said(project.root),
-            mode=None if project.mode == model.FIRST_MODE else project.mode,
+        **_without_empty(
+            folder=_path_text(project.folder),
+            docs_root=_path_text(project.root),
+            mode=None if project.mode == model.INITIAL_MODE else project.mode,
             flags=dict(project.flags),
             folders=folders,
-            categories={name: _category_data(one) for name, one in made.items()},
-            collections={name: _collection_data(one) for name, one in project.collections.items()},
+            categories={name: _category_data(category) for name, category in configured.items()},
+            collections={name: _collection_data(collection) for name, collection in project.collections.items()},
         ),
         **project.extra,
     }
 
 
 def _category_data(category: Category) -> Data:
-    patterns = [] if category.patterns == model.EVERYTHING else list(category.patterns)
-    return {"dir": category.dir, **_present(patterns=patterns, description=category.description), **category.extra}
+    patterns = [] if category.patterns == model.ALL_DOCUMENTS else list(category.patterns)
+    return {
+        "dir": category.dir,
+        **_without_empty(patterns=patterns, description=category.description),
+        **category.extra,
+    }
 
 
 def _collection_data(collection: Collection) -> Data:
     expressions = list(collection.expressions)
-    return {"expressions": expressions, **_present(description=collection.description), **collection.extra}
+    return {"expressions": expressions, **_without_empty(description=collection.description), **collection.extra}
 
 
-def _said(path: Path | None) -> str | None:
+def _path_text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def _present(**fields: Any) -> Data:
+def _without_empty(**fields: Any) -> Data:
     return {name: value for name, value in fields.items() if value not in (None, [], {})}
 
 
-def revised(text: str, before: Configuration, after: Configuration) -> str:
-    """The text of a changed configuration; what did not change keeps its words, its order and its comments."""
-    old, new = data_of(before), data_of(after)
+def revise_text(text: str, before: Configuration, after: Configuration) -> str:
+    """The text of a changed configuration. Unchanged entries keep their text, order and comments."""
+    old, new = to_data(before), to_data(after)
     if old == new:
         return text
-    attempt = yaml_text.revise(text, old, new)
+    revised = yaml_text.revise(text, old, new)
     try:
-        right = configuration_from(yaml_text.load(attempt)) == configuration_from(new)
-    except (WrongShape, yaml_text.YamlError):
-        right = False
-    return attempt if right else yaml_text.dump(new)
+        is_correct = from_data(yaml_text.load(revised)) == from_data(new)
+    except (InvalidField, yaml_text.YamlError):
+        is_correct = False
+    return revised if is_correct else yaml_text.dump(new)

@@ -1,4 +1,4 @@
-"""The configuration file: read when it has changed, changed under a lock, and never half written."""
+"""The configuration file: read again when it changes, changed under a lock, never half written."""
 
 import os
 import stat
@@ -7,9 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mcp_core import Unavailable, instructions
 from mcp_guide.model import Configuration
@@ -28,115 +27,108 @@ else:
 
 Change = Callable[[Configuration], Configuration]
 
-PATIENCE = 20.0
+LOCK_TIMEOUT = 20.0
 """Seconds to wait for another process that is writing."""
 
 
-class BrokenConfiguration(Unavailable):
-    """The file is there and cannot be understood. It is left as it is."""
+class InvalidConfiguration(Unavailable):
+    """The configuration file is not valid. It is not changed."""
 
     default_instruction = f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"
 
 
-class _Seen(NamedTuple):
-    """What was read, and how the file looked to the system then."""
+class _CachedRead(NamedTuple):
+    """A configuration, and the signature of the file it was read from."""
 
     signature: tuple[int, int, int] | None
     configuration: Configuration
 
 
-def default_path() -> Path:
-    """Where the configuration is kept when nobody says otherwise."""
-    return import_module("platformdirs").user_config_path("toolcharter") / "guide.yaml"
-
-
 class ConfigurationFile:
-    """One YAML file. All methods may be called from any thread, and from several processes at once."""
+    """One YAML file. Safe for several threads and several processes."""
 
     def __init__(self, path: Path) -> None:
-        """Nothing is read or made yet."""
+        """Reads and creates nothing yet."""
         self.path = path
-        self._seen: _Seen | None = None
+        self._cached: _CachedRead | None = None
 
     def read(self) -> Configuration:
-        """What the file says now. A file that is not there says nothing, and is not made by asking."""
+        """The configuration in the file now. A missing file is an empty configuration; it is not created."""
         signature = self._signature()
-        seen = self._seen
-        if seen is not None and seen.signature == signature:
-            return seen.configuration
-        configuration = self._parse(self._text())
-        # The signature was taken before the text: a change in between is seen by the next read.
-        self._seen = _Seen(signature, configuration)
+        cached = self._cached
+        if cached is not None and cached.signature == signature:
+            return cached.configuration
+        configuration = self._parse(self._read_text())
+        # The signature was taken before the text was read: the next read sees a change in between.
+        self._cached = _CachedRead(signature, configuration)
         return configuration
 
     def change(self, function: Change) -> Configuration:
-        """Write what the function makes of the configuration. It sees what is in the file at that moment.
+        """Write what the function returns for the configuration that is in the file now.
 
-        When it raises, nothing is written.
+        If it raises, nothing is written.
         """
-        # Where the file is a link, the file it leads to is replaced, and the link stays.
+        from mcp_guide.configuration_data import revise_text  # noqa: PLC0415 - 14 ms, with YAML
+
+        # If the file is a link, the file it points to is replaced, and the link stays.
         target = Path(os.path.realpath(self.path))
-        self._make_folder(target.parent)
+        self._create_folder(target.parent)
         with _locked(target.with_name(f"{target.name}.lock")):
-            text = self._text()
+            text = self._read_text()
             before = self._parse(text)
             after = function(before)
-            revised = _shapes().revised(text, before, after)
+            revised = revise_text(text, before, after)
             if revised != text:
                 _replace(target, revised)
         return after
 
-    def _text(self) -> str:
+    def _read_text(self) -> str:
         try:
             return self.path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             return ""
         except UnicodeDecodeError as error:
-            raise self._broken(1, f"is not UTF-8 text at byte {error.start}") from None
+            raise self._invalid(1, f"is not UTF-8 text at byte {error.start}") from None
         except OSError as error:
-            raise Unavailable(f"The configuration {self.path} cannot be read: {error.strerror}.") from None
+            raise Unavailable(f"The configuration file {self.path} cannot be read: {error.strerror}.") from None
 
     def _parse(self, text: str) -> Configuration:
         if not text.strip():
             return Configuration()
-        yaml_text, shapes = import_module("mcp_guide.yaml_text"), _shapes()
-        try:
-            return shapes.configuration_from(yaml_text.load(text))
-        except yaml_text.YamlError as error:
-            raise self._broken(error.line, f"is no YAML: {error}") from None
-        except shapes.WrongShape as error:
-            field = ".".join(str(step) for step in error.place) or "the file"
-            raise self._broken(yaml_text.line_of(text, error.place), f"{field} {error}") from None
+        from mcp_guide import configuration_data, yaml_text  # noqa: PLC0415 - 14 ms, with YAML
 
-    def _broken(self, line: int, problem: str) -> BrokenConfiguration:
-        where = f"{self.path}, line {line}"
-        return BrokenConfiguration(
-            f"The configuration cannot be used. {where}: {problem.rstrip('.')}. The file was left as it is; mend it.",
-            message=f"Please mend the configuration file {where}.",
+        try:
+            return configuration_data.from_data(yaml_text.load(text))
+        except yaml_text.YamlError as error:
+            raise self._invalid(error.line, f"is not valid YAML: {error}") from None
+        except configuration_data.InvalidField as error:
+            field = ".".join(str(step) for step in error.path) or "the file"
+            raise self._invalid(yaml_text.find_line(text, error.path), f"{field} {error}") from None
+
+    def _invalid(self, line: int, problem: str) -> InvalidConfiguration:
+        position = f"{self.path}, line {line}"
+        return InvalidConfiguration(
+            f"The configuration is not valid. {position}: {problem.rstrip('.')}. Fix the file; it was not changed.",
+            message=f"Please fix the configuration file {position}.",
         )
 
     def _signature(self) -> tuple[int, int, int] | None:
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
-    def _make_folder(self, folder: Path) -> None:
+    def _create_folder(self, folder: Path) -> None:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise Unavailable(f"The folder {folder} cannot be made: {error.strerror}.") from None
-
-
-def _shapes() -> Any:
-    """Loaded with the first file, not with the server."""
-    return import_module("mcp_guide.configuration_data")
+            raise Unavailable(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
 def _replace(target: Path, text: str) -> None:
-    """Write the text beside the file, safely to the disk, and then put it in its place in one step."""
-    # Who holds the lock is alone, so the name may be fixed; what a killed process left there goes now.
+    """Replace a file atomically: write the text to a file beside it, sync, and rename."""
+    # Only the holder of the lock writes, so the name can be fixed. A file left by a killed process is removed.
     beside = target.with_name(f".{target.name}.new")
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
@@ -151,11 +143,11 @@ def _replace(target: Path, text: str) -> None:
     except OSError as error:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
-        raise Unavailable(f"The configuration {target} cannot be written: {error.strerror}.") from None
+        raise Unavailable(f"The configuration file {target} cannot be written: {error.strerror}.") from None
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name as safe as the text. Windows has no such call."""
+    """Sync the renamed entry too. Windows has no such call."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -166,11 +158,11 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Generator[None]:
-    """Be the only one, of all threads and processes, that holds this file. The system lets go of it when we end."""
+    """Hold a lock file, exclusive among all threads and processes. The system releases it when the process ends."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     except OSError as error:
-        raise Unavailable(f"The configuration cannot be changed: {path}: {error.strerror}.") from None
+        raise Unavailable(f"The lock file {path} cannot be opened: {error.strerror}.") from None
     try:
         _acquire(descriptor, path)
         yield
@@ -179,13 +171,13 @@ def _locked(path: Path) -> Generator[None]:
 
 
 def _acquire(descriptor: int, path: Path) -> None:
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_TIMEOUT
     while True:
         with suppress(OSError):
             return _try_lock(descriptor)
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise Unavailable(
-                f"Another process has been changing the configuration for {PATIENCE:.0f} seconds ({path} is locked).",
+                f"Another process has locked the configuration for {LOCK_TIMEOUT:.0f} seconds: {path}.",
                 instruction=instructions.suggest_before_retrying("waiting for the other process, or ending it"),
             )
         threading.Event().wait(0.005)

@@ -1,4 +1,4 @@
-"""What the examples of the tools speak of, in a folder of its own."""
+"""The project and documents that the examples of the tools use, in a temporary folder."""
 
 from typing import TYPE_CHECKING
 
@@ -35,12 +35,12 @@ projects:
 """
 
 
-def put_in_place(guide: "Guide") -> None:
-    """Give the guide a project and documents that nobody else knows, until it is closed."""
-    folder = guide.move_to_a_temporary_folder()
+def install_example_data(guide: "Guide") -> None:
+    """Move the guide to a temporary folder with the example project, until it is closed."""
+    folder = guide.use_temporary_folder()
     (folder / "exports").mkdir()
     guide.file.path.write_text(CONFIGURATION.format(folder=folder), encoding="utf-8")
     for path, text in DOCUMENTS.items():
-        place = folder / "docs" / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
+        file = folder / "docs" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")

@@ -1,14 +1,14 @@
-"""`mcp-guide import FILE`: take over a configuration of the mcp-guide project, and say what was taken and what not.
+"""`mcp-guide import FILE`: import a configuration of the mcp-guide project, and report what was imported or skipped.
 
     docroot: ~/guides
     feature_flags: {beta: true}
     projects:
       app:
         categories: {lang: {dir: lang/, patterns: ["*.md"]}}     # or a list of {name: lang, dir: lang/, ...}
-        collections: {start: {categories: [lang, docs/api]}}     # the same
+        collections: {start: {categories: [lang, docs/api]}}     # or a list
         project_flags: {team: core}
 
-One wrong entry costs only itself.
+An entry that is not valid is skipped; the others are imported.
 """
 
 import argparse
@@ -23,133 +23,133 @@ from typing import Any, cast
 from mcp_core import Conflict, ToolError
 from mcp_guide import model
 from mcp_guide.configuration_changes import add_category, free_name, with_project
-from mcp_guide.configuration_file import ConfigurationFile, default_path
-from mcp_guide.content.expressions import parse
+from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.content.expressions import parse_expression
 from mcp_guide.model import Collection, Configuration, FlagValue, Project
-from mcp_guide.references import resolve
-from mcp_guide.settings import GuideSettings
+from mcp_guide.references import resolve_expression
+from mcp_guide.settings import GuideSettings, default_config_path
 from mcp_guide.yaml_text import YamlError, load
 
-_WHY = {
-    "allowed_write_paths": "a permission is given by hand: list the folder in export_folders",
-    "additional_read_paths": "nothing outside a document root is read",
+_SKIP_REASONS = {
+    "allowed_write_paths": "not imported: add the folder to export_folders by hand",
+    "additional_read_paths": "not supported: only the document root is read",
 }
-_NOT_OURS = "has no meaning here"
+_UNKNOWN_FIELD = "unknown field"
 
 
 @dataclass
-class Imported:
-    """What a file holds, in our terms, and what had to be left."""
+class ImportedConfiguration:
+    """The contents of a file in our terms, and what was skipped."""
 
     root: Path | None = None
     flags: dict[str, FlagValue] = field(default_factory=dict[str, FlagValue])
     projects: dict[str, Project] = field(default_factory=dict[str, Project])
-    left: list[str] = field(default_factory=list[str])
+    skipped: list[str] = field(default_factory=list[str])
 
-    def leave(self, place: str, why: object) -> None:
-        """Say that something was not taken."""
-        self.left.append(f"{place}: {why}")
+    def skip(self, place: str, reason: object) -> None:
+        """Record that a field is not imported."""
+        self.skipped.append(f"{place}: {reason}")
 
 
 # --- the command --------------------------------------------------------------------------------------
 
 
-def command(words: Sequence[str]) -> int:
-    """Import a file and report. The answer is the exit code: 1 where nothing was taken."""
-    options = _parser().parse_args(words)
-    target = ConfigurationFile(options.config or GuideSettings().config or default_path())
+def command(arguments: Sequence[str]) -> int:
+    """Run `mcp-guide import` and return the exit code: 1 if nothing was imported."""
+    options = _parser().parse_args(arguments)
+    target = ConfigurationFile(options.config or GuideSettings().config or default_config_path())
     try:
-        imported = read(options.file.read_text(encoding="utf-8-sig"))
-        taken: list[str] = []
-        target.change(lambda configuration: merge(configuration, imported, taken, replace_existing=options.replace))
+        imported = parse(options.file.read_text(encoding="utf-8-sig"))
+        merged: list[str] = []
+        target.change(lambda configuration: merge(configuration, imported, merged, replace_existing=options.replace))
     except (OSError, UnicodeDecodeError, YamlError, ToolError) as error:
         line = f", line {error.line}" if isinstance(error, YamlError) else ""
         sys.stderr.write(f"{options.file}{line} cannot be imported: {error}\n")
         return 1
-    sys.stdout.write(_report(options.file, target.path, imported, taken))
-    return 0 if taken else 1
+    sys.stdout.write(_report(options.file, target.path, imported, merged))
+    return 0 if merged else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mcp-guide import", description="Take over projects from a configuration file of the mcp-guide project."
+        prog="mcp-guide import", description="Import projects from a configuration file of the mcp-guide project."
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="YAML or JSON, such as ~/.config/mcp-guide/config.yaml")
-    parser.add_argument("--replace", action="store_true", help="replace projects and flags that are there already")
+    parser.add_argument("--replace", action="store_true", help="replace existing projects and flags")
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration of the guide [TOOLCHARTER_CONFIG]")
     return parser
 
 
-def _report(source: Path, target: Path, imported: Imported, taken: Sequence[str]) -> str:
-    lines = [f"From {source} into {target}", "Took:", *(f"  {line}" for line in taken or ["nothing"])]
-    if imported.left:
-        lines += ["Left:", *(f"  {line}" for line in imported.left)]
-    if taken and imported.projects:
+def _report(source: Path, target: Path, imported: ImportedConfiguration, merged: Sequence[str]) -> str:
+    lines = [f"From {source} into {target}", "Imported:", *(f"  {line}" for line in merged or ["nothing"])]
+    if imported.skipped:
+        lines += ["Skipped:", *(f"  {line}" for line in imported.skipped)]
+    if merged and imported.projects:
         name = next(iter(imported.projects))
         lines += [
             f"Next: mcp-guide --project {name}",
-            f"Or write `folder: /path/of/your/work` below the project in {target}; who works there means it.",
+            f"Or set `folder: /path/to/your/work` of the project in {target}, to make it active in that folder.",
         ]
     return "\n".join([*lines, ""])
 
 
 def merge(
-    configuration: Configuration, imported: Imported, taken: list[str], *, replace_existing: bool
+    configuration: Configuration, imported: ImportedConfiguration, merged: list[str], *, replace_existing: bool
 ) -> Configuration:
-    """The configuration with what was imported. What is there stays, unless it is to be replaced."""
+    """Add what was imported to the configuration, and name it in `merged`. Existing entries stay by default."""
     flags = dict(configuration.flags)
     for name, value in imported.flags.items():
         if flags.get(name, value) != value and not replace_existing:
-            imported.leave(f"feature_flags.{name}", f"is set to {flags[name]!r} already; --replace replaces it")
+            imported.skip(f"feature_flags.{name}", f"already set to {flags[name]!r}; --replace replaces it")
         else:
             flags[name] = value
-            taken.append(f"global flag {name!r}")
+            merged.append(f"global flag {name!r}")
     after = replace(configuration, flags=flags)
     for name, project in imported.projects.items():
         if name in configuration.projects and not replace_existing:
-            imported.leave(f"projects.{name}", "is there already; --replace replaces it")
+            imported.skip(f"projects.{name}", "already exists; --replace replaces it")
         else:
-            after = with_project(after, _settled(configuration, project))
-            taken.append(_described(project))
+            after = with_project(after, _keep_folder_and_mode(configuration, project))
+            merged.append(_describe(project))
     return after
 
 
-def _settled(configuration: Configuration, project: Project) -> Project:
-    """A project that is replaced keeps its folder and its mode: the file knows neither."""
+def _keep_folder_and_mode(configuration: Configuration, project: Project) -> Project:
+    """A replaced project keeps its folder and mode: the imported file has neither."""
     old = configuration.projects.get(project.name)
     return project if old is None else replace(project, folder=old.folder, mode=old.mode)
 
 
-def _described(project: Project) -> str:
+def _describe(project: Project) -> str:
     counts = {"category": project.categories, "collection": project.collections, "flag": project.flags}
-    parts = [f"{len(some)} {_several(kind) if len(some) != 1 else kind}" for kind, some in counts.items()]
+    parts = [f"{len(entries)} {_plural(kind) if len(entries) != 1 else kind}" for kind, entries in counts.items()]
     return f"project {project.name!r}: {', '.join(parts)}; documents in {project.root or 'the shared document root'}"
 
 
-def _several(kind: str) -> str:
+def _plural(kind: str) -> str:
     return "categories" if kind == "category" else f"{kind}s"
 
 
-# --- reading ------------------------------------------------------------------------------------------
+# --- parsing ------------------------------------------------------------------------------------------
 
 
-def read(text: str) -> Imported:
-    """What a configuration of the mcp-guide project says. Raises YamlError where it is no YAML or JSON."""
-    data = _load(text)
+def parse(text: str) -> ImportedConfiguration:
+    """Parse a configuration of the mcp-guide project. Raises YamlError if it is not valid YAML or JSON."""
+    data = _load_text(text)
     if not isinstance(data, dict):
-        raise YamlError("is no configuration: it should have projects", 1)
+        raise YamlError("it is not a configuration: it has no projects", 1)
     fields = cast(dict[Any, Any], data)
-    imported = Imported()
-    imported.root = _root(fields.get("docroot"), imported)
-    imported.flags = _flags(fields.get("feature_flags"), "feature_flags", imported)
+    imported = ImportedConfiguration()
+    imported.root = _import_root(fields.get("docroot"), imported)
+    imported.flags = _import_flags(fields.get("feature_flags"), "feature_flags", imported)
     for key, value in _entries(fields.get("projects"), "projects", imported):
-        _take_project(key, value, imported)
-    _leave_others(fields, ("docroot", "feature_flags", "projects"), "", imported)
+        _import_project(key, value, imported)
+    _skip_unknown(fields, ("docroot", "feature_flags", "projects"), "", imported)
     return imported
 
 
-def _load(text: str) -> Any:
-    """JSON may be indented with tabs, which YAML forbids."""
+def _load_text(text: str) -> Any:
+    """Load YAML or JSON. JSON may be indented with tabs, which YAML forbids."""
     if text.lstrip().startswith("{"):
         try:
             return json.loads(text)
@@ -158,143 +158,148 @@ def _load(text: str) -> Any:
     return load(text)
 
 
-def _root(value: Any, imported: Imported) -> Path | None:
+def _import_root(value: Any, imported: ImportedConfiguration) -> Path | None:
     if value is None:
         return None
     path = Path(os.path.expandvars(str(value))).expanduser()
     if path.is_absolute() and "$" not in str(path):
         return path
-    imported.leave("docroot", f"{value!r} is no absolute path; the projects use the shared document root")
+    imported.skip("docroot", f"{value!r} is not an absolute path; the projects use the shared document root")
     return None
 
 
-def _take_project(key: str, fields: dict[Any, Any], imported: Imported) -> None:
-    # Two folders of one name have keys that differ; the name they show is the same.
-    shown = _text(fields.get("name")) or key
-    name = shown if model.is_name(shown) and shown not in imported.projects else key
+def _import_project(key: str, fields: dict[Any, Any], imported: ImportedConfiguration) -> None:
+    # Two folders with the same name have the same display name; only their keys differ.
+    display_name = _string(fields.get("name")) or key
+    name = display_name if model.is_name(display_name) and display_name not in imported.projects else key
     place = f"projects.{key}"
     try:
         project = Project(model.check_name(name, "project"), root=imported.root)
     except ToolError as error:
-        imported.leave(place, error)
+        imported.skip(place, error)
         return
     if name in imported.projects:
         project = replace(project, name=free_name(Configuration(projects=imported.projects), name))
-    project = replace(project, flags=_flags(fields.get("project_flags"), f"{place}.project_flags", imported))
-    project = _with_categories(project, fields.get("categories"), f"{place}.categories", imported)
-    project = _with_collections(project, fields.get("collections"), f"{place}.collections", imported)
-    _leave_others(fields, ("name", "project_flags", "categories", "collections"), f"{place}.", imported)
+    project = replace(project, flags=_import_flags(fields.get("project_flags"), f"{place}.project_flags", imported))
+    project = _import_categories(project, fields.get("categories"), f"{place}.categories", imported)
+    project = _import_collections(project, fields.get("collections"), f"{place}.collections", imported)
+    _skip_unknown(fields, ("name", "project_flags", "categories", "collections"), f"{place}.", imported)
     imported.projects[project.name] = replace(project, folders=not project.categories)
 
 
-def _with_categories(project: Project, data: Any, place: str, imported: Imported) -> Project:
+def _import_categories(project: Project, data: Any, place: str, imported: ImportedConfiguration) -> Project:
     for name, fields in _entries(data, place, imported):
         try:
-            patterns = _texts(fields.get("patterns"))
-            project = add_category(project, name, _text(fields.get("dir")), patterns, _text(fields.get("description")))
+            patterns = _strings(fields.get("patterns"))
+            project = add_category(
+                project, name, _string(fields.get("dir")), patterns, _string(fields.get("description"))
+            )
         except ToolError as error:
-            imported.leave(f"{place}.{name}", error)
+            imported.skip(f"{place}.{name}", error)
             continue
         if not patterns:
-            imported.leave(f"{place}.{name}", "has no patterns; it was taken with its whole folder")
-        _leave_others(fields, ("name", "dir", "patterns", "description"), f"{place}.{name}.", imported)
+            imported.skip(f"{place}.{name}", "has no patterns; imported with all documents of its folder")
+        _skip_unknown(fields, ("name", "dir", "patterns", "description"), f"{place}.{name}.", imported)
     return project
 
 
-def _with_collections(project: Project, data: Any, place: str, imported: Imported) -> Project:
+def _import_collections(project: Project, data: Any, place: str, imported: ImportedConfiguration) -> Project:
     entries = _entries(data, place, imported)
     known = {*project.categories, *(name for name, _ in entries)}
     collections: dict[str, Collection] = {}
     for name, fields in entries:
         try:
             if name in project.categories:
-                raise Conflict("a category has this name; rename one of them and import again")
-            members = _members(_texts(fields.get("categories")), known, f"{place}.{name}", imported)
-            description = model.check_description(_text(fields.get("description")))
+                raise Conflict("a category has the same name; rename one of them and import again")
+            members = _known_members(_strings(fields.get("categories")), known, f"{place}.{name}", imported)
+            description = model.check_description(_string(fields.get("description")))
             collections[name] = Collection(
                 model.check_name(name, "collection"), model.check_expressions(members), description
             )
         except ToolError as error:
-            imported.leave(f"{place}.{name}", error)
+            imported.skip(f"{place}.{name}", error)
             continue
-        _leave_others(fields, ("name", "categories", "description"), f"{place}.{name}.", imported)
-    return _without_unsound(replace(project, collections=collections), place, imported)
+        _skip_unknown(fields, ("name", "categories", "description"), f"{place}.{name}.", imported)
+    return _drop_unresolvable(replace(project, collections=collections), place, imported)
 
 
-def _members(expressions: Sequence[str], known: set[str], place: str, imported: Imported) -> list[str]:
-    """Those that name something; a category that was renamed there leaves the others behind."""
+def _known_members(
+    expressions: Sequence[str], known: set[str], place: str, imported: ImportedConfiguration
+) -> list[str]:
+    """The expressions whose names exist. That project does not update collections when a category is renamed."""
     members: list[str] = []
     for expression in expressions:
-        if missing := next((one.name for one in parse(expression) if one.name not in known), None):
-            imported.leave(f"{place}.categories", f"{missing!r} is no category or collection of the project")
+        names = [specification.name for specification in parse_expression(expression)]
+        if missing := next((name for name in names if name not in known), None):
+            imported.skip(f"{place}.categories", f"{missing!r} is not a category or collection of the project")
         else:
             members.append(expression)
     return members
 
 
-def _without_unsound(project: Project, place: str, imported: Imported) -> Project:
-    """Leave collections that lead in a circle, or to one that was left; that can make further ones unsound."""
-    todo = list(project.collections)
-    while todo:
-        name = todo.pop(0)
+def _drop_unresolvable(project: Project, place: str, imported: ImportedConfiguration) -> Project:
+    """Skip collections that refer to themselves or to a skipped one, until all can be resolved."""
+    unchecked = list(project.collections)
+    while unchecked:
+        name = unchecked.pop(0)
         try:
-            resolve(project, name)
+            resolve_expression(project, name)
         except ToolError as error:
-            imported.leave(f"{place}.{name}", error)
-            rest = {key: kept for key, kept in project.collections.items() if key != name}
-            project, todo = replace(project, collections=rest), list(rest)
+            imported.skip(f"{place}.{name}", error)
+            rest = {key: collection for key, collection in project.collections.items() if key != name}
+            project, unchecked = replace(project, collections=rest), list(rest)
     return project
 
 
-def _flags(data: Any, place: str, imported: Imported) -> dict[str, FlagValue]:
+def _import_flags(data: Any, place: str, imported: ImportedConfiguration) -> dict[str, FlagValue]:
     if data is not None and not isinstance(data, dict):
-        imported.leave(place, "should be names with values")
+        imported.skip(place, "must be a mapping")
         return {}
     flags: dict[str, FlagValue] = {}
     for name, value in cast(dict[Any, Any], data or {}).items():
         try:
             flags = model.set_flag(flags, str(name), value)
         except ToolError as error:
-            imported.leave(f"{place}.{name}", error)
+            imported.skip(f"{place}.{name}", error)
     return flags
 
 
-def _entries(data: Any, place: str, imported: Imported) -> list[tuple[str, dict[Any, Any]]]:
-    """Names with their fields, from a mapping or from a list whose entries have a name."""
-    found: list[tuple[Any, Any]] = []
+def _entries(data: Any, place: str, imported: ImportedConfiguration) -> list[tuple[str, dict[Any, Any]]]:
+    """Names with their fields, from a mapping or from a list of entries with a name."""
+    items: list[tuple[Any, Any]] = []
     if isinstance(data, dict):
-        found = list(cast(dict[Any, Any], data).items())
+        items = list(cast(dict[Any, Any], data).items())
     elif isinstance(data, list):
-        found = [(_name_of(one, number), one) for number, one in enumerate(cast(list[Any], data))]
+        items = [(_entry_name(entry, number), entry) for number, entry in enumerate(cast(list[Any], data))]
     elif data is not None:
-        imported.leave(place, "should be names with values, or a list")
+        imported.skip(place, "must be a mapping or a list")
     entries: dict[str, dict[Any, Any]] = {}
-    for name, fields in found:
+    for name, fields in items:
         if fields is not None and not isinstance(fields, dict):
-            imported.leave(f"{place}.{name}", "should be names with values")
+            imported.skip(f"{place}.{name}", "must be a mapping")
         elif str(name) in entries:
-            imported.leave(f"{place}.{name}", "is there twice; the first one was taken")
+            imported.skip(f"{place}.{name}", "occurs twice; the first one was imported")
         else:
             entries[str(name)] = cast(dict[Any, Any], fields or {})
     return list(entries.items())
 
 
-def _name_of(entry: Any, number: int) -> Any:
+def _entry_name(entry: Any, number: int) -> Any:
     return cast(dict[Any, Any], entry).get("name", f"[{number}]") if isinstance(entry, dict) else f"[{number}]"
 
 
-def _text(value: Any) -> str | None:
+def _string(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _texts(value: Any) -> list[str]:
+def _strings(value: Any) -> list[str]:
     if value is None:
         return []
-    some = cast(Iterable[Any], value) if isinstance(value, list) else [value]
-    return [str(one) for one in some]
+    items = cast(Iterable[Any], value) if isinstance(value, list) else [value]
+    return [str(item) for item in items]
 
 
-def _leave_others(fields: dict[Any, Any], known: Sequence[str], place: str, imported: Imported) -> None:
+def _skip_unknown(fields: dict[Any, Any], known: Sequence[str], place: str, imported: ImportedConfiguration) -> None:
     for name in fields:
         if name not in known:
-            imported.leave(f"{place}{name}", _WHY.get(str(name), _NOT_OURS))
+            imported.skip(f"{place}{name}", _SKIP_REASONS.get(str(name), _UNKNOWN_FIELD))

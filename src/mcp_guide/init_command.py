@@ -1,4 +1,4 @@
-"""`mcp-guide init`: a small set of documents to begin with."""
+"""`mcp-guide init`: write a set of starter documents."""
 
 import argparse
 import shlex
@@ -9,38 +9,39 @@ from typing import NamedTuple
 
 from mcp_core import ToolError
 from mcp_guide import model
-from mcp_guide.configuration_file import ConfigurationFile, default_path
-from mcp_guide.settings import GuideSettings, default_docs_root
+from mcp_guide.configuration_file import ConfigurationFile
+from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
 
 STARTER = Path(__file__).parent / "starter"
 
 
-class Written(NamedTuple):
-    """What became of the starter set, as paths below the docs root."""
+class StarterFiles(NamedTuple):
+    """The files of the starter set, as paths below the document root."""
 
-    made: list[str]
-    kept: list[str]
-    """What was there before, and was left as it is."""
+    written: list[str]
+    existing: list[str]
+    """Not changed."""
 
 
-def command(words: Sequence[str]) -> int:
-    """Write the starter set and say so. The answer is the exit code."""
-    options = _parser().parse_args(words)
+def command(arguments: Sequence[str]) -> int:
+    """Run `mcp-guide init` and return the exit code."""
+    options = _parser().parse_args(arguments)
     settings = GuideSettings()
     try:
-        root = (options.docs_root or _root(settings, options.config or settings.config or default_path())).absolute()
-        written = write_starter(root)
+        config = options.config or settings.config or default_config_path()
+        root = (options.docs_root or _served_root(settings, config)).absolute()
+        files = write_starter(root)
     except (OSError, ToolError) as error:
         sys.stderr.write(f"mcp-guide init cannot write the documents: {error}\n")
         return 1
-    sys.stdout.write(_report(root, written, is_default=root == default_docs_root()))
+    sys.stdout.write(_report(root, files, is_default=root == default_docs_root()))
     return 0
 
 
-def write_starter(root: Path) -> Written:
-    """Put the starter set below a folder. A file that is there is never touched."""
-    made: list[str] = []
-    kept: list[str] = []
+def write_starter(root: Path) -> StarterFiles:
+    """Write the starter set below a folder. Existing files are not changed."""
+    written: list[str] = []
+    existing: list[str] = []
     for source in sorted(STARTER.rglob("*.md")):
         name = source.relative_to(STARTER).as_posix()
         target = root / name
@@ -49,47 +50,50 @@ def write_starter(root: Path) -> Written:
             with target.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(source.read_text(encoding="utf-8"))
         except FileExistsError:
-            kept.append(name)
+            existing.append(name)
         else:
-            made.append(name)
-    return Written(made, kept)
+            written.append(name)
+    return StarterFiles(written, existing)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="mcp-guide init", description="Write a small set of documents to begin with. Never overwrites a file."
+        prog="mcp-guide init", description="Write a set of starter documents. Never overwrites a file."
     )
     parser.add_argument(
-        "--docs-root", type=Path, metavar="DIR", help="folder to write to [TOOLCHARTER_DOCS_ROOT]; default: as served"
+        "--docs-root",
+        type=Path,
+        metavar="DIR",
+        help="folder to write to [TOOLCHARTER_DOCS_ROOT]; default: where mcp-guide reads",
     )
     parser.add_argument("--config", type=Path, metavar="FILE", help="configuration of the guide [TOOLCHARTER_CONFIG]")
     return parser
 
 
-def _root(settings: GuideSettings, config: Path) -> Path:
-    """Where the server will look: what it was given, else what the configuration says."""
+def _served_root(settings: GuideSettings, config: Path) -> Path:
+    """The document root that the server reads: from the settings, else from the configuration file."""
     configuration = ConfigurationFile(config).read()
     default = model.find_project(configuration, model.DEFAULT_PROJECT)
     return model.document_root(configuration, default, settings.docs_root, default_docs_root())
 
 
-def _report(root: Path, written: Written, *, is_default: bool) -> str:
-    lines = [f"Wrote {len(written.made)} documents to {root}"]
-    folders = dict.fromkeys(Path(name).parent.as_posix() for name in written.made)
+def _report(root: Path, files: StarterFiles, *, is_default: bool) -> str:
+    lines = [f"Wrote {len(files.written)} documents to {root}"]
+    folders = dict.fromkeys(Path(name).parent.as_posix() for name in files.written)
     for folder in folders:
-        names = [Path(name).stem for name in written.made if Path(name).parent.as_posix() == folder]
+        names = [Path(name).stem for name in files.written if Path(name).parent.as_posix() == folder]
         lines.append(f"  {folder}: {', '.join(names)}")
-    if written.kept:
-        lines.append(f"Left as they were: {', '.join(written.kept)}")
-    where = "" if is_default else f"TOOLCHARTER_DOCS_ROOT={shlex.quote(str(root))} "
+    if files.existing:
+        lines.append(f"Already there, not changed: {', '.join(files.existing)}")
+    variable = "" if is_default else f"TOOLCHARTER_DOCS_ROOT={shlex.quote(str(root))} "
     option = "" if is_default else f" --docs-root {shlex.quote(str(root))}"
     return "\n".join(
         [
             *lines,
             "Each folder is a category. Edit the documents, add your own, and commit them like code.",
             "Try it:",
-            f"  {where}toolcharter call guide get_content expression=lang/python",
-            "Give it to your agent (start it in a terminal to see the configuration for a client):",
+            f"  {variable}toolcharter call guide get_content expression=lang/python",
+            "Serve it to your agent (run in a terminal, it prints the client configuration):",
             f"  mcp-guide{option}",
             "",
         ]

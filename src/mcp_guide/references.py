@@ -1,80 +1,82 @@
-"""What the names in an expression stand for: categories, directly or through collections. No I/O."""
+"""Resolves the names in an expression to categories, directly or through collections. No I/O."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mcp_core import Conflict, NotFound
-from mcp_guide.content.expressions import Specification, parse, render
-from mcp_guide.model import Category, Project, nearest_names
+from mcp_guide.content.expressions import Specification, parse_expression, render_expression
+from mcp_guide.model import NO_CATEGORY, Category, Project, suggest_names
 
-DEEPEST = 50
-"""Of collections inside each other; nobody reads what is deeper."""
+MAX_NESTING = 50
+"""The maximum depth of collections inside collections."""
 
 
-class Selection(NamedTuple):
-    """Documents of one category: those that any of the patterns matches."""
+class CategorySelection(NamedTuple):
+    """The documents of one category that match any of the patterns."""
 
     category: Category
     patterns: tuple[str, ...]
 
 
-def resolve(project: Project, expression: str) -> list[Selection]:
-    """The selections that an expression stands for, in order, each once.
+def resolve_expression(project: Project, expression: str) -> list[CategorySelection]:
+    """The categories and patterns of an expression, in order, each once.
 
-    Patterns after the name of a collection take the place of its members' own.
-    A project is given with its folders (`model.with_folders`), or they are not known.
+    Patterns after the name of a collection replace those of its members.
+    The project must include the categories of its folders (`model.with_folders`).
     """
-    search = _Search(project)
-    for one in parse(expression):
-        search.follow(one, ())
-    return list(dict.fromkeys(search.found))
+    resolver = _Resolver(project)
+    for specification in parse_expression(expression):
+        resolver.resolve(specification, ())
+    return list(dict.fromkeys(resolver.selections))
 
 
-def named_by(project: Project, name: str) -> list[str]:
+def find_references(project: Project, name: str) -> list[str]:
     """The collections that name a category or a collection."""
     return [
         collection.name
         for collection in project.collections.values()
-        if any(one.name == name for text in collection.expressions for one in parse(text))
+        if any(part.name == name for text in collection.expressions for part in parse_expression(text))
     ]
 
 
-def renamed(expression: str, old: str, new: str) -> str:
-    """The same expression with another name for one of its names."""
-    return render([replace(one, name=new) if one.name == old else one for one in parse(expression)])
+def rename_reference(expression: str, old: str, new: str) -> str:
+    """The expression with a name replaced by another."""
+    parts = parse_expression(expression)
+    return render_expression([replace(part, name=new) if part.name == old else part for part in parts])
 
 
 @dataclass
-class _Search:
+class _Resolver:
     project: Project
-    found: list[Selection] = field(default_factory=list[Selection])
-    done: set[Specification] = field(default_factory=set[Specification])
-    """What was followed to its end; a second time would find the same documents."""
+    selections: list[CategorySelection] = field(default_factory=list[CategorySelection])
+    resolved: set[Specification] = field(default_factory=set[Specification])
+    """Resolved completely; a second time would give the same documents."""
 
-    def follow(self, one: Specification, path: tuple[str, ...]) -> None:
-        """Add what one specification stands for; `path` is the collections that led to it."""
-        if one.name in path:
-            circle = " -> ".join([*path[path.index(one.name) :], one.name])
-            raise Conflict(f"Collections of project {self.project.name!r} name each other in a circle: {circle}.")
-        if len(path) > DEEPEST:
+    def resolve(self, specification: Specification, path: tuple[str, ...]) -> None:
+        """Add the selections of one specification; `path` is the collections that led to it."""
+        name, patterns = specification.name, specification.patterns
+        if name in path:
+            circle = " -> ".join([*path[path.index(name) :], name])
             raise Conflict(
-                f"Collections nest more than {DEEPEST} deep below {path[0]!r}; name fewer inside each other."
+                f"Collections of the project {self.project.name!r} refer to each other in a circle: {circle}. "
+                "Remove one of these references."
             )
-        if one in self.done:
+        if len(path) > MAX_NESTING:
+            raise Conflict(f"Collections below {path[0]!r} are nested more than {MAX_NESTING} deep. Nest them less.")
+        if specification in self.resolved:
             return
-        if (category := self.project.categories.get(one.name)) is not None:
-            self.found.append(Selection(category, one.patterns or category.patterns))
-        elif (collection := self.project.collections.get(one.name)) is not None:
+        if (category := self.project.categories.get(name)) is not None:
+            self.selections.append(CategorySelection(category, patterns or category.patterns))
+        elif (collection := self.project.collections.get(name)) is not None:
             for text in collection.expressions:
-                for member in parse(text):
-                    given = Specification(member.name, one.patterns) if one.patterns else member
-                    self.follow(given, (*path, one.name))
+                for member in parse_expression(text):
+                    self.resolve(Specification(member.name, patterns) if patterns else member, (*path, name))
         else:
-            raise self._missing(one.name, path)
-        self.done.add(one)
+            raise self._not_found(name, path)
+        self.resolved.add(specification)
 
-    def _missing(self, name: str, path: tuple[str, ...]) -> NotFound:
-        where = f"The collection {path[-1]!r} names" if path else "There is no category or collection"
-        rest = ", but there is no such category or collection" if path else ""
-        near = nearest_names(name, [*self.project.categories, *self.project.collections])
-        return NotFound(f"{where} {name[:100]!r} in project {self.project.name!r}{rest}. {near}")
+    def _not_found(self, name: str, path: tuple[str, ...]) -> NotFound:
+        suggestion = suggest_names(name, [*self.project.categories, *self.project.collections], NO_CATEGORY)
+        missing = f"The project {self.project.name!r} has no category or collection {name[:100]!r}"
+        user = f", which the collection {path[-1]!r} names" if path else ""
+        return NotFound(f"{missing}{user}. {suggestion}")

@@ -1,84 +1,81 @@
-"""What agents read: documents by expression, by words and by name, with what the documents tell them to do.
-
-All of it looks at files, and is called in a thread (`Guide.look`).
-"""
+"""Find, read, list and search documents. Reads files: call it in a thread (`Guide.run`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_core import InvalidArguments, NotFound
 from mcp_core.instructions import consider
 from mcp_guide.content import formats
-from mcp_guide.content.documents import Document, Limits, Page, page
-from mcp_guide.content.expressions import join
+from mcp_guide.content.documents import Document
+from mcp_guide.content.expressions import add_pattern
+from mcp_guide.content.pages import Page, PageLimits, get_page
+from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
-from mcp_guide.guide import Answer, Value, View
-from mcp_guide.model import Category, FlagValue, resolve_flags
-from mcp_guide.references import Selection, resolve
+from mcp_guide.guide import GuideResult, JsonObject, ProjectView
+from mcp_guide.model import NO_CATEGORY, Category, FlagValue, resolve_flags
+from mcp_guide.references import CategorySelection, resolve_expression
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import Hit
 
-Format = Literal["plain", "mime", "json"]
-
 _NO_LIMIT = 10**9
-_MOST_NAMED = 20
-"""So many documents are named in a message; of the rest it says how many."""
+_MAX_NAMED = 20
+"""The maximum number of documents that a message names."""
 
 
-class Found(NamedTuple):
-    """The documents of an expression, and the parts of it that gave none."""
+class FoundDocuments(NamedTuple):
+    """The documents of an expression, and the parts of it that match none."""
 
     entries: list[Entry]
-    empty: list[Selection]
+    empty: list[CategorySelection]
 
 
-def find(view: View, expression: str) -> Found:
-    """The documents that an expression stands for, in order, each once. No match at all is an error."""
-    selections = resolve(view.project, expression)
-    found: dict[str, Entry] = {}
-    empty: list[Selection] = []
+def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
+    """The documents of an expression, in order, each once. Raises NotFound if nothing matches."""
+    selections = resolve_expression(view.project, expression)
+    entries: dict[str, Entry] = {}
+    empty: list[CategorySelection] = []
     for selection in selections:
         matched = _match(view, selection)
-        found |= {entry.path: entry for entry in matched}  # the first place counts
+        entries |= {entry.path: entry for entry in matched}  # a repeated document keeps its first position
         empty += [] if matched else [selection]
-    if not found:
-        raise _nothing(view, expression, selections)
-    return Found(list(found.values()), empty)
+    if not entries:
+        raise _no_match(view, expression, selections)
+    return FoundDocuments(list(entries.values()), empty)
 
 
-def find_all(view: View) -> list[Entry]:
+def find_all_documents(view: ProjectView) -> list[Entry]:
     """The documents of all categories, each once."""
-    selections = [Selection(category, category.patterns) for category in view.project.categories.values()]
+    selections = [CategorySelection(category, category.patterns) for category in view.project.categories.values()]
     return list({entry.path: entry for selection in selections for entry in _match(view, selection)}.values())
 
 
-def _match(view: View, selection: Selection) -> list[Entry]:
+def _match(view: ProjectView, selection: CategorySelection) -> list[Entry]:
     try:
         return view.tree.match(selection.category.dir, selection.patterns)
-    except NotFound:  # a category may have a name before it has a folder
+    except NotFound:  # the folder of a new category may not exist yet
         return []
 
 
-def _nothing(view: View, expression: str, selections: Sequence[Selection]) -> NotFound:
-    near = [
+def _no_match(view: ProjectView, expression: str, selections: Sequence[CategorySelection]) -> NotFound:
+    similar = dict.fromkeys(
         f"{category.name}/{path}"
         for category, patterns in selections
         for pattern in patterns
-        for path in _nearest(view, category, pattern)
-    ]
-    hint = f"Nearest: {', '.join(map(repr, dict.fromkeys(near)))}." if near else "list_documents shows what there is."
+        for path in _similar(view, category, pattern)
+    )
+    hint = f"Did you mean {' or '.join(map(repr, similar))}?" if similar else "list_documents shows all documents."
     return NotFound(
-        f"No document matches {expression[:200]!r} in project {view.project.name!r}. {hint}",
-        instruction=consider("one of the nearest names, or what list_documents shows"),
+        f"No document matches {expression[:200]!r} in the project {view.project.name!r}. {hint}",
+        instruction=consider("one of the suggested names, or what list_documents shows"),
     )
 
 
-def _nearest(view: View, category: Category, pattern: str) -> list[str]:
+def _similar(view: ProjectView, category: Category, pattern: str) -> list[str]:
     try:
-        return view.tree.nearest(pattern, category.dir)
+        return view.tree.similar(pattern, category.dir)
     except NotFound:
         return []
 
@@ -86,116 +83,129 @@ def _nearest(view: View, category: Category, pattern: str) -> list[str]:
 # --- reading ------------------------------------------------------------------------------------------
 
 
-class Read(NamedTuple):
-    """Documents that may be shown, and why others may not."""
+class ReadDocuments(NamedTuple):
+    """Documents that were read, and those that cannot be shown."""
 
     documents: list[Document]
     withheld: list[tuple[str, str]]
     """Path and reason."""
 
 
-def read(view: View, entries: Iterable[Entry]) -> Read:
-    """The documents themselves. One that is not meant for this project, or is no text, is named with the reason."""
+def read_documents(view: ProjectView, entries: Iterable[Entry]) -> ReadDocuments:
+    """Read documents. A document that is not text, or requires a flag that is not set, is withheld with the reason."""
     flags = resolve_flags(view.configuration, view.project)
     documents: list[Document] = []
     withheld: list[tuple[str, str]] = []
     for entry in entries:
-        try:
-            document = view.tree.read(entry.path)
-        except NotFound:
-            withheld.append((entry.path, "It was removed a moment ago."))
-            continue
-        missing = [name for name in document.front.requires if not flags.get(name)]
-        if missing:
+        document = _read_existing(view, entry)
+        if document is None:
+            withheld.append((entry.path, "It was just removed."))
+        elif missing := _missing_flags(document, flags):
             withheld.append((entry.path, f"It requires the flag {' and '.join(missing)}, which is not set."))
         elif document.text is None:
             withheld.append((entry.path, " ".join(document.warnings) or "It is not text."))
         else:
             documents.append(document)
-    return Read(documents, withheld)
+    return ReadDocuments(documents, withheld)
 
 
-def content(
-    view: View, expression: str, pattern: str | None = None, format: Format = "plain", cursor: str | None = None
-) -> Answer:
-    """The text of documents, a page at a time."""
-    wanted = join(expression, pattern)
-    found = find(view, wanted)
-    shown = page(found.entries, cursor, of=f"{view.project.name}\n{wanted}")
-    got = read(view, shown.entries)
-    if not got.documents and not shown.left_out and cursor is None:
-        reasons = " ".join(f"{path}: {why}" for path, why in got.withheld[:_MOST_NAMED])
-        raise NotFound(f"Nothing of {wanted[:200]!r} can be shown. {reasons}")
-    value: Value = {
-        "content": formats.render(got.documents, format),
-        "documents": [document.path for document in got.documents],
-    }
-    return Answer.ok(value | _left_out(got, shown), _told(found, got, shown), _orders(got.documents))
-
-
-def _left_out(got: Read, shown: Page[Entry]) -> Value:
-    value: Value = {}
-    if got.withheld:
-        value["left_out"] = [{"path": path, "reason": reason} for path, reason in got.withheld]
-    if shown.next_cursor:
-        value |= {"next_cursor": shown.next_cursor, "remaining": shown.left_out}
-    return value
-
-
-def _told(found: Found, got: Read, shown: Page[Entry]) -> str:
-    """For the person: what they get, and what they do not."""
-    number = len(got.documents)
-    words = ["1 document." if number == 1 else f"{number:,} documents."]
-    if shown.notice:
-        words.append(shown.notice)
-    if got.withheld:
-        words.append(f"{len(got.withheld)} cannot be shown.")
-    if found.empty:
-        names = ", ".join(f"{one.category.name}/{'+'.join(one.patterns)}" for one in found.empty[:_MOST_NAMED])
-        words.append(f"Nothing matches {names}.")
-    words += [f"{document.path}: {warning}" for document in got.documents for warning in document.warnings]
-    return " ".join(words)
-
-
-def _orders(documents: Sequence[Document]) -> str:
-    """For the agent: what the documents say they are, and what they tell it to do."""
-    kinds = (
-        ("instruction", "Follow the instructions in {}."),
-        ("user", "Show {} to the user."),
-        ("agent", "{} is for you, not for the user."),
-    )
-    words = [document.front.instruction for document in documents if document.front.instruction]
-    for kind, sentence in kinds:
-        paths = [document.path for document in documents if document.front.type == kind]
-        words += [sentence.format(", ".join(paths))] if paths else []
-    return " ".join(dict.fromkeys(words))
-
-
-# --- looking around -----------------------------------------------------------------------------------
-
-
-def listing(view: View, expression: str | None, limit: int, cursor: str | None) -> Answer:
-    """What documents there are, without their text."""
-    entries = find(view, expression).entries if expression else find_all(view)
-    shown = page(entries, cursor, Limits(limit, _NO_LIMIT), of=f"{view.project.name}\nlist\n{expression or ''}")
-    flags = resolve_flags(view.configuration, view.project)
-    documents = [document for entry in shown.entries if (document := _seen(view, entry)) is not None]
-    value: Value = {"documents": [_line(document, flags) for document in documents], "total": len(entries)}
-    if shown.next_cursor:
-        value["next_cursor"] = shown.next_cursor
-    return Answer.ok(value, shown.notice)
-
-
-def _seen(view: View, entry: Entry) -> Document | None:
+def _read_existing(view: ProjectView, entry: Entry) -> Document | None:
     try:
         return view.tree.read(entry.path)
     except NotFound:
         return None
 
 
-def _line(document: Document, flags: Mapping[str, FlagValue]) -> Value:
+def _missing_flags(document: Document, flags: Mapping[str, FlagValue]) -> list[str]:
+    return [name for name in document.front.requires if not flags.get(name)]
+
+
+def get_content(
+    view: ProjectView,
+    expression: str,
+    pattern: str | None = None,
+    format: formats.Format = "plain",
+    cursor: str | None = None,
+) -> GuideResult:
+    """The text of documents, one page at a time."""
+    expression = add_pattern(expression, pattern)
+    found = find_documents(view, expression)
+    page = get_page(found.entries, cursor, query=f"{view.project.name}\n{expression}")
+    read = read_documents(view, page.entries)
+    if not read.documents and not page.remaining and cursor is None:
+        reasons = " ".join(f"{path}: {reason}" for path, reason in read.withheld[:_MAX_NAMED])
+        raise NotFound(f"No document of {expression[:200]!r} can be shown. {reasons}")
+    value: JsonObject = {
+        "content": formats.render(read.documents, format),
+        "documents": [document.path for document in read.documents],
+    }
+    message = _describe(found, read, page)
+    return GuideResult.ok(value | _omissions(read, page), message, _instructions(read.documents))
+
+
+def _omissions(read: ReadDocuments, page: Page[Entry]) -> JsonObject:
+    value: JsonObject = {}
+    if read.withheld:
+        value["left_out"] = [{"path": path, "reason": reason} for path, reason in read.withheld]
+    if page.next_cursor:
+        value |= {"next_cursor": page.next_cursor, "remaining": page.remaining}
+    return value
+
+
+def _describe(found: FoundDocuments, read: ReadDocuments, page: Page[Entry]) -> str:
+    """For the person: what is in the result, and what is not."""
+    number = len(read.documents)
+    sentences = ["1 document." if number == 1 else f"{number:,} documents."]
+    if page.notice:
+        sentences.append(page.notice)
+    if read.withheld:
+        sentences.append(f"{len(read.withheld)} cannot be shown.")
+    if found.empty:
+        names = ", ".join(f"{one.category.name}/{'+'.join(one.patterns)}" for one in found.empty[:_MAX_NAMED])
+        sentences.append(f"Nothing matches {names}.")
+    sentences += [f"{document.path}: {warning}" for document in read.documents for warning in document.warnings]
+    return " ".join(sentences)
+
+
+def _instructions(documents: Sequence[Document]) -> str:
+    """For the agent: the instructions of the documents, and what to do with each type."""
+    types = (
+        ("instruction", "Follow the instructions in {}."),
+        ("user", "Show {} to the user."),
+        ("agent", "{} is for you, not for the user."),
+    )
+    sentences = [document.front.instruction for document in documents if document.front.instruction]
+    for type_, sentence in types:
+        paths = [document.path for document in documents if document.front.type == type_]
+        sentences += [sentence.format(", ".join(paths))] if paths else []
+    return " ".join(dict.fromkeys(sentences))
+
+
+# --- lists and search ---------------------------------------------------------------------------------
+
+
+def list_documents(view: ProjectView, expression: str | None, limit: int, cursor: str | None) -> GuideResult:
+    """The documents without their text, one page at a time."""
+    entries = find_documents(view, expression).entries if expression else find_all_documents(view)
+    limits = PageLimits(limit, _NO_LIMIT)
+    page = get_page(entries, cursor, limits, query=f"{view.project.name}\nlist\n{expression or ''}")
+    flags = resolve_flags(view.configuration, view.project)
+    documents = [document for entry in page.entries if (document := _read_existing(view, entry)) is not None]
+    value: JsonObject = {"documents": [_summary(document, flags) for document in documents], "total": len(entries)}
+    if page.next_cursor:
+        value["next_cursor"] = page.next_cursor
+    return GuideResult.ok(value, page.notice if entries else _no_documents(view))
+
+
+def _no_documents(view: ProjectView) -> str:
+    if not view.project.categories:
+        return NO_CATEGORY
+    return "No document exists yet. Create one with create_document, or add files to the folder of a category."
+
+
+def _summary(document: Document, flags: Mapping[str, FlagValue]) -> JsonObject:
     front = document.front
-    line: Value = {
+    summary: JsonObject = {
         "path": document.path,
         "title": front.title,
         "description": front.description,
@@ -204,34 +214,35 @@ def _line(document: Document, flags: Mapping[str, FlagValue]) -> Value:
         "size": document.size,
         "modified": datetime.fromtimestamp(document.modified, UTC).isoformat(timespec="seconds"),
         "is_text": None if document.is_text else False,
-        "requires": [name for name in front.requires if not flags.get(name)] or None,
+        "requires": _missing_flags(document, flags) or None,
     }
-    return {name: value for name, value in line.items() if value is not None}
+    return {name: value for name, value in summary.items() if value is not None}
 
 
-def search(view: View, query: str, limit: int, cursor: str | None) -> Answer:
-    """The documents that hold the words, the best first."""
+def search_documents(view: ProjectView, query: str, limit: int, cursor: str | None) -> GuideResult:
+    """The documents that contain the words, the best first."""
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= len(str(_NO_LIMIT))):
         raise InvalidArguments(
-            f"The cursor {cursor[:60]!r} is none of this search; begin without one.", fields=["cursor"]
+            f"The cursor {quote_text(cursor)} is not valid. Use next_cursor of the previous page, or none.",
+            fields=["cursor"],
         )
     offset = int(cursor or 0)
     folders = list(dict.fromkeys(category.dir for category in view.project.categories.values()))
-    found = view.search().find(query, folders, limit, offset)
+    page = view.open_search().find(query, folders, limit, offset)
     flags = resolve_flags(view.configuration, view.project)
-    value: Value = {"hits": [_hit(view, hit, flags) for hit in found.hits], "total": found.total}
-    reached = offset + len(found.hits)
-    if found.hits and reached < found.total:
+    value: JsonObject = {"hits": [_hit(view, hit, flags) for hit in page.hits], "total": page.total}
+    reached = offset + len(page.hits)
+    if page.hits and reached < page.total:
         value["next_cursor"] = str(reached)
-    if not found.total:
-        return Answer.ok(value, f"No document holds {query[:100]!r}.")
-    some = " No document has all the words; these have some." if found.is_relaxed else ""
-    return Answer.ok(value, f"{len(found.hits)} of {found.total} hits.{some}")
+    if not page.total:
+        return GuideResult.ok(value, f"No document contains {query[:100]!r}. Try other words, or list_documents.")
+    relaxed = " No document contains all the words; these contain some of them." if page.is_relaxed else ""
+    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} hits.{relaxed}")
 
 
-def _hit(view: View, hit: "Hit", flags: Mapping[str, FlagValue]) -> Value:
-    line: Value = {"path": hit.path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
-    with suppress(NotFound):  # removed a moment ago
-        missing = [name for name in view.tree.read(hit.path).front.requires if not flags.get(name)]
-        line |= {"requires": missing} if missing else {}
-    return line
+def _hit(view: ProjectView, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:
+    fields: JsonObject = {"path": hit.path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
+    with suppress(NotFound):  # removed since the search
+        missing = _missing_flags(view.tree.read(hit.path), flags)
+        fields |= {"requires": missing} if missing else {}
+    return fields

@@ -1,15 +1,15 @@
-"""What a person can set for the guide, besides what every server has."""
+"""The settings of the guide, and its default folders."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+import platformdirs
 from pydantic import Field
 
 from mcp_core import Settings
 
 PREFIX: Final = "guide"
-"""Of the tool names, where nobody sets another."""
+"""The default prefix of the tool names."""
 
 
 class GuideSettings(Settings):
@@ -27,10 +27,20 @@ class GuideSettings(Settings):
         default=None,
         min_length=1,
         title="NAME",
-        description="Project that calls mean. Default: the one whose folder this is.",
+        description="Active project. Default: the project whose folder is the working directory.",
     )
 
 
 def default_docs_root() -> Path:
-    """Where documents are when nobody says otherwise."""
-    return import_module("platformdirs").user_data_path("toolcharter") / "guide"
+    """The document root if no other is set."""
+    return platformdirs.user_data_path("toolcharter") / "guide"
+
+
+def default_config_path() -> Path:
+    """The configuration file if no other is set."""
+    return platformdirs.user_config_path("toolcharter") / "guide.yaml"
+
+
+def default_index_folder() -> Path:
+    """The folder of the search indexes."""
+    return platformdirs.user_cache_path("toolcharter") / "guide"

@@ -1,4 +1,4 @@
-"""YAML text and plain data. Loaded when the first file is read: the library takes 20 ms."""
+"""YAML text and plain data. Import it when the first file is read: the library takes 14 ms."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeGuard, cast
@@ -7,7 +7,7 @@ import yaml
 
 
 class YamlError(Exception):
-    """The text is no YAML that we take. `line` counts from 1."""
+    """The text is not valid YAML. `line` counts from 1."""
 
     def __init__(self, problem: str, line: int) -> None:
         super().__init__(problem)
@@ -15,19 +15,19 @@ class YamlError(Exception):
 
 
 def load(text: str) -> Any:
-    """The data of a YAML text; YamlError where it is broken."""
+    """Parse a YAML text. Raises YamlError."""
     try:
         return _construct(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        words = " ".join(word for word in (error.context, error.problem) if word)
-        # What is not closed is missed after the last line.
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        # A missing bracket is reported after the last line.
         last = max(1, len(text.splitlines()))
-        raise YamlError(words or "cannot be read", min(mark.line + 1, last) if mark else last) from None
+        raise YamlError(problem or "cannot be parsed", min(mark.line + 1, last) if mark else last) from None
     except yaml.YAMLError as error:
         raise YamlError(str(error).splitlines()[0], 1) from None
-    except (ValueError, RecursionError) as error:  # such as a date with a 13th month
-        raise YamlError(f"holds a value that cannot be read: {error}", 1) from None
+    except (ValueError, RecursionError) as error:  # for example a date with month 13
+        raise YamlError(f"contains an invalid value: {error}", 1) from None
 
 
 def _construct(text: str) -> Any:
@@ -44,12 +44,12 @@ def _loader(text: str) -> Any:
 
 
 def _refuse_repeated_keys(node: yaml.Node) -> None:
-    """The library would drop the first one without a word, and the next writing would lose it."""
+    """The library would silently drop the first one, and the next write would lose it."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise YamlError(f"the name {key.value!r} is written twice", key.start_mark.line + 1)
+                raise YamlError(f"the name {key.value!r} occurs twice", key.start_mark.line + 1)
             seen.add(str(key.value))
             _refuse_repeated_keys(value)
     elif isinstance(node, yaml.SequenceNode):
@@ -58,20 +58,20 @@ def _refuse_repeated_keys(node: yaml.Node) -> None:
 
 
 def dump(data: Any) -> str:
-    """The text of plain data, in its order."""
+    """Write plain data as YAML, in its order."""
     dumper = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
     return yaml.dump(data, Dumper=dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=120)
 
 
-def line_of(text: str, path: Sequence[str | int]) -> int:
-    """The line on which the value at a path begins; the nearest one around it where it has none."""
+def find_line(text: str, path: Sequence[str | int]) -> int:
+    """The line of the value at a path; that of the nearest parent if the value is missing."""
     node, line = _loader(text).get_single_node(), 1
     for step in path:
         if isinstance(node, yaml.MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == step), None)
-            if found is None:
+            entry = next(((key, value) for key, value in node.value if key.value == step), None)
+            if entry is None:
                 break
-            line, node = found[0].start_mark.line + 1, found[1]
+            line, node = entry[0].start_mark.line + 1, entry[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             node = node.value[step]
             line = node.start_mark.line + 1
@@ -84,10 +84,10 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def revise(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
-    """The text with the entries replaced that differ between two states of its data.
+    """Replace the entries of a text that differ between two states of its data.
 
-    All others keep their words, their order and their comments. The caller looks whether the outcome is right:
-    anchors and unusual layouts can make it wrong.
+    All others keep their text, order and comments. The caller must check the outcome: anchors and unusual layouts
+    can make it wrong.
     """
     node = _loader(text).get_single_node()
     if node is None:
@@ -96,14 +96,14 @@ def revise(text: str, before: dict[str, Any], after: dict[str, Any]) -> str:
         return dump(after)
     lines = text.splitlines()
     edits = sorted(_edits(node, before, after), key=lambda edit: edit.start)
-    # From the bottom up, so that line numbers stay right.
+    # From the bottom up, so that line numbers stay valid.
     for edit in reversed(edits):
         lines[edit.start : edit.end] = edit.lines
     return "\n".join([*lines, ""])
 
 
 class _Edit(NamedTuple):
-    """Lines that take the place of others. Counted from 0, the end not included."""
+    """Replaces lines `start` to `end`, counted from 0, without `end`."""
 
     start: int
     end: int
@@ -111,22 +111,22 @@ class _Edit(NamedTuple):
 
 
 def _edits(node: yaml.MappingNode, before: dict[str, Any], after: dict[str, Any]) -> list[_Edit]:
-    """What to do to a mapping that is written as a block. What is inside comes before what follows it."""
-    there = {key.value: (key, value) for key, value in node.value}
+    """The edits of a mapping in block style. Those inside an entry come before those after it."""
+    entries = {key.value: (key, value) for key, value in node.value}
     column, end = node.start_mark.column, _end(node)
     edits: list[_Edit] = []
     for name in [*before, *(name for name in after if name not in before)]:
         old, new = before.get(name), after.get(name)
         if old == new and (name in before) == (name in after):
             continue
-        entry = [] if name not in after else _indented(dump({name: new}), column)
-        if name not in there:
-            edits.append(_Edit(end, end, entry))
-        elif _is_block(there[name][1]) and isinstance(old, dict) and isinstance(new, dict):
-            edits += _edits(there[name][1], cast(dict[str, Any], old), cast(dict[str, Any], new))
+        lines = [] if name not in after else _indent(dump({name: new}), column)
+        if name not in entries:
+            edits.append(_Edit(end, end, lines))
+        elif _is_block(entries[name][1]) and isinstance(old, dict) and isinstance(new, dict):
+            edits += _edits(entries[name][1], cast(dict[str, Any], old), cast(dict[str, Any], new))
         else:
-            key, value = there[name]
-            edits.append(_Edit(key.start_mark.line, max(_end(value), key.start_mark.line + 1), entry))
+            key, value = entries[name]
+            edits.append(_Edit(key.start_mark.line, max(_end(value), key.start_mark.line + 1), lines))
     return edits
 
 
@@ -135,7 +135,7 @@ def _is_block(node: yaml.Node | None) -> TypeGuard[yaml.MappingNode]:
 
 
 def _end(node: Any) -> int:
-    """The line after the last one of a node; what the library counts as its end may lie behind comments."""
+    """The line after the last line of a node. The end mark of the library may be after comments."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]  # an item, or a key with its value
         return max(map(_end, last)) if isinstance(node, yaml.MappingNode) else _end(last)
@@ -143,5 +143,5 @@ def _end(node: Any) -> int:
     return mark.line if mark.column == 0 and mark.line > node.start_mark.line else mark.line + 1
 
 
-def _indented(text: str, column: int) -> list[str]:
+def _indent(text: str, column: int) -> list[str]:
     return [" " * column + line for line in text.splitlines()]

@@ -1,4 +1,4 @@
-"""A guide on a document root of its own, and how the tests call it."""
+"""Builds a guide with its own document root, and calls its tools."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,9 +10,9 @@ from mcp_core.auth import Caller
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
 
-Said = tuple[bool, dict[str, Any]]
-"""Whether it is an error, and the answer."""
-Call = Callable[..., Awaitable[Said]]
+Response = tuple[bool, dict[str, Any]]
+"""Whether it is an error, and the JSON."""
+Call = Callable[..., Awaitable[Response]]
 
 DOCUMENTS: Mapping[str, str] = {
     "lang/python.md": "---\ntitle: Python\ninstruction: Run ruff before you show code.\n---\n# Python\n",
@@ -28,7 +28,7 @@ DISCUSSION = (
 )
 
 
-def place(root: Path, documents: Mapping[str, str | bytes] = DOCUMENTS) -> Path:
+def write_documents(root: Path, documents: Mapping[str, str | bytes] = DOCUMENTS) -> Path:
     """Write documents below a folder."""
     for path, text in documents.items():
         file = root / path
@@ -37,17 +37,17 @@ def place(root: Path, documents: Mapping[str, str | bytes] = DOCUMENTS) -> Path:
     return root
 
 
-def built(folder: Path, **settings: Any) -> App:
+def build_guide(folder: Path, **settings: Any) -> App:
     """The server, with its documents and its configuration in a folder."""
     (folder / "docs").mkdir(exist_ok=True)
-    own = {"docs_root": folder / "docs", "config": folder / "guide.yaml", "deadline": 30, **settings}
-    return build(GuideSettings(**own))
+    defaults = {"docs_root": folder / "docs", "config": folder / "guide.yaml", "deadline": 30}
+    return build(GuideSettings(**{**defaults, **settings}))
 
 
-def calling(app: App, caller: Caller | None = None) -> Call:
-    """`await call("get_content", expression="lang/python")` through the pipeline."""
+def make_call(app: App, caller: Caller | None = None) -> Call:
+    """A function to call tools through the pipeline: `await call("get_content", expression="lang/python")`."""
 
-    async def call(tool: str, /, **arguments: Any) -> Said:
+    async def call(tool: str, /, **arguments: Any) -> Response:
         answer = await app.call(tool, arguments, caller)
         return answer.is_error, json.loads(answer.text)
 
@@ -62,7 +62,7 @@ async def value(call: Call, tool: str, /, **arguments: Any) -> Any:
 
 
 async def error(call: Call, tool: str, /, **arguments: Any) -> tuple[str, str]:
-    """Type and words of a call that fails."""
+    """The error type and message of a call that fails."""
     failed, answer = await call(tool, **arguments)
     assert failed, answer
     return answer["error_type"], answer["error"]

@@ -11,11 +11,11 @@ from mcp_core import Settings
 from mcp_core.auth import user
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
-from tests.mcp_guide.guide_server import built, calling, error, place, value
+from tests.mcp_guide.guide_server import build_guide, error, make_call, value, write_documents
 from toolcharter.verify.result import verify_app
 
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
-MOST_BYTES = 15_000
+MAX_BYTES = 15_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 DECLARED = {
     "dev.toolcharter/" + name
@@ -89,7 +89,7 @@ def test_what_a_model_reads_of_the_tools_is_small_enough_to_be_in_every_request(
     tools = json.loads(listed())["result"]["tools"]
     assert len(tools) == len(TOOLS)
     read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
-    assert len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()) <= MAX_BYTES
     for tool in tools:
         # What no model reads is free, and complete.
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
@@ -143,9 +143,9 @@ LANG_A = {"category_dir": "lang", "name": "a"}
 
 
 async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
-    place(tmp_path / "docs")
-    async with built(tmp_path) as app:
-        call = calling(app, user("reader", ("documents:read", "projects:read", "flags:read")))
+    write_documents(tmp_path / "docs")
+    async with build_guide(tmp_path) as app:
+        call = make_call(app, user("reader", ("documents:read", "projects:read", "flags:read")))
         await value(call, "get_content", expression="lang/python")
         await value(call, "get_project_config")
         for tool, arguments in (
@@ -162,10 +162,10 @@ async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
 
 
 async def test_examples_touch_nothing_that_a_person_keeps(tmp_path):
-    async with built(tmp_path) as app:
+    async with build_guide(tmp_path) as app:
         await app.prepare_examples(app)
-        await value(calling(app), "set_mode", mode="PLANNING")
-        assert (await value(calling(app), "get_project_config"))["name"] == "shop"
+        await value(make_call(app), "set_mode", mode="PLANNING")
+        assert (await value(make_call(app), "get_project_config"))["name"] == "shop"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["docs"]
 
 

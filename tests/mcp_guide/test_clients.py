@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
-from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, Call, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, Call, error, value, write_documents
 
 COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
 ERAS = ["2026-07-28", "legacy"]
@@ -26,7 +26,7 @@ def command(folder: Path) -> list[str]:
 @pytest.fixture(params=["stdio", "http"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StdioServerParameters | str]:
     """How a client starts the guide, or where it finds it."""
-    place(tmp_path / "docs")
+    write_documents(tmp_path / "docs")
     started = command(tmp_path)
     if request.param == "stdio":
         yield StdioServerParameters(command=started[0], args=started[1:], env={"XDG_CACHE_HOME": str(tmp_path)})
@@ -114,7 +114,7 @@ async def test_the_server_knows_who_asks_and_why_which_project(server, mode):
 
 
 async def test_a_session_keeps_its_project_to_itself(tmp_path):
-    place(tmp_path / "docs")
+    write_documents(tmp_path / "docs")
     with served(command(tmp_path), tmp_path / "http.log") as url:
         async with connected(url, "legacy") as (_, one), connected(url, "legacy") as (_, other):
             await value(one, "clone_project", name="shop")
@@ -127,7 +127,7 @@ async def test_a_session_keeps_its_project_to_itself(tmp_path):
 @pytest.mark.parametrize("lane", ["fast", "sdk"])
 async def test_the_folders_of_a_client_choose_the_project(lane, tmp_path):
     """Asked for once over the lane, and again when the client says that they have changed."""
-    place(tmp_path / "docs")
+    write_documents(tmp_path / "docs")
     shop = tmp_path / "my shop"
     (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    folder: {shop}\n")
     folders, asked = [shop / "src"], []

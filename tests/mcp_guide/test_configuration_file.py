@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mcp_core import Conflict, Unavailable, instructions
 from mcp_guide import configuration_changes as changes
 from mcp_guide import configuration_data, configuration_file, yaml_text
-from mcp_guide.configuration_file import BrokenConfiguration, ConfigurationFile
+from mcp_guide.configuration_file import ConfigurationFile, InvalidConfiguration
 from mcp_guide.model import Category, Collection, Configuration, Project
 
 WHOLE = Configuration(
@@ -58,23 +58,23 @@ def put(file: ConfigurationFile, text: str) -> None:
 
 
 @pytest.mark.requirement("GUI-4")
-def test_reading_makes_nothing(file: ConfigurationFile):
+def test_reading_creates_nothing(file: ConfigurationFile):
     assert file.read() == Configuration()
     assert not file.path.parent.exists()
 
 
-def test_everything_that_is_written_is_read_again(file: ConfigurationFile):
+def test_a_written_configuration_is_read_back(file: ConfigurationFile):
     assert file.change(lambda _: WHOLE) == WHOLE
     assert ConfigurationFile(file.path).read() == WHOLE
 
 
-def test_what_is_the_default_is_not_written(file: ConfigurationFile):
+def test_defaults_are_not_written(file: ConfigurationFile):
     file.change(lambda before: changes.set_feature_flag(before, "beta", True))
-    file.change(lambda before: changes.add_project(before, "app"))
+    file.change(lambda before: changes.clone_project(before, "default", "app"))
     assert file.path.read_text(encoding="utf-8") == "flags:\n  beta: true\nprojects:\n  app: {}\n"
 
 
-def test_a_category_that_is_there_because_of_a_folder_is_not_written(file: ConfigurationFile):
+def test_a_category_from_a_folder_is_not_written(file: ConfigurationFile):
     lang = Category("lang", "lang", from_folder=True)
     file.change(lambda before: changes.with_project(before, Project("app", categories={"lang": lang})))
     assert file.read().projects == {"app": Project("app")}
@@ -114,7 +114,7 @@ def test_a_change_that_fails_writes_nothing(file: ConfigurationFile):
     assert sorted(path.name for path in file.path.parent.iterdir()) == ["guide.yaml", "guide.yaml.lock"]
 
 
-def test_a_change_of_nothing_leaves_the_file_untouched(file: ConfigurationFile):
+def test_an_empty_change_does_not_write_the_file(file: ConfigurationFile):
     put(file, "flags: {a: 1}   # mine\n")
     before = file.path.stat()
     file.change(lambda same: same)
@@ -138,7 +138,7 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path):
     assert ConfigurationFile(real).read().flags == {"a": 1, "b": 2}
 
 
-def test_the_example_of_the_documentation_says_what_it_says():
+def test_the_example_in_the_documentation_is_read_as_documented():
     example = ConfigurationFile(Path(__file__).resolve().parents[2] / "examples" / "guide.yml")
     assert example.read() == Configuration(
         projects={
@@ -163,7 +163,7 @@ def test_the_example_of_the_documentation_says_what_it_says():
     )
 
 
-# --- many at once -------------------------------------------------------------------------------------
+# --- concurrency --------------------------------------------------------------------------------------
 
 SET_FLAGS = """
 import sys
@@ -183,7 +183,7 @@ def test_fifty_changes_by_several_processes_at_once_are_all_kept(file: Configura
         subprocess.Popen([sys.executable, "-c", SET_FLAGS, str(file.path), *some], stdin=subprocess.PIPE)
         for some in names
     ]
-    for process in processes:  # all are there before one begins
+    for process in processes:  # all have started before the first one begins
         process.stdin.write(b"go\n")
         process.stdin.close()
     assert [process.wait(60) for process in processes] == [0] * 5
@@ -192,14 +192,15 @@ def test_fifty_changes_by_several_processes_at_once_are_all_kept(file: Configura
 
 def test_fifty_changes_by_threads_at_once_are_all_kept(file: ConfigurationFile):
     def set_one(number: int) -> None:
-        file.change(lambda before: changes.set_project_flag(before, "default", f"flag{number}", number))
+        name = f"flag{number}"
+        file.change(lambda before: changes.change_project(before, "default", changes.set_project_flag, name, number))
 
     with ThreadPoolExecutor(50) as pool:
         list(pool.map(set_one, range(50)))
     assert file.read().projects["default"].flags == {f"flag{number}": number for number in range(50)}
 
 
-def test_who_reads_while_others_write_sees_whole_files(file: ConfigurationFile):
+def test_a_reader_sees_only_complete_files_while_others_write(file: ConfigurationFile):
     numbers = list(range(100))
     with ThreadPoolExecutor(2) as pool:
         writing = pool.map(
@@ -222,7 +223,7 @@ for number in itertools.count():
 """
 
 
-def test_a_writer_that_is_killed_loses_nothing_and_holds_up_nobody(file: ConfigurationFile):
+def test_a_killed_writer_loses_nothing_and_blocks_nobody(file: ConfigurationFile):
     for before_the_kill in (1, 7, 30):
         command = [sys.executable, "-c", SET_FLAGS_FOR_EVER, str(file.path)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -230,7 +231,7 @@ def test_a_writer_that_is_killed_loses_nothing_and_holds_up_nobody(file: Configu
             process.kill()
             said += process.stdout.readlines()
         last = int(next(line for line in reversed(said) if line.endswith("\n")))
-        # One that was written and not yet spoken of is there as well.
+        # The last value may have been written but not yet printed.
         assert file.read().flags["n"] in (last, last + 1)
         file.change(lambda before: changes.set_feature_flag(before, "n", -before_the_kill))  # noqa: B023 - called at once
         assert sorted(path.name for path in file.path.parent.iterdir()) == ["guide.yaml", "guide.yaml.lock"]
@@ -248,82 +249,82 @@ def test_a_full_disk_leaves_the_file_as_it_was(file: ConfigurationFile, monkeypa
     assert sorted(path.name for path in file.path.parent.iterdir()) == ["guide.yaml", "guide.yaml.lock"]
 
 
-def test_another_process_that_never_lets_go_is_named(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(configuration_file, "PATIENCE", 0.02)
+def test_a_lock_that_is_never_released_is_an_error(file: ConfigurationFile, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(configuration_file, "LOCK_TIMEOUT", 0.02)
     file.path.parent.mkdir()
     with (
         configuration_file._locked(file.path.with_name("guide.yaml.lock")),
-        pytest.raises(Unavailable, match="is locked"),
+        pytest.raises(Unavailable, match="has locked"),
     ):
         file.change(lambda before: changes.set_feature_flag(before, "a", 1))
     assert file.change(lambda before: changes.set_feature_flag(before, "a", 1)).flags == {"a": 1}
 
 
-# --- broken files -------------------------------------------------------------------------------------
+# --- invalid files ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("flags:\n  a: [1\n", 2, "is no YAML: "),
-        ("flags:\n\ta: 1\n", 2, "is no YAML: "),
-        ("flags:\n  a: 1\n  b: 2\n  a: 3\n", 4, "is no YAML: the name 'a' is written twice"),
-        ("a: 2024-13-01\n", 1, "is no YAML: holds a value that cannot be read"),
-        ("- 1\n", 1, "the file should be names with values (name: value), not a list"),
-        ("flags: 7\n", 1, "flags should be names with values (name: value), not a int"),
-        ("flags:\n  a: 1\n  b: {c: 1}\n", 3, "flags.b is wrong. The flag 'b' cannot be {'c': 1}"),
-        ("flags:\n  b: 2024-01-01\n", 2, "flags.b is wrong. The flag 'b' cannot be datetime.date(2024, 1, 1)"),
-        ("projects:\n  7: {}\n", 1, "projects has the name 7, which is no text; write it in quotes"),
-        ("projects:\n  ok: {}\n  a/b: {}\n", 3, "projects.a/b is wrong. A project cannot be named 'a/b'"),
-        ("projects:\n  a:\n    mode: no\n", 3, "projects.a.mode is wrong. There is no mode False"),
-        ("projects:\n  a:\n    folders: 1\n", 3, "projects.a.folders should be true or false"),
-        ("projects:\n  a:\n    docs_root: x\n", 3, "projects.a.docs_root should be an absolute path, not 'x'"),
-        ("export_folders:\n- /a\n- b\n", 3, "export_folders.1 should be an absolute path, not 'b'"),
+        ("flags:\n  a: [1\n", 2, "is not valid YAML: "),
+        ("flags:\n\ta: 1\n", 2, "is not valid YAML: "),
+        ("flags:\n  a: 1\n  b: 2\n  a: 3\n", 4, "is not valid YAML: the name 'a' occurs twice"),
+        ("a: 2024-13-01\n", 1, "is not valid YAML: contains an invalid value"),
+        ("- 1\n", 1, "the file must be a mapping (name: value), not a list"),
+        ("flags: 7\n", 1, "flags must be a mapping (name: value), not an integer"),
+        ("flags:\n  a: 1\n  b: {c: 1}\n", 3, "flags.b is not valid. The flag 'b' cannot have the value {'c': 1}"),
+        ("flags:\n  b: 2024-01-01\n", 2, "flags.b is not valid. The flag 'b' cannot have the value datetime.date("),
+        ("projects:\n  7: {}\n", 1, "projects has the name 7, which is not a string; write it in quotes"),
+        ("projects:\n  ok: {}\n  a/b: {}\n", 3, "projects.a/b is not valid. The project name 'a/b' is not valid."),
+        ("projects:\n  a:\n    mode: no\n", 3, "projects.a.mode is not valid. The mode False does not exist."),
+        ("projects:\n  a:\n    folders: 1\n", 3, "projects.a.folders must be true or false"),
+        ("projects:\n  a:\n    docs_root: x\n", 3, "projects.a.docs_root must be an absolute path, not 'x'"),
+        ("export_folders:\n- /a\n- b\n", 3, "export_folders.1 must be an absolute path, not 'b'"),
         (
             "projects:\n  a:\n    categories:\n      x:\n        dir: ../y\n",
             5,
-            "projects.a.categories.x.dir is wrong. '../y' cannot be the folder of a category",
+            "projects.a.categories.x.dir is not valid. The category folder '../y' is not valid.",
         ),
         (
             "projects:\n  a:\n    categories:\n      x:\n        patterns:\n        - a\n        - 1\n",
             7,
-            "projects.a.categories.x.patterns.1 should be a text, not a int; write it in quotes",
+            "projects.a.categories.x.patterns.1 must be a string, not an integer; write it in quotes",
         ),
         (
             "projects:\n  a:\n    categories: {x: {}}\n    collections: {x: {expressions: [x]}}\n",
             4,
-            "projects.a.collections.x is the name of a category too; rename one of them",
+            "projects.a.collections.x is also the name of a category; rename one of them",
         ),
         (
             "projects:\n  a:\n    collections:\n      x: {}\n",
             4,
-            "projects.a.collections.x.expressions is wrong. A collection names at least one expression",
+            "projects.a.collections.x.expressions is not valid. A collection needs at least one expression",
         ),
     ],
 )
-def test_a_broken_file_is_named_with_line_and_field_and_left_alone(file: ConfigurationFile, text, line, words):
+def test_an_invalid_file_is_an_error_with_line_and_field_and_is_not_changed(file: ConfigurationFile, text, line, words):
     put(file, text)
     for attempt in (file.read, lambda: file.change(lambda before: changes.set_feature_flag(before, "a", 1))):
-        with pytest.raises(BrokenConfiguration) as raised:
+        with pytest.raises(InvalidConfiguration) as raised:
             attempt()
-        assert str(raised.value).startswith(f"The configuration cannot be used. {file.path}, line {line}: {words}")
+        assert str(raised.value).startswith(f"The configuration is not valid. {file.path}, line {line}: {words}")
         assert raised.value.instruction == f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"
     assert file.path.read_text(encoding="utf-8") == text
 
 
-def test_a_file_that_is_no_text_is_named_too(file: ConfigurationFile):
+def test_a_file_that_is_not_text_is_an_error(file: ConfigurationFile):
     put(file, "")
     file.path.write_bytes(b"flags: \xff")
-    with pytest.raises(BrokenConfiguration, match="is not UTF-8 text at byte 7"):
+    with pytest.raises(InvalidConfiguration, match="is not UTF-8 text at byte 7"):
         file.read()
 
 
-def test_could_not_look_is_not_nothing_there(tmp_path: Path):
+def test_an_unreadable_file_is_not_an_empty_one(tmp_path: Path):
     with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
         ConfigurationFile(tmp_path).read()
 
 
-# --- what people wrote by hand ------------------------------------------------------------------------
+# --- files written by hand ----------------------------------------------------------------------------
 
 BY_HAND = """\
 # My guides
@@ -354,36 +355,48 @@ projects:
 """
 
 
+def set_mode(project: str, mode: str):
+    return lambda before: changes.change_project(before, project, changes.set_mode, mode)
+
+
 @pytest.mark.parametrize(
     ("change", "old", "new"),
     [
         (lambda c: changes.set_feature_flag(c, "d", 3), "     b]\n", "     b]\n  d: 3\n"),
         (lambda c: changes.set_feature_flag(c, "beta", None), "  beta: true\n", ""),
         (lambda c: changes.set_feature_flag(c, "gamma", "x: y"), "  gamma: [a,\n     b]\n", "  gamma: 'x: y'\n"),
-        (lambda c: changes.set_mode(c, "app", "DISCUSSION"), "    mode: PLANNING\n", ""),
-        (lambda c: changes.set_mode(c, "app", "CHECK"), "mode: PLANNING", "mode: CHECK"),
-        (lambda c: changes.set_mode(c, "other", "CHECK"), "  other: {}\n", "  other:\n    mode: CHECK\n"),
-        (lambda c: changes.set_mode(c, "default", "CHECK"), "r: {}\n", "r: {}\n  default:\n    mode: CHECK\n"),
+        (set_mode("app", "DISCUSSION"), "    mode: PLANNING\n", ""),
+        (set_mode("app", "CHECK"), "mode: PLANNING", "mode: CHECK"),
         (
-            lambda c: changes.change_project(c, "app", lambda p: changes.change_category(p, "docs", dir="d")),
+            set_mode("other", "CHECK"),
+            "  other: {}\n",
+            "  other:\n    mode: CHECK\n",
+        ),
+        (
+            set_mode("default", "CHECK"),
+            "r: {}\n",
+            "r: {}\n  default:\n    mode: CHECK\n",
+        ),
+        (
+            lambda c: changes.change_project(c, "app", changes.change_category, "docs", dir="d"),
             "        dir: docs\n",
             "        dir: d\n",
         ),
         (
-            lambda c: changes.change_project(c, "app", lambda p: changes.remove_collection(p, "start")),
+            lambda c: changes.change_project(c, "app", changes.remove_collection, "start"),
             "    collections:\n      start: {expressions: [lang, docs]}\n",
             "",
         ),
     ],
 )
-def test_a_change_keeps_every_other_word_comment_and_unknown_key(file: ConfigurationFile, change, old, new):
+def test_a_change_keeps_all_other_text_comments_and_unknown_fields(file: ConfigurationFile, change, old, new):
     put(file, BY_HAND)
     file.change(change)
     assert BY_HAND.count(old) == 1
     assert file.path.read_text(encoding="utf-8") == BY_HAND.replace(old, new)
 
 
-def test_where_the_text_cannot_be_kept_the_data_is(file: ConfigurationFile):
+def test_if_the_text_cannot_be_kept_the_data_is(file: ConfigurationFile):
     put(file, "flags: &all {a: 1}\nprojects: {app: {flags: *all, x: 1}}\n")
     file.change(lambda before: changes.set_feature_flag(before, "a", None))
     assert file.read() == Configuration(projects={"app": Project("app", flags={"a": 1}, extra={"x": 1})})
@@ -418,10 +431,8 @@ configurations = st.builds(Configuration, projects=projects, flags=flag_sets)
 
 @settings(max_examples=200, deadline=None)
 @given(configurations, configurations, st.booleans())
-def test_whatever_is_changed_is_what_is_read_afterwards(before, after, as_one_line):
-    text = yaml_text.dump(configuration_data.data_of(before))
+def test_any_change_is_read_back(before, after, as_one_line):
+    text = yaml_text.dump(configuration_data.to_data(before))
     if as_one_line:
-        text = yaml_text.yaml.safe_dump(configuration_data.data_of(before), default_flow_style=True)
-    assert (
-        configuration_data.configuration_from(yaml_text.load(configuration_data.revised(text, before, after))) == after
-    )
+        text = yaml_text.yaml.safe_dump(configuration_data.to_data(before), default_flow_style=True)
+    assert configuration_data.from_data(yaml_text.load(configuration_data.revise_text(text, before, after))) == after

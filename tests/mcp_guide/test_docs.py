@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mcp_guide.init_command import write_starter
 from mcp_guide.model import MODES
-from tests.mcp_guide.guide_server import built, calling
+from tests.mcp_guide.guide_server import build_guide, make_call
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
 SESSION = re.findall(r"^\$ toolcharter call guide (.*) \| cat\n(.*)$", PAGE, re.MULTILINE)
@@ -16,18 +16,18 @@ SESSION = re.findall(r"^\$ toolcharter call guide (.*) \| cat\n(.*)$", PAGE, re.
 async def test_the_session_is_what_the_starter_documents_give(tmp_path):
     assert len(SESSION) == 4
     write_starter(tmp_path / "docs")
-    async with built(tmp_path) as app:
+    async with build_guide(tmp_path) as app:
         for words, shown in SESSION:
             tool, *given = shlex.split(words)
             arguments = {
                 name: int(text) if text.isdecimal() else text for name, text in (g.split("=", 1) for g in given)
             }
-            _, answer = await calling(app)(tool, **arguments)
+            _, answer = await make_call(app)(tool, **arguments)
             assert answer == json.loads(shown), words
 
 
 def test_every_tool_that_the_page_names_exists_and_every_mode_is_told(tmp_path):
-    names = {tool.name for tool in built(tmp_path).list_tools()}
+    names = {tool.name for tool in build_guide(tmp_path).list_tools()}
     verbs = "get|set|list|add|change|remove|clone|create|update|delete|search|export"
     named = set(re.findall(rf"`((?:{verbs})_[a-z_]+|client_info)`", PAGE)) - {"export_folders"}
     assert named <= names

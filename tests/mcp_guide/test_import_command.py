@@ -69,21 +69,21 @@ def run(target: ConfigurationFile, text: str, *options: str) -> int:
 
 
 @pytest.mark.parametrize("text", [MAPPING, json.dumps(LISTS), json.dumps(LISTS, indent="\t")])
-def test_both_shapes_are_taken_whole(target, text, capsys):
+def test_both_forms_are_imported_completely(target, text, capsys):
     assert run(target, text) == 0
     assert target.read() == Configuration(projects={"app": APP}, flags={"beta": True, "content-style": "mime"})
     assert capsys.readouterr().out == (
         f"From {target.path.with_name('config.yaml')} into {target.path}\n"
-        "Took:\n"
+        "Imported:\n"
         "  global flag 'beta'\n"
         "  global flag 'content-style'\n"
         "  project 'app': 2 categories, 2 collections, 2 flags; documents in /guides\n"
         "Next: mcp-guide --project app\n"
-        f"Or write `folder: /path/of/your/work` below the project in {target.path}; who works there means it.\n"
+        f"Or set `folder: /path/to/your/work` of the project in {target.path}, to make it active in that folder.\n"
     )
 
 
-def test_what_is_there_is_replaced_only_when_that_is_asked_for(target, capsys):
+def test_existing_entries_are_replaced_only_with_replace(target, capsys):
     mine = "flags: {beta: false}\nprojects: {app: {folder: /work, mode: CHECK}, mine: {}}\n"
     target.path.write_text(mine, encoding="utf-8")
     assert run(target, MAPPING) == 0
@@ -92,9 +92,9 @@ def test_what_is_there_is_replaced_only_when_that_is_asked_for(target, capsys):
         flags={"beta": False, "content-style": "mime"},
     )
     assert (
-        "Left:\n"
-        "  feature_flags.beta: is set to False already; --replace replaces it\n"
-        "  projects.app: is there already; --replace replaces it\n"
+        "Skipped:\n"
+        "  feature_flags.beta: already set to False; --replace replaces it\n"
+        "  projects.app: already exists; --replace replaces it\n"
     ) in capsys.readouterr().out
     assert run(target, MAPPING, "--replace") == 0
     assert target.read() == Configuration(
@@ -106,8 +106,8 @@ def test_what_is_there_is_replaced_only_when_that_is_asked_for(target, capsys):
     )
 
 
-def test_one_wrong_entry_costs_only_itself_and_is_named():
-    imported = import_command.read("""\
+def test_only_invalid_entries_are_skipped_and_each_is_named():
+    imported = import_command.parse("""\
 docroot: guides
 version: 3
 feature_flags: {ok: 1, nested: {a: b}}
@@ -150,7 +150,7 @@ projects:
         "app-3c4d": Project("app-3c4d", categories={"one": Category("one", "one", ("*",))}, folders=False),
     }
     app = "projects.app-1a2b"
-    assert [line.partition(": ")[0] for line in imported.left] == [
+    assert [line.partition(": ")[0] for line in imported.skipped] == [
         "docroot",
         "feature_flags.nested",
         "projects.broken",
@@ -175,41 +175,40 @@ projects:
         "projects.a/b",
         "version",
     ]
-    assert (
-        f"{app}.allowed_write_paths: a permission is given by hand: list the folder in export_folders" in imported.left
-    )
-    assert f"{app}.additional_read_paths: nothing outside a document root is read" in imported.left
-    assert f"{app}.collections.part.categories: 'gone' is no category or collection of the project" in imported.left
+    assert f"{app}.allowed_write_paths: not imported: add the folder to export_folders by hand" in imported.skipped
+    assert f"{app}.additional_read_paths: not supported: only the document root is read" in imported.skipped
+    gone = "'gone' is not a category or collection of the project"
+    assert f"{app}.collections.part.categories: {gone}" in imported.skipped
 
 
 @pytest.mark.parametrize(("written", "root"), [("~/g", "/home/ana/g"), ("${HOME}/g", "/home/ana/g"), ("$NONE/g", None)])
 def test_the_docroot_may_be_written_with_variables(written, root, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ana")
     monkeypatch.delenv("NONE", raising=False)
-    assert import_command.read(f"docroot: {written}\n").root == (root and Path(root))
+    assert import_command.parse(f"docroot: {written}\n").root == (root and Path(root))
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("a: [", "config.yaml, line 1 cannot be imported"), ("- 1\n", "it should have projects"), ("", "have projects")],
+    [("a: [", "config.yaml, line 1 cannot be imported"), ("- 1\n", "it has no projects"), ("", "no projects")],
 )
-def test_a_file_that_is_no_configuration_changes_nothing(target, text, words, capsys):
+def test_a_file_that_is_not_a_configuration_changes_nothing(target, text, words, capsys):
     assert run(target, text) == 1
     assert words in capsys.readouterr().err
     assert not target.path.exists()
     with pytest.raises(YamlError):
-        import_command.read(text)
+        import_command.parse(text)
 
 
-def test_a_missing_file_and_a_broken_target_end_with_a_sentence(target, tmp_path, capsys):
+def test_a_missing_file_and_an_invalid_target_are_reported(target, tmp_path, capsys):
     assert import_command.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
     assert "gone.yaml cannot be imported: " in capsys.readouterr().err
     target.path.write_text("flags: 7\n", encoding="utf-8")
     assert run(target, MAPPING) == 1
-    assert "The configuration cannot be used." in capsys.readouterr().err
+    assert "The configuration is not valid." in capsys.readouterr().err
     assert target.path.read_text(encoding="utf-8") == "flags: 7\n"
 
 
-def test_nothing_taken_is_a_failure(target, capsys):
+def test_importing_nothing_is_a_failure(target, capsys):
     assert run(target, "projects: {}\n") == 1
-    assert "Took:\n  nothing\n" in capsys.readouterr().out
+    assert "Imported:\n  nothing\n" in capsys.readouterr().out

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mcp_guide import init_command
-from mcp_guide.content.front_matter import split
+from mcp_guide.content.front_matter import split_front_matter
 
 NAMES = {
     "checks/before-commit.md",
@@ -25,12 +25,12 @@ def files(root: Path) -> set[str]:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.delenv("TOOLCHARTER_DOCS_ROOT", raising=False)
     monkeypatch.setenv("TOOLCHARTER_CONFIG", str(tmp_path / "guide.yaml"))
 
 
-def test_a_new_docs_root_gets_the_starter_set_and_the_person_is_told(tmp_path, capsys):
+def test_a_new_docs_root_gets_the_starter_set_and_a_report(tmp_path, capsys):
     root = tmp_path / "new" / "my guides"
     assert init_command.command(["--docs-root", str(root)]) == 0
     assert files(root) == NAMES
@@ -43,26 +43,27 @@ def test_a_new_docs_root_gets_the_starter_set_and_the_person_is_told(tmp_path, c
         "Each folder is a category. Edit the documents, add your own, and commit them like code.\n"
         "Try it:\n"
         f"  TOOLCHARTER_DOCS_ROOT='{root}' toolcharter call guide get_content expression=lang/python\n"
-        "Give it to your agent (start it in a terminal to see the configuration for a client):\n"
+        "Serve it to your agent (run in a terminal, it prints the client configuration):\n"
         f"  mcp-guide --docs-root '{root}'\n"
     )
 
 
-def test_a_file_that_is_there_is_never_touched(tmp_path, capsys):
+def test_an_existing_file_is_never_changed(tmp_path, capsys):
     mine = tmp_path / "lang" / "python.md"
     mine.parent.mkdir()
     mine.write_text("mine", encoding="utf-8")
     (tmp_path / "lang" / "rust.md").symlink_to(tmp_path / "nowhere")
-    assert init_command.write_starter(tmp_path) == init_command.Written(
+    assert init_command.write_starter(tmp_path) == init_command.StarterFiles(
         sorted(NAMES - {"lang/python.md", "lang/rust.md"}), ["lang/python.md", "lang/rust.md"]
     )
     assert mine.read_text(encoding="utf-8") == "mine"
     assert not (tmp_path / "nowhere").exists()
     assert init_command.command(["--docs-root", str(tmp_path)]) == 0
-    assert f"Wrote 0 documents to {tmp_path}\nLeft as they were: checks/before-commit.md, " in capsys.readouterr().out
+    report = capsys.readouterr().out
+    assert f"Wrote 0 documents to {tmp_path}\nAlready there, not changed: checks/before-commit.md, " in report
 
 
-def test_it_is_written_where_the_server_will_look(tmp_path, monkeypatch, capsys):
+def test_it_is_written_where_the_server_reads(tmp_path, monkeypatch, capsys):
     (tmp_path / "guide.yaml").write_text(f"docs_root: {tmp_path / 'configured'}\n", encoding="utf-8")
     assert init_command.command([]) == 0
     assert files(tmp_path / "configured") == NAMES
@@ -71,7 +72,7 @@ def test_it_is_written_where_the_server_will_look(tmp_path, monkeypatch, capsys)
     assert files(tmp_path / "set") == NAMES
 
 
-def test_without_any_setting_it_is_the_platforms_data_folder(tmp_path, monkeypatch, capsys):
+def test_without_settings_it_is_written_to_the_data_folder_of_the_platform(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(init_command, "default_docs_root", lambda: tmp_path / "data" / "guide")
@@ -80,7 +81,7 @@ def test_without_any_setting_it_is_the_platforms_data_folder(tmp_path, monkeypat
     assert "\n  toolcharter call guide get_content expression=lang/python\n" in capsys.readouterr().out
 
 
-def test_a_place_that_cannot_be_written_ends_with_a_sentence(tmp_path, capsys):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert init_command.command(["--docs-root", str(tmp_path / "file")]) == 1
     said = capsys.readouterr()
@@ -88,8 +89,8 @@ def test_a_place_that_cannot_be_written_ends_with_a_sentence(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
-def test_each_document_says_what_it_is(name):
-    front, text, warnings = split((init_command.STARTER / name).read_text(encoding="utf-8"))
+def test_each_document_has_complete_front_matter(name):
+    front, text, warnings = split_front_matter((init_command.STARTER / name).read_text(encoding="utf-8"))
     assert front.title
     assert front.description
     assert front.tags

@@ -18,7 +18,7 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Of a person who has set nothing, in a home of their own."""
+    """Without settings, and with an empty home folder."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHARTER_", "MCP_", "XDG_"))}
     return {**ours, "HOME": str(tmp_path / "home"), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
@@ -56,8 +56,8 @@ def put(root: Path, **documents: str) -> None:
 
 @pytest.mark.requirement("NAM-4")
 @pytest.mark.parametrize(("before", "after"), [(None, "guide"), ("", ""), ("team", "team"), ("guide", "guide")])
-def test_the_prefix_is_guide_unless_the_person_has_set_one(monkeypatch, before, after):
-    monkeypatch.setenv("MCP_TOOL_PREFIX", "so that what is there now comes back afterwards")
+def test_the_prefix_is_guide_unless_one_is_set(monkeypatch, before, after):
+    monkeypatch.setenv("MCP_TOOL_PREFIX", "restored afterwards")
     if before is None:
         monkeypatch.delenv("MCP_TOOL_PREFIX")
     else:
@@ -86,17 +86,17 @@ def test_the_server_is_built_with_that_prefix(environment, prefix, options, firs
 
 
 @pytest.mark.requirement("NAM-4", "NAM-5")
-def test_toolcharter_has_the_names_of_the_documentation_unless_the_person_has_set_a_prefix(environment):
+def test_toolcharter_shows_plain_names_unless_a_prefix_is_set(environment):
     for prefix, first in ((None, "get_content"), ("", "get_content"), ("guide", "guide_get_content")):
         chosen = environment if prefix is None else {**environment, "MCP_TOOL_PREFIX": prefix}
         listed = json.loads(run(chosen, "toolcharter", "tools", "guide").stdout)
         assert listed["tools"][0]["name"] == first
 
 
-# --- its own options ----------------------------------------------------------------------------------
+# --- options ------------------------------------------------------------------------------------------
 
 
-def test_the_docs_root_is_an_option_and_a_variable_and_toolcharter_knows_it_too(environment, tmp_path):
+def test_the_docs_root_is_an_option_and_a_variable_also_for_toolcharter(environment, tmp_path):
     put(tmp_path / "a", lang__python="Text A")
     put(tmp_path / "b", lang__python="Text B")
     theirs = {**environment, "TOOLCHARTER_DOCS_ROOT": str(tmp_path / "b")}
@@ -128,11 +128,11 @@ def test_the_configuration_and_the_project_are_options_and_variables(environment
 
 
 @pytest.mark.requirement("GUI-4")
-def test_a_project_that_is_not_there_is_not_made_by_asking_for_it(environment, tmp_path):
+def test_asking_for_a_missing_project_does_not_create_it(environment, tmp_path):
     answer = call(environment, "--project", "gone", expression="lang")
     assert (answer["error_type"], answer["error"]) == (
         "NotFoundError",
-        "There is no project 'gone'. There is: 'default'.",
+        "The project 'gone' does not exist. Available: 'default'.",
     )
     assert answer["instruction"].startswith(
         "Present this error to the user and take no further action."
@@ -141,10 +141,10 @@ def test_a_project_that_is_not_there_is_not_made_by_asking_for_it(environment, t
     assert list(tmp_path.rglob("*.yaml")) == []
 
 
-# --- its other commands -------------------------------------------------------------------------------
+# --- other commands -----------------------------------------------------------------------------------
 
 
-def test_what_init_says_to_try_works(environment, tmp_path):
+def test_the_commands_that_init_prints_work(environment, tmp_path):
     said = run(environment, "mcp-guide", "init", "--docs-root", str(tmp_path / "my guides")).stdout
     tried = re.search(r"Try it:\n  (.+)\n", said)[1]
     assert "toolcharter call guide get_content" in tried
@@ -158,7 +158,7 @@ def test_what_init_says_to_try_works(environment, tmp_path):
     ]
 
 
-def test_what_was_imported_is_served(environment, tmp_path):
+def test_an_imported_project_is_served(environment, tmp_path):
     put(tmp_path / "old", lang__python="Text")
     source = tmp_path / "config.yaml"
     source.write_text(
@@ -170,7 +170,7 @@ def test_what_was_imported_is_served(environment, tmp_path):
     assert call(environment, "--project", "app", expression="l")["value"]["content"] == "Text"
 
 
-def test_the_help_and_a_wrong_word(environment):
+def test_the_help_and_an_unknown_command(environment):
     shown = " ".join(run(environment, "mcp-guide", "--help").stdout.split())
     for words in ("mcp-guide init", "mcp-guide import FILE", "--docs-root DIR", "--config FILE", "--project NAME"):
         assert words in shown

@@ -2,7 +2,7 @@ import pytest
 
 from mcp_core import Conflict, InvalidArguments, NotFound
 from mcp_guide.model import Category, Collection, Project
-from mcp_guide.references import Selection, named_by, renamed, resolve
+from mcp_guide.references import CategorySelection, find_references, rename_reference, resolve_expression
 
 LANG, DOCS, CHECKS = Category("lang", "lang"), Category("docs", "d/x", ("*.md",)), Category("checks", "checks")
 
@@ -16,64 +16,67 @@ def project(**collections: str) -> Project:
 
 
 def test_a_name_alone_stands_for_the_patterns_of_its_category():
-    assert resolve(project(), "docs") == [Selection(DOCS, ("*.md",))]
+    assert resolve_expression(project(), "docs") == [CategorySelection(DOCS, ("*.md",))]
 
 
 @pytest.mark.requirement("GUI-3")
 def test_specifications_come_in_their_order_each_once():
-    assert resolve(project(), "lang/python+java,docs,checks,lang/python+java") == [
-        Selection(LANG, ("python", "java")),
-        Selection(DOCS, ("*.md",)),
-        Selection(CHECKS, ("**/*",)),
+    assert resolve_expression(project(), "lang/python+java,docs,checks,lang/python+java") == [
+        CategorySelection(LANG, ("python", "java")),
+        CategorySelection(DOCS, ("*.md",)),
+        CategorySelection(CHECKS, ("**/*",)),
     ]
 
 
 def test_collections_inside_collections_come_where_they_are_named():
     nested = project(inner="docs,lang/rust", outer="checks,inner,lang/go", both="outer,inner")
-    assert resolve(nested, "both") == [
-        Selection(CHECKS, ("**/*",)),
-        Selection(DOCS, ("*.md",)),
-        Selection(LANG, ("rust",)),
-        Selection(LANG, ("go",)),
+    assert resolve_expression(nested, "both") == [
+        CategorySelection(CHECKS, ("**/*",)),
+        CategorySelection(DOCS, ("*.md",)),
+        CategorySelection(LANG, ("rust",)),
+        CategorySelection(LANG, ("go",)),
     ]
 
 
 def test_patterns_after_a_collection_take_the_place_of_its_members_own():
-    assert resolve(project(inner="docs,lang/rust", outer="inner"), "outer/a+b") == [
-        Selection(DOCS, ("a", "b")),
-        Selection(LANG, ("a", "b")),
+    assert resolve_expression(project(inner="docs,lang/rust", outer="inner"), "outer/a+b") == [
+        CategorySelection(DOCS, ("a", "b")),
+        CategorySelection(LANG, ("a", "b")),
     ]
 
 
-def test_a_circle_written_by_hand_is_an_error_that_shows_it():
-    with pytest.raises(Conflict, match=r"of project 'app' name each other in a circle: b -> c -> b\."):
-        resolve(project(a="lang,b", b="docs,c", c="b"), "a")
+def test_a_circle_written_by_hand_is_an_error_that_shows_the_circle():
+    with pytest.raises(Conflict, match=r"of the project 'app' refer to each other in a circle: b -> c -> b\."):
+        resolve_expression(project(a="lang,b", b="docs,c", c="b"), "a")
 
 
-def test_naming_one_collection_twice_is_no_circle_and_many_do_not_grow_without_end():
+def test_naming_a_collection_twice_is_not_a_circle_and_depth_is_limited():
     doubled = {f"c{n}": f"c{n + 1}/a,c{n + 1}/b,c{n + 1}" for n in range(40)} | {"c40": "lang"}
-    assert resolve(project(**doubled), "c0") == [
-        Selection(LANG, ("a",)),
-        Selection(LANG, ("b",)),
-        Selection(LANG, ("**/*",)),
+    assert resolve_expression(project(**doubled), "c0") == [
+        CategorySelection(LANG, ("a",)),
+        CategorySelection(LANG, ("b",)),
+        CategorySelection(LANG, ("**/*",)),
     ]
     deep = {f"c{n}": f"c{n + 1}" for n in range(2000)} | {"c2000": "lang"}
-    with pytest.raises(Conflict, match="nest more than 50 deep below 'c0'"):
-        resolve(project(**deep), "c0")
+    with pytest.raises(Conflict, match="below 'c0' are nested more than 50 deep"):
+        resolve_expression(project(**deep), "c0")
 
 
-def test_a_name_that_leads_nowhere_is_an_error_and_not_nothing():
+def test_an_unknown_name_is_an_error_and_not_an_empty_result():
     with pytest.raises(
-        NotFound, match=r"^There is no category or collection 'lnag' in project 'app'\. Nearest: 'lang'\."
+        NotFound, match=r"^The project 'app' has no category or collection 'lnag'\. Did you mean 'lang'\?$"
     ):
-        resolve(project(), "docs,lnag")
-    with pytest.raises(NotFound, match=r"^The collection 'a' names 'gone' in project 'app', but there is no such"):
-        resolve(project(a="gone"), "a")
+        resolve_expression(project(), "docs,lnag")
+    with pytest.raises(
+        NotFound, match=r"^The project 'app' has no category or collection 'gone', which the collection 'a' names\. "
+    ):
+        resolve_expression(project(a="gone"), "a")
     with pytest.raises(InvalidArguments):
-        resolve(project(), "{a")
+        resolve_expression(project(), "{a")
 
 
-def test_who_names_something_and_how_it_is_called_otherwise():
+def test_references_are_found_and_renamed():
     several = project(a="lang/docs", b="docs,lang", c="a")
-    assert [named_by(several, name) for name in ("lang", "docs", "a", "checks")] == [["a", "b"], ["b"], ["c"], []]
-    assert renamed("lang/{lang,b}+lang, docs", "lang", "x") == "x/{lang,b}+lang,docs"
+    references = {name: find_references(several, name) for name in ("lang", "docs", "a", "checks")}
+    assert references == {"lang": ["a", "b"], "docs": ["b"], "a": ["c"], "checks": []}
+    assert rename_reference("lang/{lang,b}+lang, docs", "lang", "x") == "x/{lang,b}+lang,docs"

@@ -6,17 +6,17 @@ import pytest
 from mcp import Client
 
 from mcp_core.hosts.sdk.server import build_server
-from tests.mcp_guide.guide_server import DOCUMENTS, built, place
+from tests.mcp_guide.guide_server import DOCUMENTS, build_guide, write_documents
 
 
 @pytest.fixture(params=["2026-07-28", "legacy"])
 def connected(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
-    """A client of either protocol, to be entered by the test."""
-    place(tmp_path / "docs")
-    return Client(build_server(built(tmp_path)), mode=request.param)
+    """A client of each protocol, which the test enters."""
+    write_documents(tmp_path / "docs")
+    return Client(build_server(build_guide(tmp_path)), mode=request.param)
 
 
-async def addresses(client: Client) -> list[str]:
+async def list_uris(client: Client) -> list[str]:
     found, cursor = [], None
     while True:
         page = await client.list_resources(cursor=cursor)
@@ -33,7 +33,7 @@ async def read(client: Client, uri: str) -> tuple[str, str]:
 
 async def test_categories_and_documents_are_listed_and_read(connected):
     async with connected as client:
-        listed = await addresses(client)
+        listed = await list_uris(client)
         assert sorted(listed) == sorted(
             [
                 *(f"guide://{name}" for name in ("docs", "guidelines", "lang")),
@@ -50,16 +50,16 @@ async def test_categories_and_documents_are_listed_and_read(connected):
 
 
 async def test_a_long_list_comes_in_pages(connected, tmp_path):
-    place(tmp_path / "docs", {f"many/n{number:03} ü.md": f"{number}\n" for number in range(250)})
+    write_documents(tmp_path / "docs", {f"many/n{number:03} ü.md": f"{number}\n" for number in range(250)})
     async with connected as client:
-        listed = await addresses(client)
+        listed = await list_uris(client)
         assert len(listed) == len(set(listed)) == len(DOCUMENTS) + 4 + 250
         assert await read(client, "guide://many/n007%20%C3%BC.md") == ("text/markdown", "7\n")
 
 
 @pytest.mark.requirement("GUI-11")
 @pytest.mark.parametrize(
-    "place_",
+    "path",
     [
         "lang/../../secret.md",
         "lang/%2e%2e/%2e%2e/secret.md",
@@ -72,17 +72,17 @@ async def test_a_long_list_comes_in_pages(connected, tmp_path):
         "",
     ],
 )
-async def test_no_address_leads_out(connected, tmp_path, place_):
-    place(tmp_path, {"secret.md": "the secret", "docs/lang/.hidden.md": "the secret"})
+async def test_no_uri_reaches_outside(connected, tmp_path, path):
+    write_documents(tmp_path, {"secret.md": "the secret", "docs/lang/.hidden.md": "the secret"})
     (tmp_path / "docs" / "lang" / "link.md").symlink_to(tmp_path / "secret.md")
     async with connected as client:
         with pytest.raises(Exception) as caught:  # noqa: PT011 - each client has its own class of it
-            await read(client, f"guide://{place_}")
+            await read(client, f"guide://{path}")
         assert "the secret" not in str(caught.value)
 
 
 async def test_a_document_that_requires_a_flag_says_so(connected, tmp_path):
-    place(tmp_path / "docs", {"lang/tdd.md": "---\nrequires: tdd\n---\nTests first.\n"})
+    write_documents(tmp_path / "docs", {"lang/tdd.md": "---\nrequires: tdd\n---\nTests first.\n"})
     async with connected as client:
         with pytest.raises(Exception, match="requires the flag tdd"):
             await read(client, "guide://lang/tdd.md")

@@ -1,1 +1,1 @@
-"""Documents in folders: found by expressions and by words, read and written without ever leaving their root."""
+"""Documents in folders: found by expressions and by words, read and written, never outside their root."""

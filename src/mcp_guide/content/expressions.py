@@ -1,87 +1,87 @@
-"""What is asked for: `lang/python+java,docs/api,guidelines`.
+"""Expressions that select documents: `lang/python+java,docs/api,guidelines`.
 
     expression      specification [, specification]...
     specification   name  or  name/pattern [+ pattern]...
 
-The name is a category's or a collection's. A comma or plus inside of `{...}` or `[...]` belongs to the pattern.
+The name is that of a category or a collection. A comma or plus inside `{...}` or `[...]` belongs to the pattern.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.patterns import shown, split_outside
+from mcp_guide.content.patterns import quote_text, split_outside_brackets
 
-LONGEST_EXPRESSION = 2_000
-MOST_SPECIFICATIONS = 50
+MAX_EXPRESSION_LENGTH = 2_000
+MAX_SPECIFICATIONS = 50
 
-_NOT_IN_NAMES = frozenset("+*?[]{}\\")
+_FORBIDDEN_IN_NAMES = frozenset("+*?[]{}\\")
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A category or collection, and which documents of it. No patterns: its own."""
+    """A category or collection and the patterns of its documents. No patterns means its default ones."""
 
     name: str
     patterns: tuple[str, ...] = ()
 
 
-def parse(text: str) -> list[Specification]:
-    """The specifications, in their order. Raises InvalidArguments and nothing else."""
-    if len(text) > LONGEST_EXPRESSION:
+def parse_expression(text: str) -> list[Specification]:
+    """The specifications of an expression, in order. Raises only InvalidArguments."""
+    if len(text) > MAX_EXPRESSION_LENGTH:
         raise InvalidArguments(
-            f"The expression {shown(text)} has {len(text):,} characters. "
-            f"Ask for less at once: at most {LONGEST_EXPRESSION:,} characters."
+            f"The expression {quote_text(text)} has {len(text):,} characters. "
+            f"Use at most {MAX_EXPRESSION_LENGTH:,} characters."
         )
-    parts = split_outside(text, ",")
-    if len(parts) > MOST_SPECIFICATIONS:
+    parts = split_outside_brackets(text, ",")
+    if len(parts) > MAX_SPECIFICATIONS:
         raise InvalidArguments(
-            f"The expression {shown(text)} has {len(parts)} parts. "
-            f"Ask for less at once: at most {MOST_SPECIFICATIONS} separated by commas."
+            f"The expression {quote_text(text)} has {len(parts)} parts separated by commas. "
+            f"Use at most {MAX_SPECIFICATIONS}."
         )
-    return [_specification(part.strip(), text) for part in parts]
+    return [_parse_specification(part.strip(), text) for part in parts]
 
 
-def render(specifications: Sequence[Specification]) -> str:
-    """The expression that is parsed to these."""
+def render_expression(specifications: Sequence[Specification]) -> str:
+    """The expression that parses to these specifications."""
     return ",".join("/".join(filter(None, (s.name, "+".join(s.patterns)))) for s in specifications)
 
 
-def join(expression: str, pattern: str | None) -> str:
-    """`lang` and `python` are `lang/python`. Raises InvalidArguments where a pattern has no one place to go."""
+def add_pattern(expression: str, pattern: str | None) -> str:
+    """`lang` with the pattern `python` is `lang/python`. Raises InvalidArguments if the result would be ambiguous."""
     if pattern is None:
         return expression
-    specifications = parse(expression)
+    specifications = parse_expression(expression)
     if len(specifications) != 1 or specifications[0].patterns:
         raise InvalidArguments(
-            f"The pattern {shown(pattern)} cannot be added to {shown(expression)}. "
-            "Write it into the expression, as in 'lang/python,docs/api'."
+            f"The pattern {quote_text(pattern)} cannot be added to {quote_text(expression)}. "
+            "Write it in the expression, as in 'lang/python,docs/api'."
         )
-    if len(split_outside(pattern, ",")) > 1:
-        raise InvalidArguments(f"The pattern {shown(pattern)} has a comma. Write '+' for any of several patterns.")
+    if len(split_outside_brackets(pattern, ",")) > 1:
+        raise InvalidArguments(f"The pattern {quote_text(pattern)} contains a comma. Separate patterns with '+'.")
     return f"{specifications[0].name}/{pattern}"
 
 
-def _specification(part: str, text: str) -> Specification:
+def _parse_specification(part: str, text: str) -> Specification:
     name, slash, rest = part.partition("/")
     name = name.strip()
     if not name:
-        raise InvalidArguments(f"{_quoted(part, text)} names no category. Write one, as in 'lang/python'.")
-    if not _NOT_IN_NAMES.isdisjoint(name) or not name.isprintable():
+        raise InvalidArguments(f"{_quote_part(part, text)} does not name a category. Write one, as in 'lang/python'.")
+    if not _FORBIDDEN_IN_NAMES.isdisjoint(name) or not name.isprintable():
         raise InvalidArguments(
-            f"{_quoted(part, text)} has a special character before the '/'. "
-            "Write the name of one category or collection there, and ',' between several."
+            f"{_quote_part(part, text)} has a special character before the '/'. "
+            "Write the name of one category or collection there. Separate several with ','."
         )
     if not slash:
         return Specification(name)
-    patterns = tuple(pattern.strip() for pattern in split_outside(rest, "+"))
+    patterns = tuple(pattern.strip() for pattern in split_outside_brackets(rest, "+"))
     if not all(patterns):
         raise InvalidArguments(
-            f"{_quoted(part, text)} has an empty pattern. "
-            f"Write {name!r} for its usual documents, '{name}/**' for all, and [+] for a plus in a name."
+            f"{_quote_part(part, text)} has an empty pattern. "
+            f"Write {name!r} for its default documents, '{name}/**' for all, or [+] for a plus in a name."
         )
     return Specification(name, patterns)
 
 
-def _quoted(part: str, text: str) -> str:
-    return shown(part) if part == text.strip() else f"The part {shown(part)} of {shown(text)}"
+def _quote_part(part: str, text: str) -> str:
+    return quote_text(part) if part == text.strip() else f"The part {quote_text(part)} of {quote_text(text)}"

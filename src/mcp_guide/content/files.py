@@ -1,8 +1,8 @@
-"""Files below one folder, reached so that nothing outside of it is ever read or written.
+"""Files below one folder. Nothing outside it is ever read or written.
 
-A path is opened name by name, each relative to the folder before it and never through a link, so it does not
-matter what is swapped in between a check and an opening. Links are ignored, also those that stay inside: a
-document has one path. Hidden names, and names that could not be shown or written in a path, are ignored too.
+A path is opened name by name, each relative to the previous folder and never through a link, so a swap between
+check and open does no harm. Links are ignored, even those that stay inside: a document has one path. Hidden names
+and names that cannot be written in a path are ignored too.
 """
 
 import os
@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mcp_core.errors import InvalidArguments, Unavailable
-from mcp_guide.content.patterns import shown
+from mcp_guide.content.patterns import quote_text
 
-LONGEST_NAME = 255
-LONGEST_PATH = 2_000
-LARGEST_DOCUMENT = 4_000_000
+MAX_NAME_LENGTH = 255
+MAX_PATH_LENGTH = 2_000
+MAX_DOCUMENT_BYTES = 4_000_000
 
-# No slash or backslash, no control character or line separator, and no half character, which cannot be encoded.
+# No slash or backslash, control character, line separator or lone surrogate (which cannot be encoded).
 _NAME = re.compile("(?!\\.)[^/\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 _SUPPORTED = (
@@ -30,19 +30,19 @@ _SUPPORTED = (
     and {os.open, os.mkdir, os.link, os.rename, os.unlink, os.stat} <= os.supports_dir_fd
     and os.scandir in os.supports_fd
 )
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NOT_THROUGH_A_LINK = getattr(os, "O_NOFOLLOW", 0)
-# A pipe that is swapped in must not be waited for, nor a terminal be taken over.
-_READ = os.O_RDONLY | _NOT_THROUGH_A_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOT_THROUGH_A_LINK
+_OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# Do not wait for a pipe that was swapped in, and do not let a terminal become the controlling one.
+_OPEN_TO_READ = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW
 
-_COARSE_CLOCK = 2_000_000_000
-_FINE_CLOCK = 100_000_000
-_SECOND = 1_000_000_000
+_COARSE_TICK_NS = 2_000_000_000
+_FINE_TICK_NS = 100_000_000
+_SECOND_NS = 1_000_000_000
 
 
 class Stamp(NamedTuple):
-    """What changes whenever a file or a folder's entries do, up to the clock's ticks: see `is_settled`."""
+    """Changes whenever a file or the entries of a folder change, within clock resolution (`is_stamp_reliable`)."""
 
     modified_ns: int
     changed_ns: int
@@ -55,64 +55,66 @@ def stamp(status: os.stat_result) -> Stamp:
     return Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
-def is_settled(status: os.stat_result, now_ns: int) -> bool:
-    """Whether a change after `now_ns` is sure to change the stamp.
+def is_stamp_reliable(status: os.stat_result, now_ns: int) -> bool:
+    """Whether any change after `now_ns` is sure to change the stamp.
 
-    Two changes within a tick of the file system's clock leave the same times. A tick is a few milliseconds,
-    but up to two seconds where times are whole seconds. What is that young has to be looked at again.
+    Two changes within one tick of the file system clock have the same times. A tick is a few milliseconds, or up
+    to two seconds where times are whole seconds. A stamp younger than that must be checked again.
     """
     newest = max(status.st_mtime_ns, status.st_ctime_ns)
-    return now_ns - newest > (_FINE_CLOCK if newest % _SECOND else _COARSE_CLOCK)
+    return now_ns - newest > (_FINE_TICK_NS if newest % _SECOND_NS else _COARSE_TICK_NS)
 
 
 def is_name(name: str) -> bool:
-    """Whether something of that name can be a document or a folder of documents."""
+    """Whether a document or a folder of documents can have this name."""
     return _NAME.fullmatch(name) is not None
 
 
-def parts_of(path: str) -> tuple[str, ...]:
+def split_path(path: str) -> tuple[str, ...]:
     """The names of a path below the root. Raises InvalidArguments."""
-    if len(path) > LONGEST_PATH:
-        raise InvalidArguments(f"The path {shown(path)} has {len(path):,} characters, more than {LONGEST_PATH:,}.")
+    if len(path) > MAX_PATH_LENGTH:
+        raise InvalidArguments(
+            f"The path {quote_text(path)} has {len(path):,} characters. Use at most {MAX_PATH_LENGTH:,}."
+        )
     parts = tuple(path.split("/"))
     for name in parts:
-        if not is_name(name) or len(name.encode()) > LONGEST_NAME:
+        if not is_name(name) or len(name.encode()) > MAX_NAME_LENGTH:
             raise InvalidArguments(
-                f"The path {shown(path)} has the part {shown(name)}, which no document has. Give a path below the "
-                f"documents' folder, such as 'lang/python.md', without '..', hidden names or backslashes."
+                f"The path {quote_text(path)} contains {quote_text(name)}, which is not allowed. Use a path below the "
+                "document root, such as 'lang/python.md', without '..', hidden names or backslashes."
             )
     return parts
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files below a root. Raises OSError as the system does, FileNotFoundError for what is no plain file."""
+    """The files below a root. Raises OSError as the system does; FileNotFoundError for anything but a regular file."""
 
     root: Path
 
     def __post_init__(self) -> None:
         if not _SUPPORTED:
             raise Unavailable(
-                f"The documents in {str(self.root)!r} cannot be opened safely on this system, which has no way to open "
-                "a file without following links. Run the server on Linux or macOS, or in WSL."
+                f"The documents in {str(self.root)!r} cannot be opened safely: this system cannot open a file without "
+                "following links. Run the server on Linux, macOS or in WSL."
             )
 
     def open_folder(self, parts: tuple[str, ...], *, create: bool = False) -> int:
-        """A descriptor of the folder; the caller closes it."""
-        folder = os.open(self.root, _FOLDER)
+        """Open a folder and return its descriptor. The caller closes it."""
+        folder = os.open(self.root, _OPEN_FOLDER)
         for name in parts:
             try:
                 if create:
                     with suppress(FileExistsError):
                         os.mkdir(name, dir_fd=folder)
-                inner = os.open(name, _FOLDER | _NOT_THROUGH_A_LINK, dir_fd=folder)
+                inner = os.open(name, _OPEN_FOLDER | _NO_FOLLOW, dir_fd=folder)
             finally:
                 os.close(folder)
             folder = inner
         return folder
 
     def status(self, parts: tuple[str, ...]) -> os.stat_result:
-        """What the system says about a document."""
+        """The stat result of a document."""
         folder = self.open_folder(parts[:-1])
         try:
             return _status(folder, parts[-1])
@@ -120,10 +122,10 @@ class Files:
             os.close(folder)
 
     def read(self, parts: tuple[str, ...], known: Stamp | None = None) -> tuple[os.stat_result, bytes | None]:
-        """A document's bytes, at most one more than the largest has; None where it is still what is known."""
+        """The bytes of a document, up to one more than the maximum; None when its stamp is still `known`."""
         folder = self.open_folder(parts[:-1])
         try:
-            status = _status(folder, parts[-1])  # first, because opening a device can do things
+            status = _status(folder, parts[-1])  # before opening: opening a device can have effects
             if known is not None and stamp(status) == known:
                 return status, None
             return _read(folder, parts[-1])
@@ -131,7 +133,7 @@ class Files:
             os.close(folder)
 
     def create(self, parts: tuple[str, ...], data: bytes) -> None:
-        """A new file, folders included. FileExistsError where something has that name, whoever came first."""
+        """Create a file and its folders. Raises FileExistsError if anything has that name, even in a race."""
         folder = self.open_folder(parts[:-1], create=True)
         try:
             temporary = _write_temporary(folder, data)
@@ -143,7 +145,7 @@ class Files:
             os.close(folder)
 
     def replace(self, parts: tuple[str, ...], data: bytes) -> None:
-        """Other content for a file that is there, at once, with the mode it had."""
+        """Replace the content of an existing file atomically. Its mode stays."""
         folder = self.open_folder(parts[:-1])
         try:
             mode = stat.S_IMODE(_status(folder, parts[-1]).st_mode)
@@ -166,20 +168,20 @@ class Files:
 
 
 def _status(folder: int, name: str) -> os.stat_result:
-    return _plain(os.stat(name, dir_fd=folder, follow_symlinks=False), name)
+    return _require_regular_file(os.stat(name, dir_fd=folder, follow_symlinks=False), name)
 
 
-def _plain(status: os.stat_result, name: str) -> os.stat_result:
+def _require_regular_file(status: os.stat_result, name: str) -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
-        raise FileNotFoundError(f"{name!r} is no plain file")
+        raise FileNotFoundError(f"{name!r} is not a regular file")
     return status
 
 
 def _read(folder: int, name: str) -> tuple[os.stat_result, bytes]:
-    opened = os.open(name, _READ, dir_fd=folder)
+    opened = os.open(name, _OPEN_TO_READ, dir_fd=folder)
     try:
-        status = _plain(os.fstat(opened), name)
-        pieces, left = list[bytes](), LARGEST_DOCUMENT + 1
+        status = _require_regular_file(os.fstat(opened), name)
+        pieces, left = list[bytes](), MAX_DOCUMENT_BYTES + 1
         while left > 0 and (piece := os.read(opened, min(left, status.st_size + 1 if not pieces else 65_536))):
             pieces.append(piece)
             left -= len(piece)
@@ -189,13 +191,13 @@ def _read(folder: int, name: str) -> tuple[os.stat_result, bytes]:
 
 
 def _write_temporary(folder: int, data: bytes, mode: int | None = None) -> str:
-    name = f".{secrets.token_hex(12)}.tmp"  # hidden, so that no one takes it for a document
+    name = f".{secrets.token_hex(12)}.tmp"  # hidden, so that it is never listed as a document
     _write(folder, name, data, mode)
     return name
 
 
 def _write(folder: int, name: str, data: bytes, mode: int | None = None) -> None:
-    opened = os.open(name, _WRITE, 0o666 if mode is None else 0o600, dir_fd=folder)
+    opened = os.open(name, _OPEN_NEW, 0o666 if mode is None else 0o600, dir_fd=folder)
     try:
         view = memoryview(data)
         while view:
@@ -215,5 +217,5 @@ def _link(folder: int, temporary: str, name: str, data: bytes) -> None:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         raise
-    except OSError:  # a file system without links: seen half written for a moment, and still never overwritten
+    except OSError:  # a file system without hard links: briefly visible half written, but never overwritten
         _write(folder, name, data)

@@ -1,7 +1,7 @@
-"""What folders hold, remembered together with their times.
+"""The contents of folders, cached with their stamps.
 
-Adding, removing or renaming changes a folder's times, so one question to the system tells whether the memory of it
-still holds.
+Adding, removing or renaming an entry changes the times of a folder, so one stat call tells whether a cached listing
+is still valid.
 """
 
 import errno
@@ -10,20 +10,21 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_guide.content.files import Files, Stamp, is_name, is_settled, stamp
+from mcp_guide.content.files import Files, Stamp, is_name, is_stamp_reliable, stamp
 from mcp_guide.content.patterns import stem
 
-NOT_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
+MISSING_ERRNOS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a folder held when it had this stamp."""
+    """The contents of a folder when it had this stamp."""
 
     stamp: Stamp
-    is_settled: bool
+    is_reliable: bool
+    """Whether the stamp is (`is_stamp_reliable`)."""
     documents: dict[str, list[str]]
-    """The names of the documents by their stems."""
+    """Document names by stem."""
     folders: tuple[str, ...]
 
     def names(self) -> Iterator[str]:
@@ -31,34 +32,34 @@ class Listing:
             yield from names
 
     def named(self, name: str) -> Iterator[str]:
-        """The document of that name, and those of that stem."""
+        """The document of that name and the documents of that stem."""
         yield from self.documents.get(name, ())
         if (short := stem(name)) != name and name in self.documents.get(short, ()):
             yield name
 
 
-class Folders:
-    """The folders of documents. Not for several threads at once; raises OSError as the system does."""
+class FolderListings:
+    """Listings of the folders below a root. Not thread-safe. Raises OSError as the system does."""
 
     def __init__(self, files: Files) -> None:
         self._files = files
         self._root = os.fspath(files.root)
         self._listings: dict[str, Listing] = {}
         self.unreadable: dict[str, str] = {}
-        """Those that could not be looked into, and why."""
+        """Folders that cannot be listed, with the reason."""
 
     def listing(self, parts: tuple[str, ...]) -> Listing:
-        """What a folder holds, reached from the root without a link."""
+        """The listing of a folder, reached from the root without following a link."""
         folder = "/".join(parts)
         opened = self._files.open_folder(parts)
         try:
             now = time.time_ns()
             status = os.fstat(opened)
             known = self._listings.get(folder)
-            if known is not None and known.is_settled and known.stamp == stamp(status):
+            if known is not None and known.is_reliable and known.stamp == stamp(status):
                 return known
             with os.scandir(opened) as entries:
-                listing = _listing(entries, stamp(status), settled=is_settled(status, now))
+                listing = _make_listing(entries, stamp(status), reliable=is_stamp_reliable(status, now))
         finally:
             os.close(opened)
         if known is not None:
@@ -67,7 +68,7 @@ class Folders:
         return listing
 
     def walk(self, parts: tuple[str, ...], depth: int | None = None) -> Iterator[tuple[str, Listing]]:
-        """A folder and those below it, at most so deep, each with what it holds."""
+        """A folder and the folders below it, down to a depth, each with its listing."""
         waiting = [("/".join(parts), self.listing(parts), 0)]
         while waiting:
             folder, listing, level = waiting.pop()
@@ -75,26 +76,26 @@ class Folders:
             if depth is None or level < depth:
                 for name in listing.folders:
                     path = f"{folder}/{name}" if folder else name
-                    if (inner := self._inner(path)) is not None:
+                    if (inner := self._child_listing(path)) is not None:
                         waiting.append((path, inner, level + 1))
 
     def forget(self, parts: tuple[str, ...]) -> None:
-        """Look into it again next time."""
+        """Drop the cached listing of a folder."""
         self._listings.pop("/".join(parts), None)
 
-    def _inner(self, folder: str) -> Listing | None:
-        """What a folder holds that a listing names; None where it is gone or closed to us.
+    def _child_listing(self, folder: str) -> Listing | None:
+        """The listing of a folder that its parent names; None if it is gone or not readable.
 
-        Its way was walked just now, so one question about it alone is enough: the inode is part of the answer.
+        The path to it was just walked, so one stat of the folder itself is enough: the stamp includes the inode.
         """
         known = self._listings.get(folder)
         try:
-            if known is not None and known.is_settled and stamp(os.lstat(f"{self._root}/{folder}")) == known.stamp:
+            if known is not None and known.is_reliable and stamp(os.lstat(f"{self._root}/{folder}")) == known.stamp:
                 return known
             listing = self.listing(tuple(folder.split("/")))
         except OSError as error:
             self._listings.pop(folder, None)
-            if error.errno not in NOT_THERE or error.errno == errno.ENAMETOOLONG:
+            if error.errno not in MISSING_ERRNOS or error.errno == errno.ENAMETOOLONG:
                 self.unreadable[folder] = error.strerror or str(error)
             return None
         self.unreadable.pop(folder, None)
@@ -107,7 +108,7 @@ class Folders:
                 del self._listings[known]
 
 
-def _listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, settled: bool) -> Listing:
+def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable: bool) -> Listing:
     documents: dict[str, list[str]] = {}
     folders: list[str] = []
     for entry in entries:
@@ -118,4 +119,4 @@ def _listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, settled: bool)
             documents.setdefault(stem(name), []).append(name)
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
-    return Listing(at, settled, documents, tuple(folders))
+    return Listing(at, reliable, documents, tuple(folders))

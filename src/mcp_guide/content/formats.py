@@ -1,4 +1,4 @@
-"""Several documents as one answer: plain text, MIME multipart, or a list for JSON."""
+"""Several documents as one text or list: plain text, MIME multipart or JSON."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from mcp_guide.content.documents import Document
 
 Format = Literal["plain", "mime", "json"]
 
-_LONGEST_RULE = 60
-_TYPES = {
+_MAX_SEPARATOR_LENGTH = 60
+_MEDIA_TYPES = {
     "md": "text/markdown",
     "markdown": "text/markdown",
     "html": "text/html",
@@ -29,36 +29,37 @@ def render(documents: Sequence[Document], format: Literal["json"]) -> list[dict[
 @overload
 def render(documents: Sequence[Document], format: Format) -> str | list[dict[str, Any]]: ...
 def render(documents: Sequence[Document], format: Format) -> str | list[dict[str, Any]]:
-    """The documents in a form, in their order."""
+    """Render documents in a format, in order."""
     if format == "json":
         return [_record(document) for document in documents]
     return _mime(documents) if format == "mime" else _plain(documents)
 
 
 def media_type(document: Document) -> str:
-    """What kind of file it is, by its name."""
+    """The media type of a document, by its extension."""
     if document.is_text is False:
         return "application/octet-stream"
-    return _TYPES.get(document.path.rpartition(".")[2].lower(), "text/plain")
+    return _MEDIA_TYPES.get(document.path.rpartition(".")[2].lower(), "text/plain")
 
 
 def _plain(documents: Sequence[Document]) -> str:
-    """One document is its text. Before each of several stands a line that none of them has."""
+    """One document is its text alone. Each of several has a separator line before it that occurs in none of them."""
     if len(documents) == 1:
-        return _shown(documents[0])
-    texts = [_shown(document) for document in documents]
-    rule = "====="
-    while len(rule) < _LONGEST_RULE and any(f"{rule} " in text for text in texts):
-        rule += "="
-    return "\n\n".join(f"{rule} {d.path} {rule}\n{text.rstrip()}" for d, text in zip(documents, texts, strict=True))
+        return _text_or_reason(documents[0])
+    texts = [_text_or_reason(document) for document in documents]
+    separator = "====="
+    while len(separator) < _MAX_SEPARATOR_LENGTH and any(f"{separator} " in text for text in texts):
+        separator += "="
+    parts = zip(documents, texts, strict=True)
+    return "\n\n".join(f"{separator} {document.path} {separator}\n{text.rstrip()}" for document, text in parts)
 
 
-def _shown(document: Document) -> str:
+def _text_or_reason(document: Document) -> str:
     return document.text if document.text is not None else f"({document.warnings[0]})"
 
 
 def _mime(documents: Sequence[Document]) -> str:
-    """RFC 2046. A part is the text as it is; where it comes from is its Content-Location."""
+    """RFC 2046 multipart. Each part is the unchanged text; its Content-Location is the path."""
     texts = [document.text or "" for document in documents]
     boundary = _boundary(texts)
     parts = [
@@ -89,7 +90,7 @@ def _boundary(texts: Sequence[str]) -> str:
 
 def _record(document: Document) -> dict[str, Any]:
     front = document.front
-    known = {
+    fields = {
         "path": document.path,
         "title": front.title,
         "description": front.description,
@@ -103,5 +104,5 @@ def _record(document: Document) -> dict[str, Any]:
         "size": document.size,
         "warnings": list(document.warnings),
     }
-    # What a document does not say about itself takes no room; that it has no text is something to say.
-    return {name: value for name, value in known.items() if name == "text" or value not in (None, [], {})}
+    # Empty fields are left out, except a missing text.
+    return {name: value for name, value in fields.items() if name == "text" or value not in (None, [], {})}

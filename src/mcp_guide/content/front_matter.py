@@ -1,21 +1,20 @@
-"""What a document says about itself: YAML between two `---` lines at its very start.
+"""Front matter: YAML between two `---` lines at the start of a document.
 
-Only a mapping counts, so a document that begins with a rule stays text. Values are taken as they are written:
-a date or a version stays the text it is, and nothing is escaped.
+Only a mapping counts, so a document that begins with a horizontal rule stays text. Values are taken as written:
+a date or a version stays text, and nothing is escaped.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast
 
 Type = Literal["user", "agent", "instruction"]
 
-LONGEST_FRONT_MATTER = 64_000
-MOST_VALUES = 1_000
-DEEPEST_VALUE = 20
+MAX_FRONT_MATTER_LENGTH = 64_000
+MAX_VALUES = 1_000
+MAX_DEPTH = 20
 
 # A block may be empty; its end is a line of its own.
 _BLOCK = re.compile(r"---[ \t]*\r?\n(?:(.*?)\r?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -27,7 +26,7 @@ _TYPES: Mapping[str, Type] = {
     "agent/information": "agent",
     "agent/instruction": "instruction",
 }
-_SPELLINGS = (
+_KEYWORD_VALUES = (
     ("true", True),
     ("yes", True),
     ("on", True),
@@ -36,8 +35,8 @@ _SPELLINGS = (
     ("off", False),
     ("null", None),
 )
-_WORDS: Mapping[str, bool | None] = {
-    **{spelt: value for word, value in _SPELLINGS for spelt in (word, word.capitalize(), word.upper())},
+_KEYWORDS: Mapping[str, bool | None] = {
+    **{spelling: value for word, value in _KEYWORD_VALUES for spelling in (word, word.capitalize(), word.upper())},
     "": None,
     "~": None,
 }
@@ -46,7 +45,7 @@ _WHOLE_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields this package knows; what else there is, is in `extra`."""
+    """The known fields of front matter; `extra` has the others."""
 
     title: str | None = None
     description: str | None = None
@@ -54,72 +53,74 @@ class FrontMatter:
     type: Type | None = None
     instruction: str | None = None
     requires: tuple[str, ...] = ()
-    """The flags without which the document is not meant."""
+    """Flags that must be set for the document to be shown."""
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
-class Parts(NamedTuple):
-    """A document's text, apart."""
+class SplitText(NamedTuple):
+    """A text, split into front matter and body."""
 
     front: FrontMatter
     text: str
     warnings: tuple[str, ...] = ()
 
 
-def split(text: str) -> Parts:
-    """The front matter and the rest. What cannot be read stays in the text, with a warning."""
+def split_front_matter(text: str) -> SplitText:
+    """Split front matter from the body. Front matter that cannot be parsed stays in the text, with a warning."""
     if not text.startswith("---"):
-        return Parts(FrontMatter(), text)
-    block = _BLOCK.match(text, 0, LONGEST_FRONT_MATTER)
+        return SplitText(FrontMatter(), text)
+    block = _BLOCK.match(text, 0, MAX_FRONT_MATTER_LENGTH)
     if block is None:
-        return Parts(FrontMatter(), text)
+        return SplitText(FrontMatter(), text)
     try:
-        values = _values(block[1] or "")
+        values = _parse_block(block[1] or "")
     except ValueError as error:
         reason = " ".join(str(error).split())
-        return Parts(FrontMatter(), text, (f"The front matter cannot be read, and was left in the text: {reason}",))
+        return SplitText(FrontMatter(), text, (f"The front matter is not valid and was left in the text: {reason}",))
     if values is None:
-        return Parts(FrontMatter(), text)
-    front, warnings = _fields(values)
-    return Parts(front, text[block.end() :], warnings)
+        return SplitText(FrontMatter(), text)
+    front, warnings = _make_front_matter(values)
+    return SplitText(front, text[block.end() :], warnings)
 
 
 # --- YAML --------------------------------------------------------------------------------------------------
 
 
-def _values(block: str) -> dict[str, Any] | None:
-    """The mapping, or None where there is none. Raises ValueError where it is not YAML."""
+def _parse_block(block: str) -> dict[str, Any] | None:
+    """The mapping in a YAML block, or None if it is something else. Raises ValueError if it is not YAML."""
     if not block.strip():
         return {}
-    yaml = import_module("yaml")  # 20 ms that a start without such a document does not take
+    import yaml  # noqa: PLC0415 - 14 ms, and many documents have no front matter
+
     try:
-        # Events, because the library makes values of them by recursion, and deep ones end the process.
-        value = _Reader(yaml.parse(block, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))).read_document()
+        # Reads events: the library builds values by recursion, and deep ones would end the process.
+        loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+        value = _EventReader(cast(Any, yaml).parse(block, Loader=loader)).read_document()
     except yaml.YAMLError as error:
         raise ValueError(error) from error
     return cast(dict[str, Any], value) if isinstance(value, dict) else None
 
 
-class _Reader:
-    """Makes plain values of YAML events, of so many and so deep."""
+class _EventReader:
+    """Builds plain values from YAML events, within limits of size and depth."""
 
     def __init__(self, events: Iterator[Any]) -> None:
         self._events = events
-        self._left = MOST_VALUES
+        self._left = MAX_VALUES
 
     def read_document(self) -> Any:
-        next(self._events)  # the stream starts
+        next(self._events)  # StreamStartEvent
         if type(next(self._events)).__name__ == "StreamEndEvent":
             return None  # a comment, or a heading in Markdown
         value = self._read(next(self._events), 0)
-        next(self._events)  # the document ends
+        next(self._events)  # DocumentEndEvent
         if type(next(self._events)).__name__ != "StreamEndEvent":
-            raise ValueError("it has a second document in it")
+            raise ValueError("it contains a second document")
         return value
 
     def _read(self, event: Any, depth: int) -> Any:
         self._left -= 1
-        if self._left < 0 or depth > DEEPEST_VALUE:
+        if self._left < 0 or depth > MAX_DEPTH:
             raise ValueError("it is too large or too deep")
         match type(event).__name__:
             case "MappingStartEvent":
@@ -129,7 +130,7 @@ class _Reader:
             case "ScalarEvent":
                 return _scalar(event.value) if event.implicit[0] else event.value
             case _:
-                raise ValueError("it has an alias (*name) in it, which is not supported")
+                raise ValueError("it contains an alias (*name), which is not supported")
 
     def _items(self, depth: int) -> Iterator[Any]:
         for event in self._events:
@@ -139,36 +140,36 @@ class _Reader:
 
 
 def _scalar(value: str) -> Any:
-    """What an unquoted value means. A date, a fraction or a version stays as it is written."""
-    if value in _WORDS:
-        return _WORDS[value]
+    """The value of an unquoted scalar. A date, a fraction or a version stays text."""
+    if value in _KEYWORDS:
+        return _KEYWORDS[value]
     return int(value) if _WHOLE_NUMBER.fullmatch(value) else value
 
 
 # --- fields ------------------------------------------------------------------------------------------------
 
 
-def _fields(values: dict[str, Any]) -> tuple[FrontMatter, tuple[str, ...]]:
+def _make_front_matter(values: dict[str, Any]) -> tuple[FrontMatter, tuple[str, ...]]:
     warnings: list[str] = []
 
     def text(name: str) -> str | None:
         value = values.pop(name, None)
         if isinstance(value, dict | list):
-            warnings.append(f"{name!r} in the front matter should be a text, and was left out.")
+            warnings.append(f"{name!r} in the front matter must be a string and was ignored.")
             return None
-        return None if value is None else _written(value)
+        return None if value is None else _to_text(value)
 
     def texts(name: str) -> tuple[str, ...]:
         value = values.pop(name, None)
         if isinstance(value, dict):
-            warnings.append(f"{name!r} in the front matter should be a list, and was left out.")
+            warnings.append(f"{name!r} in the front matter must be a list and was ignored.")
             return ()
-        listed = cast(list[Any], value) if isinstance(value, list) else _written(value or "").split(",")
-        return tuple(filter(None, (_written(v).strip() for v in listed if not isinstance(v, dict | list))))
+        items = cast(list[Any], value) if isinstance(value, list) else _to_text(value or "").split(",")
+        return tuple(filter(None, (_to_text(item).strip() for item in items if not isinstance(item, dict | list))))
 
     kind = text("type")
     if kind is not None and kind not in _TYPES:
-        warnings.append(f"'type' in the front matter is {kind[:50]!r}; it should be user, agent or instruction.")
+        warnings.append(f"'type' in the front matter is {kind[:50]!r}; it must be user, agent or instruction.")
     front = FrontMatter(
         title=text("title"),
         description=text("description"),
@@ -181,5 +182,6 @@ def _fields(values: dict[str, Any]) -> tuple[FrontMatter, tuple[str, ...]]:
     return front, tuple(warnings)
 
 
-def _written(value: Any) -> str:
+def _to_text(value: Any) -> str:
+
     return str(value).lower() if isinstance(value, bool) else str(value)

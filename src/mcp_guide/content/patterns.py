@@ -6,10 +6,10 @@ r"""Globs over the paths of documents.
 
 A pattern whose name has no extension matches the document of that stem: `python` is python.md, python.txt or
 python. An extension is a dot and a letter, or a dot and a wildcard, so `v1.2` is the stem of v1.2.md.
-Upper and lower case differ. A special character stands for itself in brackets: `c[+][+]`.
+Patterns are case-sensitive. A special character stands for itself in brackets: `c[+][+]`.
 
-No pattern is slow: whatever a `*` or `**` has passed is never tried again (atomic groups), because the first
-place where the next fixed piece fits leaves the most room for the rest.
+No pattern is slow: the text that a `*` or `**` has consumed is never tried again (atomic groups). The earliest
+match of the next fixed piece leaves the most room for the rest, so nothing is missed.
 """
 
 import re
@@ -20,9 +20,9 @@ from itertools import groupby
 
 from mcp_core.errors import InvalidArguments
 
-LONGEST_PATTERN = 1_000
-MOST_ALTERNATIVES = 256
-LONGEST_ALTERNATIVES = 10_000  # all of them together: a regular expression of this length takes a moment to compile
+MAX_PATTERN_LENGTH = 1_000
+MAX_ALTERNATIVES = 256
+MAX_EXPANDED_LENGTH = 10_000  # of all alternatives together: compiling a longer regular expression takes too long
 
 _CLASS = re.compile(r"\[!?.[^\]]*\]", re.DOTALL)
 _EXTENSION = re.compile(r"\.(?:[A-Za-z][^.]*|[^.]*[*?][^.]*)\Z")
@@ -30,8 +30,8 @@ _SPECIAL = frozenset("*?[{")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where documents of one alternative can be: below a folder, at most so deep (None: any depth)."""
+class FolderScope:
+    """Where the documents of one alternative can be: below a folder, down to a depth (None: any depth)."""
 
     folder: str
     depth: int | None
@@ -39,23 +39,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class PatternSet:
-    """Several patterns, any of which may match a path."""
+    """Several patterns. A path matches when any of them matches."""
 
-    fits: Callable[[str], object]
-    """Whether a path, relative to the folder the patterns are about, matches; true or false as a condition."""
-    places: tuple[Place, ...]
+    matches: Callable[[str], object]
+    """Whether a path, relative to the folder of the patterns, matches; use it as a condition."""
+    scopes: tuple[FolderScope, ...]
     names: frozenset[str] | None
-    """The names and stems that can match at all, where no name has a wildcard."""
+    """The only names and stems that can match; None when a name has a wildcard."""
 
 
 @lru_cache(maxsize=512)
 def compile_patterns(patterns: tuple[str, ...]) -> PatternSet:
-    """What the patterns mean together. Raises InvalidArguments."""
+    """Compile patterns into one matcher. Raises InvalidArguments."""
     globs = [segments for pattern in patterns for segments in _alternatives(pattern)]
     regex = re.compile("|".join(f"(?:{_path_regex(segments)})" for segments in dict.fromkeys(globs)) or r"(?!)")
     literal = all(_is_literal(segments[-1]) for segments in globs)
     names = frozenset(segments[-1] for segments in globs) if literal else None
-    return PatternSet(regex.fullmatch, _places(globs), names)
+    return PatternSet(regex.fullmatch, _folder_scopes(globs), names)
 
 
 def stem(name: str) -> str:
@@ -63,33 +63,33 @@ def stem(name: str) -> str:
     return name.rpartition(".")[0] or name
 
 
-def split_outside(text: str, separators: str) -> list[str]:
-    """The parts between separators that stand outside of `{...}` and `[...]`. Raises InvalidArguments."""
+def split_outside_brackets(text: str, separators: str) -> list[str]:
+    """Split a text at the separators outside `{...}` and `[...]`. Raises InvalidArguments."""
     parts, depth, start = [""], 0, 0
-    for position, character in _outside_brackets(text):
+    for position, character in _characters_outside_classes(text):
         if character == "{":
             depth += 1
         elif character == "}":
             depth -= 1
             if depth < 0:
-                raise InvalidArguments(f"{shown(text)} has a '}}' without a '{{'. Remove it, or write [}}].")
+                raise InvalidArguments(f"{quote_text(text)} has a '}}' without a '{{'. Remove it, or write [}}].")
         elif character in separators and depth == 0:
             parts[-1] = text[start:position]
             parts.append("")
             start = position + 1
     if depth:
-        raise InvalidArguments(f"{shown(text)} has a '{{' that is not closed. Add the '}}', or write [{{].")
+        raise InvalidArguments(f"{quote_text(text)} has a '{{' that is not closed. Add the '}}', or write [{{].")
     parts[-1] = text[start:]
     return parts
 
 
-def shown(text: str) -> str:
-    """The text in quotes, cut to a length that can stand in a message."""
+def quote_text(text: str) -> str:
+    """The text in quotes, shortened for a message."""
     return repr(text if len(text) <= 100 else f"{text[:97]}...")  # noqa: PLR2004 - about one line
 
 
-def _outside_brackets(text: str) -> Iterator[tuple[int, str]]:
-    """The characters outside of `[...]`, each with its place."""
+def _characters_outside_classes(text: str) -> Iterator[tuple[int, str]]:
+    """The characters outside `[...]`, each with its position."""
     position = 0
     while position < len(text):
         if text[position] == "[":
@@ -100,11 +100,11 @@ def _outside_brackets(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _class_end(text: str, start: int) -> int:
-    """Where the `]` is that ends what starts there. The first character may itself be a `]`."""
+    """The position of the `]` that closes the `[` at `start`. The first character inside may itself be a `]`."""
     first = start + 2 if text[start + 1 : start + 2] == "!" else start + 1
     end = text.find("]", first + 1)
     if end < 0:
-        raise InvalidArguments(f"{shown(text)} has a '[' that is not closed. Add the ']', or write [[].")
+        raise InvalidArguments(f"{quote_text(text)} has a '[' that is not closed. Add the ']', or write [[].")
     return end
 
 
@@ -112,52 +112,52 @@ def _class_end(text: str, start: int) -> int:
 
 
 def _alternatives(pattern: str) -> list[tuple[str, ...]]:
-    """The pattern without braces, as many times as needed, each as its folders and its name."""
-    if not pattern or len(pattern) > LONGEST_PATTERN:
+    """The patterns without braces that a pattern stands for, each as its folders and its name."""
+    if not pattern or len(pattern) > MAX_PATTERN_LENGTH:
         raise InvalidArguments(
-            f"The pattern {shown(pattern)} has {len(pattern):,} characters. Give 1 to {LONGEST_PATTERN:,}."
+            f"The pattern {quote_text(pattern)} has {len(pattern):,} characters. Use 1 to {MAX_PATTERN_LENGTH:,}."
         )
-    return [_segments(text, pattern) for text in _expand(pattern)]
+    return [_split_segments(text, pattern) for text in _expand_braces(pattern)]
 
 
-def _expand(pattern: str) -> list[str]:
-    """`a{b,c}` is ab and ac. The first outer brace is opened, then whatever is left."""
-    split_outside(pattern, "")
+def _expand_braces(pattern: str) -> list[str]:
+    """`a{b,c}` is ab and ac. Expands the first outer brace, then those that remain."""
+    split_outside_brackets(pattern, "")
     done, todo = list[str](), [pattern]
     while todo:
         text = todo.pop()
-        opened = next((at for at, character in _outside_brackets(text) if character == "{"), None)
+        opened = next((at for at, character in _characters_outside_classes(text) if character == "{"), None)
         if opened is None:
             done.append(text)
         else:
-            closed = _closing(text, opened)
-            inner = split_outside(text[opened + 1 : closed], ",")
+            closed = _closing_brace(text, opened)
+            inner = split_outside_brackets(text[opened + 1 : closed], ",")
             todo.extend(f"{text[:opened]}{part}{text[closed + 1 :]}" for part in reversed(inner))
-        if len(done) + len(todo) > MOST_ALTERNATIVES or sum(map(len, done)) > LONGEST_ALTERNATIVES:
-            raise InvalidArguments(f"The braces of {shown(pattern)} stand for too many patterns. Use fewer, or a '*'.")
+        if len(done) + len(todo) > MAX_ALTERNATIVES or sum(map(len, done)) > MAX_EXPANDED_LENGTH:
+            raise InvalidArguments(f"The braces in {quote_text(pattern)} expand to too many patterns. Use '*' instead.")
     return done
 
 
-def _closing(text: str, opened: int) -> int:
+def _closing_brace(text: str, opened: int) -> int:
     depth = 0
-    for position, character in _outside_brackets(text):
+    for position, character in _characters_outside_classes(text):
         if position >= opened and character in "{}":
             depth += 1 if character == "{" else -1
             if depth == 0:
                 return position
-    raise AssertionError("split_outside has seen that braces are closed")
+    raise AssertionError("split_outside_brackets has checked that all braces are closed")
 
 
-def _segments(text: str, pattern: str) -> tuple[str, ...]:
+def _split_segments(text: str, pattern: str) -> tuple[str, ...]:
     if "\\" in text or "\0" in text:
-        raise InvalidArguments(f"The pattern {shown(pattern)} has a backslash or a NUL in it. Separate folders by '/'.")
-    segments = split_outside(text, "/")
+        raise InvalidArguments(f"The pattern {quote_text(pattern)} has a backslash or NUL. Separate folders with '/'.")
+    segments = split_outside_brackets(text, "/")
     if text.endswith("/"):
         segments[-1] = "**"
     if any(segment in ("", ".", "..") for segment in segments):
         raise InvalidArguments(
-            f"The pattern {shown(pattern)} has an empty folder, '.' or '..' in it. "
-            "Name folders and documents below the category, as in 'api/*.md'."
+            f"The pattern {quote_text(pattern)} contains an empty folder name, '.' or '..'. "
+            "Use folders and documents below the category, as in 'api/*.md'."
         )
     return tuple(s for n, s in enumerate(segments) if s != "**" or n == 0 or segments[n - 1] != "**")
 
@@ -166,7 +166,7 @@ def _is_literal(segment: str) -> bool:
     return _SPECIAL.isdisjoint(segment)
 
 
-def _places(globs: Sequence[tuple[str, ...]]) -> tuple[Place, ...]:
+def _folder_scopes(globs: Sequence[tuple[str, ...]]) -> tuple[FolderScope, ...]:
     deepest: dict[str, int | None] = {}
     for segments in globs:
         folders = segments[:-1] if segments[-1] != "**" else segments
@@ -174,7 +174,7 @@ def _places(globs: Sequence[tuple[str, ...]]) -> tuple[Place, ...]:
         folder, depth = "/".join(folders[:fixed]), None if "**" in folders else len(folders) - fixed
         known = deepest.get(folder, 0)
         deepest[folder] = None if depth is None or known is None else max(depth, known)
-    return tuple(Place(folder, depth) for folder, depth in deepest.items())
+    return tuple(FolderScope(folder, depth) for folder, depth in deepest.items())
 
 
 # --- regular expressions -----------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _document_regex(name: str) -> str:
 
 
 def _name_regex(segment: str) -> str:
-    """One name. Between two stars is a piece of fixed length: where it fits first is where it goes."""
+    """The regular expression of one name. A piece between two stars has a fixed length: its first match is taken."""
     first, *pieces = _pieces(segment)
     if not pieces:
         return first
@@ -212,7 +212,7 @@ def _name_regex(segment: str) -> str:
 
 
 def _pieces(segment: str) -> list[str]:
-    """What stands between stars, each as a regular expression of fixed length."""
+    """The pieces between stars, each as a regular expression of fixed length."""
     pieces, position = [""], 0
     while position < len(segment):
         character = segment[position]
@@ -240,7 +240,7 @@ def _class_regex(inside: str, segment: str) -> str:
             high = characters[position + 2]
             position += 2
         if low > high:
-            raise InvalidArguments(f"{shown(segment)} has the range {low}-{high}. Write it as {high}-{low}.")
+            raise InvalidArguments(f"{quote_text(segment)} has the reversed range {low}-{high}. Write {high}-{low}.")
         ranges += f"\\U{ord(low):08x}-\\U{ord(high):08x}"
         position += 1
     return f"(?!/)[{'^' if negated else ''}{ranges}]"

@@ -1,7 +1,7 @@
-"""Full text search over all documents of a tree. Import it when it is first needed: SQLite takes its time.
+"""Full-text search over all documents of a tree. Import it when first needed: SQLite takes time to load.
 
-The index holds a copy of the words. On each question the folders and the stamps of files that may have changed are
-compared with what the index holds, and only what differs is read again. A broken index is made anew.
+The index is a copy of the words. Each search compares the stamps of folders and files that may have changed with
+those in the index, and reads only what differs. A broken index is rebuilt.
 """
 
 import os
@@ -17,33 +17,34 @@ from typing import TypeVar
 
 from mcp_core.errors import InvalidArguments, ToolError, Unavailable
 from mcp_guide.content.documents import Document
-from mcp_guide.content.files import Stamp, is_settled, stamp
-from mcp_guide.content.folder_watch import Changes
+from mcp_guide.content.files import Stamp, is_stamp_reliable, stamp
+from mcp_guide.content.folder_watch import FolderWatch
 from mcp_guide.content.folders import Listing
 from mcp_guide.content.patterns import stem
-from mcp_guide.content.ranking import Asked, Hit, SearchPage
-from mcp_guide.content.search_query import Query, parse_query
+from mcp_guide.content.ranking import Hit, RankedSearch, SearchPage
+from mcp_guide.content.search_query import SearchQuery, parse_query
 from mcp_guide.content.tree import DocumentTree
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
-__all__ = ["Hit", "Search", "SearchPage"]
+__all__ = ["Hit", "SearchIndex", "SearchPage"]
 
 VERSION = 1
-MOST_HITS = 200
-_PATIENCE = 10.0  # seconds, while another process writes
-_NEVER = ""
+MAX_HITS = 200
+_LOCK_TIMEOUT = 10.0  # seconds, while another process writes
+_UNRELIABLE = ""
+"""In place of a stamp: the document is read again next time."""
 _HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
-_OTHER_TROUBLE = frozenset(
+_NOT_CORRUPTION = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
     | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
 )
 _COLUMNS = "name, title, tags, description, body"
-_TOKENS = "unicode61 remove_diacritics 2"  # upper and lower case, é and e, are the same
+_TOKENIZER = "unicode61 remove_diacritics 2"  # ignores case and accents
 _SCHEMA = (
     "CREATE TABLE about (root TEXT NOT NULL)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT NOT NULL, title TEXT NOT NULL)",
-    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENS}', prefix = '2 3')",
+    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENIZER}', prefix = '2 3')",
     "INSERT INTO words(words, rank) VALUES ('rank', 'bm25(5.0, 10.0, 6.0, 3.0, 1.0)')",
     f"PRAGMA user_version = {VERSION}",
 )
@@ -51,125 +52,125 @@ _SCHEMA = (
 
 @dataclass(slots=True)
 class _Folder:
-    """What the index holds of a folder, and whether the system tells of changes in it."""
+    """What the index knows of a folder, and whether changes in it are noticed."""
 
     listing: Listing | None = None
     stamps: dict[str, str] = field(default_factory=dict[str, str])
     is_watched: bool = False
 
 
-class Search:
-    """The words of a tree's documents. Any thread may ask; one at a time is answered."""
+class SearchIndex:
+    """A full-text index of a tree. Thread-safe; searches run one at a time."""
 
     def __init__(self, tree: DocumentTree, database: Path | None = None) -> None:
         self._tree = tree
         self._database = database
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._changes = Changes()
+        self._watch = FolderWatch()
         self._folders: dict[str, _Folder] = {}
         self._data_version = -1
 
     def find(self, query: str, folders: Sequence[str] | None = None, limit: int = 10, offset: int = 0) -> SearchPage:
-        """The documents with all the words, the best first; where none has all, those with any.
+        """The documents with all the words, the best first; if there are none, those with any.
 
-        `folders` are where to look, everywhere by default. Raises InvalidArguments.
+        Searches in `folders`, or everywhere. Raises InvalidArguments.
         """
         parsed = parse_query(query)
-        if not 1 <= limit <= MOST_HITS or offset < 0:
+        if not 1 <= limit <= MAX_HITS or offset < 0:
             raise InvalidArguments(
-                f"limit is {limit} and offset {offset}. Give 1 to {MOST_HITS} and 0 or more.",
+                f"limit is {limit} and offset is {offset}. Use a limit of 1 to {MAX_HITS} and an offset of 0 or more.",
                 fields=("limit", "offset"),
             )
-        return self._mended(lambda: self._answer(parsed, folders, limit, offset))
+        return self._with_rebuild(lambda: self._find(parsed, folders, limit, offset))
 
     def refresh(self) -> None:
-        """Bring the index up to date now: the first time takes about half a second for each thousand documents."""
-        self._mended(lambda: self._refresh(self._connected()))
+        """Update the index now. The first time takes about half a second for each thousand documents."""
+        self._with_rebuild(lambda: self._refresh(self._connect()))
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         with self._lock:
             self._disconnect()
-            self._changes.close()
+            self._watch.close()
 
-    def _answer(self, query: Query, folders: Sequence[str] | None, limit: int, offset: int) -> SearchPage:
-        connection = self._connected()
+    def _find(self, query: SearchQuery, folders: Sequence[str] | None, limit: int, offset: int) -> SearchPage:
+        connection = self._connect()
         self._refresh(connection)
-        return Asked(connection, folders).answer(query, limit, offset)
+        return RankedSearch(connection, folders).find(query, limit, offset)
 
-    def _mended(self, work: Callable[[], Result]) -> Result:
-        """Do the work, on a new index if this one is broken."""
+    def _with_rebuild(self, work: Callable[[], T]) -> T:
+        """Do the work; if the index is broken, again with a new one."""
         with self._lock:
             try:
                 return work()
             except sqlite3.DatabaseError as error:
-                self._give_up_unless_broken(error)
-            self._remove()
+                self._raise_unless_corrupt(error)
+            self._delete_index()
             try:
                 return work()
             except sqlite3.Error as error:
-                raise Unavailable(f"The documents cannot be searched: {error}.") from error
+                raise Unavailable(f"The documents cannot be searched: {error}. Try again.") from error
 
-    # --- keeping up ----------------------------------------------------------------------------------------
+    # --- updating ------------------------------------------------------------------------------------------
 
     def _refresh(self, connection: sqlite3.Connection) -> None:
         if (version := connection.execute("PRAGMA data_version").fetchone()[0]) != self._data_version:
             self._load(connection)  # another process has written
             self._data_version = version
-        written = self._changes.written()
-        seen = dict(self._tree.walk())
+        written = self._watch.take_changed()
+        current = dict(self._tree.walk())
         changed = [
             (path, listing)
-            for path, listing in seen.items()
+            for path, listing in current.items()
             if (known := self._folders.get(path)) is None
             or known.listing is not listing
             or not known.is_watched
             or written is None
             or path in written
         ]
-        renewed = [(path, self._look(path, listing)) for path, listing in changed]
-        gone = [path for path in self._folders if path not in seen]
-        if gone or any(_differs(fresh.stamps, self._known(path)) for path, fresh in renewed):
+        scanned = [(path, self._scan_folder(path, listing)) for path, listing in changed]
+        removed = [path for path in self._folders if path not in current]
+        if removed or any(_differs(scan.stamps, self._indexed_stamps(path)) for path, scan in scanned):
             with _transaction(connection):
-                for path, fresh in renewed:
-                    self._index(connection, path, fresh)
-                for path in gone:
-                    self._drop(connection, path, self._folders[path].stamps)
-        self._folders.update(renewed)
-        for path in gone:
+                for path, scan in scanned:
+                    self._index_folder(connection, path, scan)
+                for path in removed:
+                    self._delete(connection, path, self._folders[path].stamps)
+        self._folders.update(scanned)
+        for path in removed:
             del self._folders[path]
 
-    def _known(self, folder: str) -> dict[str, str]:
+    def _indexed_stamps(self, folder: str) -> dict[str, str]:
         known = self._folders.get(folder)
         return known.stamps if known else {}
 
-    def _look(self, folder: str, listing: Listing) -> _Folder:
-        """The stamps of a folder's files. It is watched before that, so that nothing falls in between."""
+    def _scan_folder(self, folder: str, listing: Listing) -> _Folder:
+        """The stamps of the files in a folder. The watch starts first, so that no change is missed in between."""
         path = os.path.join(self._tree.root, folder) if folder else self._tree.root  # noqa: PTH118 - in a hot loop
-        is_watched = self._changes.watch(folder, path, listing.stamp.device)
+        is_watched = self._watch.watch(folder, path, listing.stamp.device)
         stamps: dict[str, str] = {}
         now = time.time_ns()
         for name, status in self._tree.statuses(folder, listing):
-            stamps[name] = _written(stamp(status)) if is_settled(status, now) else _NEVER
-            is_watched = is_watched and status.st_nlink == 1  # a change by its other name would not be told
+            stamps[name] = _stamp_text(stamp(status)) if is_stamp_reliable(status, now) else _UNRELIABLE
+            is_watched = is_watched and status.st_nlink == 1  # a change through another hard link is not noticed
         return _Folder(listing, stamps, is_watched)
 
-    def _index(self, connection: sqlite3.Connection, folder: str, fresh: _Folder) -> None:
-        known = self._known(folder)
-        self._drop(connection, folder, known.keys() - fresh.stamps.keys())
-        for name, mark in list(fresh.stamps.items()):
-            if mark == _NEVER or known.get(name) != mark:
+    def _index_folder(self, connection: sqlite3.Connection, folder: str, scan: _Folder) -> None:
+        known = self._indexed_stamps(folder)
+        self._delete(connection, folder, known.keys() - scan.stamps.keys())
+        for name, stamp_text in list(scan.stamps.items()):
+            if stamp_text == _UNRELIABLE or known.get(name) != stamp_text:
                 path = f"{folder}/{name}" if folder else name
                 try:
                     document = self._tree.read(path)
-                except ToolError:  # gone meanwhile, or closed to us
-                    self._drop(connection, folder, (name,))
-                    fresh.stamps[name] = _NEVER
+                except ToolError:  # removed, or no longer readable
+                    self._delete(connection, folder, (name,))
+                    scan.stamps[name] = _UNRELIABLE
                 else:
-                    _put(connection, document, mark)
+                    _put(connection, document, stamp_text)
 
-    def _drop(
+    def _delete(
         self, connection: sqlite3.Connection, folder: str, names: "Sequence[str] | set[str] | dict[str, str]"
     ) -> None:
         for name in names:
@@ -178,29 +179,30 @@ class Search:
             connection.execute("DELETE FROM documents WHERE path = ?", (path,))
 
     def _load(self, connection: sqlite3.Connection) -> None:
-        """What the index holds, by folder. Nothing counts as looked at yet."""
+        """Load the stamps in the index, by folder. No folder counts as scanned yet."""
         self._folders = {}
-        for path, mark in connection.execute("SELECT path, stamp FROM documents"):
+        for path, stamp_text in connection.execute("SELECT path, stamp FROM documents"):
             folder, _, name = path.rpartition("/")
-            self._folders.setdefault(folder, _Folder()).stamps[name] = mark
+            self._folders.setdefault(folder, _Folder()).stamps[name] = stamp_text
 
     # --- the file ------------------------------------------------------------------------------------------
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
             if self._database is not None:
-                _make_private(self._database)
+                _create_private(self._database)
             name = ":memory:" if self._database is None else self._database
             self._connection = connection = sqlite3.connect(
-                name, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+                name, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            self._prepare(connection)
+            self._create_tables(connection)
             self._data_version = -1
         return self._connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        """Create the tables, unless they are there for this version and this root."""
         with _transaction(connection):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             root = connection.execute("SELECT root FROM about").fetchone() if version == VERSION else None
@@ -212,12 +214,12 @@ class Search:
                 connection.execute(statement)
             connection.execute("INSERT INTO about (root) VALUES (?)", (self._tree.root,))
 
-    def _give_up_unless_broken(self, error: sqlite3.DatabaseError) -> None:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OTHER_TROUBLE:
+    def _raise_unless_corrupt(self, error: sqlite3.DatabaseError) -> None:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_CORRUPTION:
             self._disconnect()
-            raise Unavailable(f"The index of the documents cannot be used: {error}. Try again.") from error
+            raise Unavailable(f"The search index cannot be used: {error}. Try again.") from error
 
-    def _remove(self) -> None:
+    def _delete_index(self) -> None:
         self._disconnect()
         if self._database is not None:
             for ending in ("", "-wal", "-shm"):
@@ -231,14 +233,14 @@ class Search:
         self._folders = {}
 
 
-def _make_private(database: Path) -> None:
-    """The documents' words are in it, so it is for its owner alone."""
+def _create_private(database: Path) -> None:
+    """Create the file for its owner alone: it contains the words of the documents."""
     try:
         database.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(database, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise Unavailable(
-            f"The index of the documents cannot be kept in {str(database)!r}: {error.strerror}. Name another file."
+            f"The search index cannot be written to {str(database)!r}: {error.strerror}. Make the folder writable."
         ) from error
 
 
@@ -254,16 +256,16 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
     connection.execute("COMMIT")
 
 
-def _put(connection: sqlite3.Connection, document: Document, mark: str) -> None:
-    row = (document.path, mark, _title(document))
-    made = connection.execute(
+def _put(connection: sqlite3.Connection, document: Document, stamp_text: str) -> None:
+    row = (document.path, stamp_text, _title(document))
+    row_id = connection.execute(
         "INSERT INTO documents (path, stamp, title) VALUES (?, ?, ?) "
         "ON CONFLICT (path) DO UPDATE SET stamp = excluded.stamp, title = excluded.title RETURNING id",
         row,
     ).fetchone()[0]
     front = document.front
-    words = (made, document.path, row[2], " ".join(front.tags), front.description or "", document.text or "")
-    connection.execute("DELETE FROM words WHERE rowid = ?", (made,))
+    words = (row_id, document.path, row[2], " ".join(front.tags), front.description or "", document.text or "")
+    connection.execute("DELETE FROM words WHERE rowid = ?", (row_id,))
     connection.execute(
         "INSERT INTO words (rowid, name, title, tags, description, body) VALUES (?, ?, ?, ?, ?, ?)", words
     )
@@ -276,9 +278,9 @@ def _title(document: Document) -> str:
     return heading[1] if heading else stem(document.path.rpartition("/")[2])
 
 
-def _differs(fresh: dict[str, str], known: dict[str, str]) -> bool:
-    return fresh != known or _NEVER in fresh.values()
+def _differs(current: dict[str, str], indexed: dict[str, str]) -> bool:
+    return current != indexed or _UNRELIABLE in current.values()
 
 
-def _written(mark: Stamp) -> str:
+def _stamp_text(mark: Stamp) -> str:
     return ":".join(map(str, mark))

@@ -1,61 +1,62 @@
-"""What a person or an agent looks for, as a question that SQLite's full text search takes. Any text is safe."""
+"""Search queries of people and agents, turned into queries of SQLite FTS5. Any text is safe."""
 
 import re
 from typing import NamedTuple
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.patterns import shown
+from mcp_guide.content.patterns import quote_text
 
-LONGEST_QUERY = 1_000
-MOST_WORDS = 32
-_SHORTEST_START = 2
+MAX_QUERY_LENGTH = 1_000
+MAX_TERMS = 32
+_MIN_PREFIX_LENGTH = 2
 
 _TERM = re.compile(r'(-?)"([^"]*)"?|(\S+)')
 
 
-class Query(NamedTuple):
-    """The terms that are wanted and those that are not, each quoted."""
+class SearchQuery(NamedTuple):
+    """The terms to find and the terms to exclude, each quoted."""
 
-    wanted: tuple[str, ...]
-    unwanted: tuple[str, ...]
+    terms: tuple[str, ...]
+    excluded: tuple[str, ...]
 
-    def text(self, how: str) -> str:
-        """All wanted terms (`AND`) or any (`OR`), and none of the others."""
-        wanted = f" {how} ".join(self.wanted)
-        return f"({wanted}) NOT ({' OR '.join(self.unwanted)})" if self.unwanted else wanted
+    def to_fts5(self, operator: str) -> str:
+        """All terms (`AND`) or any of them (`OR`), without the excluded ones."""
+        terms = f" {operator} ".join(self.terms)
+        return f"({terms}) NOT ({' OR '.join(self.excluded)})" if self.excluded else terms
 
 
-def parse_query(text: str) -> Query:
-    """Words match what starts with them, `"a phrase"` exactly that, `-word` excludes. Raises InvalidArguments."""
-    if len(text) > LONGEST_QUERY:
+def parse_query(text: str) -> SearchQuery:
+    """A word matches as a prefix, `"a phrase"` exactly, `-word` excludes. Raises InvalidArguments."""
+    if len(text) > MAX_QUERY_LENGTH:
         raise InvalidArguments(
-            f"The query {shown(text)} has {len(text):,} characters. Give at most {LONGEST_QUERY:,}.", fields=("query",)
+            f"The query {quote_text(text)} has {len(text):,} characters. Use at most {MAX_QUERY_LENGTH:,}.",
+            fields=("query",),
         )
-    wanted: list[str] = []
-    unwanted: list[str] = []
+    terms: list[str] = []
+    excluded: list[str] = []
     for minus, phrase, word in _TERM.findall(text):
-        is_unwanted = bool(minus) or (word.startswith("-") and word[1:2].isalnum())
-        term = _quoted(phrase) if phrase else _quoted(word) + ("*" if _is_start(word) else "")
+        is_excluded = bool(minus) or (word.startswith("-") and word[1:2].isalnum())
+        term = _quote_term(phrase) if phrase else _quote_term(word) + ("*" if _is_prefix(word) else "")
         if any(map(str.isalnum, phrase or word)):
-            (unwanted if is_unwanted else wanted).append(term)
-    if not wanted:
+            (excluded if is_excluded else terms).append(term)
+    if not terms:
         raise InvalidArguments(
-            f"The query {shown(text)} has no word to look for. Give one, such as 'naming' or '\"error handling\"'.",
+            f"The query {quote_text(text)} has no word to find. Use words such as 'naming' or '\"error handling\"'.",
             fields=("query",),
         )
-    if len(wanted) + len(unwanted) > MOST_WORDS:
+    if len(terms) + len(excluded) > MAX_TERMS:
         raise InvalidArguments(
-            f"The query {shown(text)} has {len(wanted) + len(unwanted)} words. Give at most {MOST_WORDS}.",
+            f"The query {quote_text(text)} has {len(terms) + len(excluded)} words. Use at most {MAX_TERMS}.",
             fields=("query",),
         )
-    return Query(tuple(dict.fromkeys(wanted)), tuple(unwanted))
+    return SearchQuery(tuple(dict.fromkeys(terms)), tuple(excluded))
 
 
-def _quoted(text: str) -> str:
-    # What is no letter separates words in the index as well; in the question it could mean something else.
+def _quote_term(text: str) -> str:
+    # These characters have a meaning in FTS5; the index treats them as spaces too.
     return '"' + re.sub(r'["\x00-\x1f\ud800-\udfff]', " ", text) + '"'
 
 
-def _is_start(word: str) -> bool:
-    """One Latin letter is the start of too much; one of another script can be a word."""
-    return len(word) >= _SHORTEST_START or not word.isascii()
+def _is_prefix(word: str) -> bool:
+    """Whether a word also matches longer words. One Latin letter does not: it would match too much."""
+    return len(word) >= _MIN_PREFIX_LENGTH or not word.isascii()

@@ -1,16 +1,17 @@
-"""The prompt `guide`: documents by their names, typed by a person.
+"""The prompt `guide`: adds documents to the conversation by name.
 
 How a prompt is documented: src/mcp_guide/prompts/README.md
 """
 
 from mcp_core import Need, Result, ToolContext, prompt
-from mcp_guide.guide import Answer, Guide, View
+from mcp_guide.guide import Guide, GuideResult, ProjectView
+from mcp_guide.model import NO_CATEGORY, NO_COLLECTION
 from mcp_guide.tools.content import GetContentArgs, get_content
 
 HELP = """\
-Documents for this conversation: @guide EXPRESSION [EXPRESSION ...]
+Add documents to this conversation: @guide EXPRESSION [EXPRESSION ...]
 
-  @guide lang                     what a category shows
+  @guide lang                     the documents of a category
   @guide lang/python docs/api     documents, in this order
   @guide lang/python+rust         several documents of one category
   @guide docs/**/*.md             documents by pattern
@@ -21,7 +22,7 @@ Collections: {collections}
 """
 
 
-# Documented as src/mcp_guide/prompts/README.md shows. The protocol has no list of words, so there are fifteen of them.
+# Documented as src/mcp_guide/prompts/README.md shows. The protocol has no list arguments, so there are 15 single ones.
 @prompt(title="Guide", permissions=["documents:read"])
 async def guide(
     guide: Need[Guide],
@@ -43,14 +44,14 @@ async def guide(
     arge: str = "",
     argf: str = "",
 ) -> Result[str]:
-    """Bring guidelines and documents into the talk.
+    """Add guidelines and documents to the chat.
 
-    Use it when you know by name what the agent should read.
+    Use it when you know the names of the documents that the agent should read.
 
     ## Conceptual Schema
 
-    `*args`: expressions, one a word, each a category or a collection with patterns after a slash.
-    The documents come in this order, each once. Without any, the answer is help with all names.
+    `*args`: expressions, one per word: a category or collection, with optional patterns after a slash.
+    The documents come in this order, each once. Without words, it shows help with all names.
 
     ## Usage Instructions
 
@@ -62,35 +63,35 @@ async def guide(
     ## Concrete Examples
 
     ```
-    @guide                         # help, with the categories and collections there are
+    @guide                         # help, with all categories and collections
     @guide lang/python docs/api    # the Python guideline, then the API document
     @guide backend                 # everything in the collection backend
     @guide lang/python+rust        # two documents of one category
     ```
     """
-    given = (arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arga, argb, argc, argd, arge, argf)
-    words = [word.strip() for word in given if word.strip()]
+    arguments = (arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arga, argb, argc, argd, arge, argf)
+    words = [word.strip() for word in arguments if word.strip()]
     if not words:
-        return _as_text(await guide.look(None, context, _help), "text")
-    return _as_text(await get_content(GetContentArgs(expression=",".join(words)), guide, context), "content")
+        return _text_result(await guide.run(None, context, _help), "text")
+    return _text_result(await get_content(GetContentArgs(expression=",".join(words)), guide, context), "content")
 
 
-def _as_text(result: Answer, field: str) -> Result[str]:
-    """The text of an answer. What it says beyond that goes the same way as in a tool's answer."""
+def _text_result(result: GuideResult, field: str) -> Result[str]:
+    """One field of a result as text, followed by what was left out."""
     value = result.value or {}
     text = str(value[field])
-    left = [f"{one['path']} is left out. {one['reason']}" for one in value.get("left_out", ())]
+    notes = [f"{document['path']} was left out. {document['reason']}" for document in value.get("left_out", ())]
     if "remaining" in value:
-        left.append(f"{value['remaining']} more documents are left out; get_content with a cursor reads them.")
-    return Result[str].ok("\n\n".join([text, *left]), result.message, result.instruction)
+        notes.append(f"{value['remaining']} more documents remain; get_content reads them with a cursor.")
+    return Result[str].ok("\n\n".join([text, *notes]), result.message, result.instruction)
 
 
-def _help(view: View) -> Answer:
+def _help(view: ProjectView) -> GuideResult:
     project = view.project
     text = HELP.format(
         project=project.name,
         mode=project.mode,
-        categories=", ".join(project.categories) or "none yet; make a folder in the document root",
-        collections=", ".join(project.collections) or "none yet",
+        categories=", ".join(project.categories) or NO_CATEGORY,
+        collections=", ".join(project.collections) or NO_COLLECTION,
     )
-    return Answer.ok({"text": text}, "How to use @guide.")
+    return GuideResult.ok({"text": text}, "How to use @guide.")

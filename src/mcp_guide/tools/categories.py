@@ -1,16 +1,16 @@
-"""Categories: a folder of documents and the patterns that its name alone stands for.
+"""Categories: a folder of documents and the patterns that select them by default.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
-from mcp_guide.guide import Answer, Guide, View
-from mcp_guide.model import Category, find_category
+from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
+from mcp_guide.model import NO_CATEGORY, Category, find_category
 from mcp_guide.tools.fields import (
     ADDS,
     CHANGES,
@@ -48,7 +48,7 @@ class ListCategoriesArgs(ToolArguments):
     tags=["categories"],
     examples=[Example("Show one category", {"name": "lang"}, {"categories": [LANG]})],
 )
-async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the categories.
 
     Use it to see which categories there are.
@@ -60,12 +60,13 @@ async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context:
         list_categories()
         list_categories(name="lang")
     """
-    return await guide.look(args.project, context, _listed, args.name)
+    return await guide.run(args.project, context, _list_categories, args.name)
 
 
-def _listed(view: View, name: str | None) -> Answer:
+def _list_categories(view: ProjectView, name: str | None) -> GuideResult:
     categories = [find_category(view.project, name)] if name else list(view.project.categories.values())
-    return Answer.ok({"categories": [shown(category) for category in categories]})
+    value = {"categories": [to_value(category) for category in categories]}
+    return GuideResult.ok(value, None if categories else NO_CATEGORY)
 
 
 class AddCategoryArgs(ToolArguments):
@@ -91,7 +92,7 @@ class AddCategoryArgs(ToolArguments):
         )
     ],
 )
-async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Add a category.
 
     Use it to give a folder of documents a name. Returns the category.
@@ -101,7 +102,7 @@ async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolC
     Usage:
         add_category(name="decisions", dir="docs/adr", patterns=["*.md"])
     """
-    changed = await guide.change(
+    view = await guide.change_project(
         args.project,
         context,
         changes.add_category,
@@ -110,7 +111,7 @@ async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolC
         patterns=args.patterns or (),
         description=args.description,
     )
-    return changed.answer(shown(changed.project.categories[args.name]), f"The category {args.name!r} is there.")
+    return view.result(to_value(view.project.categories[args.name]), f"Added the category {args.name!r}.")
 
 
 class ChangeCategoryArgs(ToolArguments):
@@ -137,7 +138,7 @@ class ChangeCategoryArgs(ToolArguments):
         )
     ],
 )
-async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a category.
 
     Use it for another name, folder or patterns; what is left out stays.
@@ -150,7 +151,7 @@ async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context:
         change_category(name="lang", patterns=["*.md", "*.txt"])
         change_category(name="lang", new_name="languages")
     """
-    changed = await guide.change(
+    view = await guide.change_project(
         args.project,
         context,
         changes.change_category,
@@ -161,7 +162,7 @@ async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context:
         description=args.description,
     )
     name = args.new_name or args.name
-    return changed.answer(shown(changed.project.categories[name]), f"The category {name!r} is changed.")
+    return view.result(to_value(view.project.categories[name]), f"Changed the category {name!r}.")
 
 
 class RemoveCategoryArgs(ToolArguments):
@@ -186,7 +187,7 @@ class RemoveCategoryArgs(ToolArguments):
         )
     ],
 )
-async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Remove a category.
 
     Use it to drop the name; the files stay.
@@ -196,11 +197,11 @@ async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context:
     Usage:
         remove_category(name="checks", explicit_action="REMOVE_CATEGORY")
     """
-    changed = await guide.change(args.project, context, changes.remove_category, args.name)
-    return changed.answer({"removed": args.name}, f"The category {args.name!r} is removed; its files are still there.")
+    view = await guide.change_project(args.project, context, changes.remove_category, args.name)
+    return view.result({"removed": args.name}, f"Removed the category {args.name!r}. Its files were not deleted.")
 
 
-def shown(category: Category) -> dict[str, Any]:
-    """A category as answers show it."""
-    fields: dict[str, Any] = {"name": category.name, "dir": category.dir, "patterns": list(category.patterns)}
+def to_value(category: Category) -> JsonObject:
+    """A category as results show it."""
+    fields: JsonObject = {"name": category.name, "dir": category.dir, "patterns": list(category.patterns)}
     return fields | ({"description": category.description} if category.description else {})

@@ -1,12 +1,10 @@
-"""Who calls, and what this server takes for granted about the call.
+"""What the server knows about the client, and which project is active for it.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from typing import Any
-
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide.guide import Answer, Guide, View
+from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.tools.fields import READS
 
 _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
@@ -25,7 +23,7 @@ _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
         )
     ],
 )
-async def client_info(guide: Need[Guide], context: ToolContext) -> Answer:
+async def client_info(guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Tell what the server knows of this client.
 
     Use it when the wrong project seems active.
@@ -36,18 +34,18 @@ async def client_info(guide: Need[Guide], context: ToolContext) -> Answer:
     Usage:
         client_info()
     """
-    return await guide.look(None, context, _known, context)
+    return await guide.run(None, context, _client_info, context)
 
 
-def _known(view: View, context: ToolContext) -> Answer:
-    value: dict[str, Any] = {
+def _client_info(view: ProjectView, context: ToolContext) -> GuideResult:
+    value: JsonObject = {
         "agent": context.agent_id,
         "agent_version": context.agent_version,
-        # Only the newer protocol names itself in each request; what has a session is an older one.
+        # Only the 2026 protocol states its version in each request; a client with a session uses an older one.
         "protocol": context.metadata.get(_PROTOCOL),
         "session": context.session_id,
         "user": context.user_id,
         "project": view.project.name,
-        "chosen_by": view.by,
+        "chosen_by": view.reason,
     }
-    return Answer.ok({name: known for name, known in value.items() if known is not None})
+    return GuideResult.ok({name: field for name, field in value.items() if field is not None})

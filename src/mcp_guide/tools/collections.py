@@ -1,16 +1,16 @@
-"""Collections: a name for expressions, such as everything about the backend.
+"""Collections: named lists of expressions, such as everything about the backend.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
-from mcp_guide.guide import Answer, Guide, View
-from mcp_guide.model import Collection, find_collection
+from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
+from mcp_guide.model import NO_COLLECTION, Collection, find_collection
 from mcp_guide.tools.fields import (
     ADDS,
     CHANGES,
@@ -45,7 +45,7 @@ class ListCollectionsArgs(ToolArguments):
     tags=["collections"],
     examples=[Example("All collections", {}, {"collections": [BACKEND]})],
 )
-async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the collections.
 
     Use it to see which collections there are.
@@ -57,12 +57,13 @@ async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], contex
         list_collections()
         list_collections(name="backend")
     """
-    return await guide.look(args.project, context, _listed, args.name)
+    return await guide.run(args.project, context, _list_collections, args.name)
 
 
-def _listed(view: View, name: str | None) -> Answer:
+def _list_collections(view: ProjectView, name: str | None) -> GuideResult:
     collections = [find_collection(view.project, name)] if name else list(view.project.collections.values())
-    return Answer.ok({"collections": [shown(collection) for collection in collections]})
+    value = {"collections": [to_value(collection) for collection in collections]}
+    return GuideResult.ok(value, None if collections else NO_COLLECTION)
 
 
 class AddCollectionArgs(ToolArguments):
@@ -87,7 +88,7 @@ class AddCollectionArgs(ToolArguments):
         )
     ],
 )
-async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Add a collection.
 
     Use it to give several expressions one name. Returns the collection.
@@ -95,10 +96,10 @@ async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: T
     Usage:
         add_collection(name="review", expressions=["guidelines", "lang/python"])
     """
-    changed = await guide.change(
+    view = await guide.change_project(
         args.project, context, changes.add_collection, args.name, args.expressions, description=args.description
     )
-    return changed.answer(shown(changed.project.collections[args.name]), f"The collection {args.name!r} is there.")
+    return view.result(to_value(view.project.collections[args.name]), f"Added the collection {args.name!r}.")
 
 
 class ChangeCollectionArgs(ToolArguments):
@@ -124,7 +125,7 @@ class ChangeCollectionArgs(ToolArguments):
         )
     ],
 )
-async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a collection.
 
     Use it for other expressions or another name; what is left out stays.
@@ -136,7 +137,7 @@ async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], cont
     Usage:
         change_collection(name="backend", expressions=["lang/python"])
     """
-    changed = await guide.change(
+    view = await guide.change_project(
         args.project,
         context,
         changes.change_collection,
@@ -146,7 +147,7 @@ async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], cont
         description=args.description,
     )
     name = args.new_name or args.name
-    return changed.answer(shown(changed.project.collections[name]), f"The collection {name!r} is changed.")
+    return view.result(to_value(view.project.collections[name]), f"Changed the collection {name!r}.")
 
 
 class RemoveCollectionArgs(ToolArguments):
@@ -167,7 +168,7 @@ class RemoveCollectionArgs(ToolArguments):
         Example("One name less", {"name": "backend", "explicit_action": "REMOVE_COLLECTION"}, {"removed": "backend"})
     ],
 )
-async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Remove a collection.
 
     Use it to undo add_collection; its documents stay.
@@ -177,11 +178,11 @@ async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], cont
     Usage:
         remove_collection(name="backend", explicit_action="REMOVE_COLLECTION")
     """
-    changed = await guide.change(args.project, context, changes.remove_collection, args.name)
-    return changed.answer({"removed": args.name}, f"The collection {args.name!r} is removed.")
+    view = await guide.change_project(args.project, context, changes.remove_collection, args.name)
+    return view.result({"removed": args.name}, f"Removed the collection {args.name!r}.")
 
 
-def shown(collection: Collection) -> dict[str, Any]:
-    """A collection as answers show it."""
-    fields: dict[str, Any] = {"name": collection.name, "expressions": list(collection.expressions)}
+def to_value(collection: Collection) -> JsonObject:
+    """A collection as results show it."""
+    fields: JsonObject = {"name": collection.name, "expressions": list(collection.expressions)}
     return fields | ({"description": collection.description} if collection.description else {})

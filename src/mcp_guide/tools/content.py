@@ -1,4 +1,4 @@
-"""Reading documents: by expression, by words, by name.
+"""Read documents by expression, search them by words, list them.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import retrieval
-from mcp_guide.guide import Answer, Guide
+from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools.fields import READS_DOCUMENTS, Cursor, Expression, Format, Pattern, ProjectName
 
 PYTHON = {
@@ -64,7 +64,7 @@ class GetContentArgs(ToolArguments):
         ),
     ],
 )
-async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Read guidelines and documents.
 
     Use it before work the team has guidelines for, or when a category or document is named.
@@ -82,8 +82,8 @@ async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolCon
         get_content(expression="lang/python,docs/api")       # several, in this order
         get_content(expression="docs", pattern="**/*.md")    # a pattern of its own
     """
-    return await guide.look(
-        args.project, context, retrieval.content, args.expression, args.pattern, args.format, args.cursor
+    return await guide.run(
+        args.project, context, retrieval.get_content, args.expression, args.pattern, args.format, args.cursor
     )
 
 
@@ -114,7 +114,7 @@ class SearchContentArgs(ToolArguments):
         )
     ],
 )
-async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Search all documents for words.
 
     Use it to find what mentions a topic.
@@ -128,7 +128,7 @@ async def search_content(args: SearchContentArgs, guide: Need[Guide], context: T
         search_content(query="error handling")
         search_content(query="retry", limit=3)
     """
-    return await guide.look(args.project, context, retrieval.search, args.query, args.limit, args.cursor)
+    return await guide.run(args.project, context, retrieval.search_documents, args.query, args.limit, args.cursor)
 
 
 class ListDocumentsArgs(ToolArguments):
@@ -165,7 +165,7 @@ class ListDocumentsArgs(ToolArguments):
         )
     ],
 )
-async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List documents by name.
 
     Use it to see which files a category has.
@@ -177,4 +177,4 @@ async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: T
         list_documents()
         list_documents(expression="lang", limit=20)
     """
-    return await guide.look(args.project, context, retrieval.listing, args.expression, args.limit, args.cursor)
+    return await guide.run(args.project, context, retrieval.list_documents, args.expression, args.limit, args.cursor)

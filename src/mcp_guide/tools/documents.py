@@ -1,4 +1,4 @@
-"""Making, changing and deleting documents. Each demands that the person asked for it.
+"""Create, update and delete documents. Each needs the explicit request of the user.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
@@ -9,12 +9,12 @@ from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import document_changes
-from mcp_guide.guide import Answer, Guide
-from mcp_guide.tools.fields import ADDS, CHANGES, LONGEST_DOCUMENT, REMOVES, ProjectName, Stated
+from mcp_guide.guide import Guide, GuideResult
+from mcp_guide.tools.fields import ADDS, CHANGES, MAX_DOCUMENT_LENGTH, REMOVES, ProjectName, Stated
 
 CategoryDir = Annotated[str, Field(description="Category, such as lang.")]
 DocumentName = Annotated[str, Field(max_length=100, description="Such as python.md.")]
-Text = Annotated[str, Field(max_length=LONGEST_DOCUMENT, description="Markdown, with front matter if need be.")]
+Text = Annotated[str, Field(max_length=MAX_DOCUMENT_LENGTH, description="Markdown, with front matter if need be.")]
 
 
 class CreateDocumentArgs(ToolArguments):
@@ -47,7 +47,7 @@ class CreateDocumentArgs(ToolArguments):
         )
     ],
 )
-async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Create a new document in a category.
 
     Use it to write or save a new file.
@@ -60,7 +60,7 @@ async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context:
     Usage:
         create_document(category_dir="lang", name="go", content="# Go", explicit_action="CREATE_DOCUMENT")
     """
-    return await guide.look(args.project, context, document_changes.create, args.category_dir, args.name, args.content)
+    return await guide.run(args.project, context, document_changes.create, args.category_dir, args.name, args.content)
 
 
 class UpdateDocumentArgs(ToolArguments):
@@ -92,7 +92,7 @@ class UpdateDocumentArgs(ToolArguments):
         )
     ],
 )
-async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Replace the text of a document.
 
     Use it to change or rewrite one; the old text is overwritten.
@@ -104,7 +104,7 @@ async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context:
     Usage:
         update_document(category_dir="lang", name="go", content="# Go 2", explicit_action="UPDATE_DOCUMENT")
     """
-    return await guide.look(args.project, context, document_changes.update, args.category_dir, args.name, args.content)
+    return await guide.run(args.project, context, document_changes.update, args.category_dir, args.name, args.content)
 
 
 class DeleteDocumentArgs(ToolArguments):
@@ -132,7 +132,7 @@ class DeleteDocumentArgs(ToolArguments):
         )
     ],
 )
-async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Delete a document for good.
 
     Use it for one document.
@@ -142,4 +142,4 @@ async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context:
     Usage:
         delete_document(category_dir="lang", name="go", explicit_action="DELETE_DOCUMENT")
     """
-    return await guide.look(args.project, context, document_changes.delete, args.category_dir, args.name)
+    return await guide.run(args.project, context, document_changes.delete, args.category_dir, args.name)

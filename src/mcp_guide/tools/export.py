@@ -1,4 +1,4 @@
-"""Writing content to a file, and only where the person allowed it.
+"""Export documents to a file, only in folders that the user has allowed.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
-from mcp_guide import document_changes
-from mcp_guide.guide import Answer, Guide
+from mcp_guide.export import export
+from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools.fields import ADDS, Expression, Format, ProjectName
 
 
@@ -35,7 +35,7 @@ class ExportContentArgs(ToolArguments):
         )
     ],
 )
-async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Write content to a file.
 
     Use it for a new file in a folder the configuration allows.
@@ -49,6 +49,4 @@ async def export_content(args: ExportContentArgs, guide: Need[Guide], context: T
     Usage:
         export_content(expression="backend", destination="/home/ana/exports/backend.md")
     """
-    return await guide.look(
-        args.project, context, document_changes.export, args.expression, args.destination, args.format
-    )
+    return await guide.run(args.project, context, export, args.expression, args.destination, args.format)

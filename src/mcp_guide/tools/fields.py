@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-LONGEST_PATH = 500
-LONGEST_DOCUMENT = 1_000_000
+MAX_PATH_LENGTH = 500
+MAX_DOCUMENT_LENGTH = 1_000_000
 
 ProjectName = Annotated[str | None, Field(description="Another project.")]
 Cursor = Annotated[str | None, Field(description="From next_cursor.")]
@@ -15,7 +15,7 @@ Pattern = Annotated[str | None, Field(description="Such as python or **/*.md.")]
 Format = Annotated[Literal["plain", "mime", "json"], Field(description="Text, multipart or a list.")]
 OneName = Annotated[str | None, Field(description="Only this one.")]
 NewName = Annotated[str | None, Field(description="To rename it.")]
-About = Annotated[str | None, Field(max_length=LONGEST_PATH, description="What it is for.")]
+About = Annotated[str | None, Field(max_length=MAX_PATH_LENGTH, description="What it is for.")]
 
 Stated = Field(description="The user's wish.")
 """Of the literal that states consent."""

@@ -1,18 +1,17 @@
-"""Flags: of a project, where they win over the global ones, and global ones alone.
+"""Flags: those of a project, which override the global ones, and the global ones alone.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
-from mcp_guide.guide import Answer, Guide, View
-from mcp_guide.model import FlagValue, Project, nearest_names, resolve_flags, set_flag
+from mcp_guide.guide import Guide, GuideResult, ProjectView
+from mcp_guide.model import FlagValue, resolve_flags, suggest_names
 from mcp_guide.tools.fields import CHANGES, READS, ProjectName
 
 Flag = Annotated[str, Field(description="Such as tdd.")]
@@ -21,6 +20,10 @@ Value = Annotated[
     bool | int | float | str | list[str] | None,
     Field(description="null removes it."),
 ]
+
+
+NO_PROJECT_FLAG = "No flag is set yet. Set one with set_project_flag or set_feature_flag."
+NO_GLOBAL_FLAG = "No global flag is set yet. Set one with set_feature_flag."
 
 
 class SetProjectFlagArgs(ToolArguments):
@@ -41,7 +44,7 @@ class SetProjectFlagArgs(ToolArguments):
         Example("Remove a flag", {"flag": "strict", "value": None}, {"flag": "strict", "value": None}),
     ],
 )
-async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Set or remove a flag of one project.
 
     Use it to switch something for one project.
@@ -55,12 +58,8 @@ async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context
         set_project_flag(flag="reviewers", value=["ana", "bob"])
         set_project_flag(flag="tdd", value=null)    # removes it
     """
-    changed = await guide.change(args.project, context, _with_flag, args.flag, args.value)
-    return changed.answer({"flag": args.flag, "value": args.value}, _done(args.flag, args.value))
-
-
-def _with_flag(project: Project, flag: str, value: FlagValue | None) -> Project:
-    return replace(project, flags=set_flag(project.flags, flag, value))
+    view = await guide.change_project(args.project, context, changes.set_project_flag, args.flag, args.value)
+    return view.result({"flag": args.flag, "value": args.value}, _describe_change(args.flag, args.value))
 
 
 class GetProjectFlagArgs(ToolArguments):
@@ -80,7 +79,7 @@ class GetProjectFlagArgs(ToolArguments):
         Example("A global default", {"flag": "beta"}, {"flag": "beta", "value": False, "scope": "global"}),
     ],
 )
-async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Check a flag of a project.
 
     Use it to see whether it is set or on; global ones are the defaults.
@@ -91,15 +90,15 @@ async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context
     Usage:
         get_project_flag(flag="tdd")
     """
-    return await guide.look(args.project, context, _resolved, args.flag)
+    return await guide.run(args.project, context, _get_flag, args.flag)
 
 
-def _resolved(view: View, flag: str) -> Answer:
-    known = resolve_flags(view.configuration, view.project)
-    if flag not in known:
-        return Answer.ok({"flag": flag, "value": None, "scope": "unset"}, _unset(flag, known))
+def _get_flag(view: ProjectView, flag: str) -> GuideResult:
+    flags = resolve_flags(view.configuration, view.project)
+    if flag not in flags:
+        return GuideResult.ok({"flag": flag, "value": None, "scope": "unset"}, _describe_unset(flag, flags))
     scope = "project" if flag in view.project.flags else "global"
-    return Answer.ok({"flag": flag, "value": known[flag], "scope": scope})
+    return GuideResult.ok({"flag": flag, "value": flags[flag], "scope": scope})
 
 
 class ListProjectFlagsArgs(ToolArguments):
@@ -116,7 +115,7 @@ class ListProjectFlagsArgs(ToolArguments):
     tags=["flags"],
     examples=[Example("All that hold in the project", {}, {"flags": {"beta": False, "strict": True}})],
 )
-async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the flags that hold in a project.
 
     Use it to see all, global defaults included.
@@ -127,11 +126,11 @@ async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], con
     Usage:
         list_project_flags()
     """
-    return await guide.look(args.project, context, _all_resolved, args.containing)
+    return await guide.run(args.project, context, _list_flags, args.containing)
 
 
-def _all_resolved(view: View, containing: str | None) -> Answer:
-    return Answer.ok({"flags": _only(resolve_flags(view.configuration, view.project), containing)})
+def _list_flags(view: ProjectView, containing: str | None) -> GuideResult:
+    return _flags_result(resolve_flags(view.configuration, view.project), containing, NO_PROJECT_FLAG)
 
 
 class SetFeatureFlagArgs(ToolArguments):
@@ -148,7 +147,7 @@ class SetFeatureFlagArgs(ToolArguments):
     tags=["flags"],
     examples=[Example("On everywhere", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
-async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> Answer:
+async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
     """Set or remove a global feature flag.
 
     Use it to switch it for all projects.
@@ -161,8 +160,8 @@ async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> Answ
         set_feature_flag(flag="beta", value=true)
         set_feature_flag(flag="beta", value=null)    # removes it
     """
-    await guide.change_all(changes.set_feature_flag, args.flag, args.value)
-    return Answer.ok({"flag": args.flag, "value": args.value}, _done(args.flag, args.value))
+    await guide.change_configuration(changes.set_feature_flag, args.flag, args.value)
+    return GuideResult.ok({"flag": args.flag, "value": args.value}, _describe_change(args.flag, args.value))
 
 
 class GetFeatureFlagArgs(ToolArguments):
@@ -178,7 +177,7 @@ class GetFeatureFlagArgs(ToolArguments):
     tags=["flags"],
     examples=[Example("A global flag", {"flag": "beta"}, {"flag": "beta", "value": False})],
 )
-async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> Answer:
+async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
     """Check a global feature flag.
 
     Use it for the global value.
@@ -189,9 +188,9 @@ async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> Answ
     Usage:
         get_feature_flag(flag="beta")
     """
-    known = (await guide.configuration()).flags
-    message = None if args.flag in known else _unset(args.flag, known)
-    return Answer.ok({"flag": args.flag, "value": known.get(args.flag)}, message)
+    flags = (await guide.load_configuration()).flags
+    message = None if args.flag in flags else _describe_unset(args.flag, flags)
+    return GuideResult.ok({"flag": args.flag, "value": flags.get(args.flag)}, message)
 
 
 class ListFeatureFlagsArgs(ToolArguments):
@@ -207,7 +206,7 @@ class ListFeatureFlagsArgs(ToolArguments):
     tags=["flags"],
     examples=[Example("All global flags", {}, {"flags": {"beta": False}})],
 )
-async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> Answer:
+async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> GuideResult:
     """List the global feature flags.
 
     Use it for the defaults of all projects.
@@ -218,16 +217,18 @@ async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> 
     Usage:
         list_feature_flags()
     """
-    return Answer.ok({"flags": _only((await guide.configuration()).flags, args.containing)})
+    return _flags_result((await guide.load_configuration()).flags, args.containing, NO_GLOBAL_FLAG)
 
 
-def _only(flags: Mapping[str, FlagValue], containing: str | None) -> dict[str, FlagValue]:
-    return {name: flags[name] for name in sorted(flags) if containing is None or containing in name}
+def _flags_result(flags: Mapping[str, FlagValue], containing: str | None, if_empty: str) -> GuideResult:
+    listed = {name: flags[name] for name in sorted(flags) if containing is None or containing in name}
+    message = if_empty if not flags else None if listed else f"No flag name contains {containing!r}."
+    return GuideResult.ok({"flags": listed}, message)
 
 
-def _unset(flag: str, known: Mapping[str, FlagValue]) -> str:
-    return f"The flag {flag!r} is not set. {nearest_names(flag, known)}"
+def _describe_unset(flag: str, flags: Mapping[str, FlagValue]) -> str:
+    return f"The flag {flag!r} is not set. {suggest_names(flag, flags)}".rstrip()
 
 
-def _done(flag: str, value: object) -> str:
-    return f"The flag {flag!r} is removed." if value is None else f"The flag {flag!r} is set."
+def _describe_change(flag: str, value: object) -> str:
+    return f"Removed the flag {flag!r}." if value is None else f"Set the flag {flag!r}."

@@ -1,16 +1,16 @@
-"""Modes: what an agent may do at the moment, told with every answer.
+"""Modes: what an agent may do now, stated in the instruction of every result.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from mcp_core import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
-from mcp_guide.guide import Answer, Guide, View
-from mcp_guide.model import Mode, Project
+from mcp_guide import configuration_changes as changes
+from mcp_guide.guide import Guide, GuideResult, ProjectView
+from mcp_guide.model import Mode
 from mcp_guide.tools.fields import CHANGES, READS, ProjectName
 
 
@@ -27,7 +27,7 @@ class GetModeArgs(ToolArguments):
     tags=["modes"],
     examples=[Example("What may be done now", {}, {"mode": "DISCUSSION"})],
 )
-async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Tell the current mode.
 
     Use it to see if changes are allowed now.
@@ -38,11 +38,11 @@ async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) 
     Usage:
         get_mode()
     """
-    return await guide.look(args.project, context, _mode)
+    return await guide.run(args.project, context, _get_mode)
 
 
-def _mode(view: View) -> Answer:
-    return Answer.ok({"mode": view.project.mode})
+def _get_mode(view: ProjectView) -> GuideResult:
+    return GuideResult.ok({"mode": view.project.mode})
 
 
 class SetModeArgs(ToolArguments):
@@ -56,8 +56,8 @@ class SetModeArgs(ToolArguments):
     project: ProjectName = None
 
 
-# The person is asked about every change of mode where the client can ask: the pipeline asks by tool, not by value.
-# The literal stands for IMPLEMENTATION alone.
+# The pipeline confirms a tool, not a value: if the client can ask, the user confirms every change of mode.
+# Only IMPLEMENTATION needs the literal.
 # Documented as src/mcp_guide/tools/README.md shows.
 @ToolArguments.declare(
     **CHANGES,
@@ -74,7 +74,7 @@ class SetModeArgs(ToolArguments):
         ),
     ],
 )
-async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another mode.
 
     Use it to go on; IMPLEMENTATION only after the user agreed.
@@ -90,14 +90,10 @@ async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) 
     """
     if args.mode == "IMPLEMENTATION" and args.user_consent is None:
         raise ConsentRequired(
-            "IMPLEMENTATION mode needs the user's consent. Ask the user, and when they agree call set_mode with "
+            "IMPLEMENTATION mode needs the user's consent. Ask the user. If they agree, call set_mode with "
             "user_consent='ENTER_IMPLEMENTATION'.",
-            message="The agent asks to change the project.",
+            message="The agent asks for permission to change the project.",
             instruction=f"{instructions.REQUIRE_CONSENT} {instructions.NO_CHANGES}",
         )
-    changed = await guide.change(args.project, context, _in_mode, args.mode)
-    return changed.answer({"mode": args.mode}, f"The project {changed.project.name!r} is in {args.mode} mode.")
-
-
-def _in_mode(project: Project, mode: Mode) -> Project:
-    return replace(project, mode=mode)
+    view = await guide.change_project(args.project, context, changes.set_mode, args.mode)
+    return view.result({"mode": args.mode}, f"The project {view.project.name!r} is now in {args.mode} mode.")

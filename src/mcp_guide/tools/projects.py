@@ -1,17 +1,16 @@
-"""Projects: which there are, which one is meant, and what is set up in it.
+"""Projects: list, select, copy, change and remove them, and show their configuration.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import Conflict, Example, InvalidArguments, Need, ToolArguments, ToolContext
+from mcp_core import Example, InvalidArguments, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
-from mcp_guide.guide import Answer, Guide, View
+from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Configuration, Project, find_project, project_names
 from mcp_guide.tools import categories, collections
 from mcp_guide.tools.fields import ADDS, CHANGES, READS, REMOVES, NewName, ProjectName, Stated
@@ -46,7 +45,7 @@ class ListProjectsArgs(ToolArguments):
         )
     ],
 )
-async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List all projects.
 
     Use it to see which projects there are, and which is active.
@@ -57,13 +56,14 @@ async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: Too
     Usage:
         list_projects()
     """
-    return await guide.look(None, context, _listed, args.containing)
+    return await guide.run(None, context, _list_projects, args.containing)
 
 
-def _listed(view: View, containing: str | None) -> Answer:
-    known = [find_project(view.configuration, name) for name in project_names(view.configuration)]
-    listed = [_brief(project) for project in known if containing is None or containing in project.name]
-    return Answer.ok({"projects": listed, "active": view.project.name})
+def _list_projects(view: ProjectView, containing: str | None) -> GuideResult:
+    names = [name for name in project_names(view.configuration) if containing is None or containing in name]
+    listed = [_summary(find_project(view.configuration, name)) for name in names]
+    message = None if listed else f"No project name contains {containing!r}."
+    return GuideResult.ok({"projects": listed, "active": view.project.name}, message)
 
 
 class GetProjectConfigArgs(ToolArguments):
@@ -93,7 +93,7 @@ class GetProjectConfigArgs(ToolArguments):
         )
     ],
 )
-async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Show the configuration of a project.
 
     Use it to see all settings.
@@ -105,18 +105,18 @@ async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], con
         get_project_config()
         get_project_config(project="shop")
     """
-    return await guide.look(args.project, context, _configured)
+    return await guide.run(args.project, context, _get_configuration)
 
 
-def _configured(view: View) -> Answer:
+def _get_configuration(view: ProjectView) -> GuideResult:
     project = view.project
-    value = _brief(project) | {
+    value = _summary(project) | {
         "docs_root": str(view.root),
-        "categories": [categories.shown(category) for category in project.categories.values()],
-        "collections": [collections.shown(collection) for collection in project.collections.values()],
+        "categories": [categories.to_value(category) for category in project.categories.values()],
+        "collections": [collections.to_value(collection) for collection in project.collections.values()],
         "flags": dict(project.flags),
     }
-    return Answer.ok(value, instruction="Review the configuration before making changes.")
+    return GuideResult.ok(value, instruction="Review the configuration before making changes.")
 
 
 class SetProjectArgs(ToolArguments):
@@ -134,7 +134,7 @@ class SetProjectArgs(ToolArguments):
         Example("Work on the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
     ],
 )
-async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another project.
 
     Use it to work on that one from now on.
@@ -146,11 +146,11 @@ async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolCon
     Usage:
         set_project(project="shop")
     """
-    return await guide.choose(args.project, context, _chosen)
+    return await guide.select_project(args.project, context, _get_active)
 
 
-def _chosen(view: View) -> Answer:
-    return Answer.ok(_brief(view.project), f"The active project is {view.project.name!r}.")
+def _get_active(view: ProjectView) -> GuideResult:
+    return GuideResult.ok(_summary(view.project), f"The active project is now {view.project.name!r}.")
 
 
 class CloneProjectArgs(ToolArguments):
@@ -174,7 +174,7 @@ class CloneProjectArgs(ToolArguments):
         )
     ],
 )
-async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> Answer:
+async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Make a new project as a copy.
 
     Use it to begin with what another has, or from default, which is empty. Returns the new one.
@@ -186,9 +186,10 @@ async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: Too
     Usage:
         clone_project(name="blog", source="shop")
     """
-    source = (await guide.seen(args.source, context)).project.name
-    after = await guide.change_all(changes.clone_project, source, args.name, folder=_path(args.folder))
-    return Answer.ok(_brief(after.projects[args.name]), f"The project {args.name!r} is a copy of {source!r}.")
+    source = (await guide.load_view(args.source, context)).project.name
+    folder = _absolute_path(args.folder)
+    after = await guide.change_configuration(changes.clone_project, source, args.name, folder=folder)
+    return GuideResult.ok(_summary(after.projects[args.name]), f"Created the project {args.name!r} from {source!r}.")
 
 
 class ChangeProjectArgs(ToolArguments):
@@ -212,7 +213,7 @@ class ChangeProjectArgs(ToolArguments):
         )
     ],
 )
-async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> Answer:
+async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> GuideResult:
     """Rename or move a project.
 
     Use it to give a project another name or folder.
@@ -222,22 +223,19 @@ async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> Answer:
     Usage:
         change_project(project="shop", new_name="store")
     """
-    after = await guide.change_all(_changed, args.project, args.new_name, _path(args.folder))
+    after = await guide.change_configuration(_rename_or_move, args.project, args.new_name, _absolute_path(args.folder))
     name = args.new_name or args.project
-    return Answer.ok(_brief(after.projects[name]), f"The project {name!r} is changed.")
+    return GuideResult.ok(_summary(after.projects[name]), f"Changed the project {name!r}.")
 
 
-def _changed(before: Configuration, name: str, new_name: str | None, folder: Path | None) -> Configuration:
+def _rename_or_move(before: Configuration, name: str, new_name: str | None, folder: Path | None) -> Configuration:
     after = before
     if folder is not None:
-        others = [one.name for one in before.projects.values() if one.folder == folder and one.name != name]
-        if others:
-            raise Conflict(f"The folder {folder} belongs to project {others[0]!r} already.")
-        after = changes.change_project(after, name, lambda project: replace(project, folder=folder))
+        after = changes.move_project(after, name, folder)
     if new_name is not None and new_name != name:
         after = changes.rename_project(after, name, new_name)
     if after is before:
-        raise InvalidArguments("Nothing to change: give new_name, folder or both.", fields=["new_name", "folder"])
+        raise InvalidArguments("Nothing to change. Set new_name, folder or both.", fields=["new_name", "folder"])
     return after
 
 
@@ -264,7 +262,7 @@ class RemoveProjectArgs(ToolArguments):
         )
     ],
 )
-async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> Answer:
+async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> GuideResult:
     """Remove a project from the configuration.
 
     Use it to forget a project; its files stay.
@@ -274,19 +272,21 @@ async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> Answer:
     Usage:
         remove_project(project="shop", explicit_action="REMOVE_PROJECT")
     """
-    await guide.change_all(changes.remove_project, args.project)
-    return Answer.ok({"removed": args.project}, f"The project {args.project!r} is removed; its files are still there.")
+    await guide.change_configuration(changes.remove_project, args.project)
+    return GuideResult.ok(
+        {"removed": args.project}, f"Removed the project {args.project!r}. Its files were not deleted."
+    )
 
 
-def _brief(project: Project) -> dict[str, Any]:
-    fields: dict[str, Any] = {"name": project.name, "mode": project.mode}
+def _summary(project: Project) -> JsonObject:
+    fields: JsonObject = {"name": project.name, "mode": project.mode}
     return fields | ({"folder": str(project.folder)} if project.folder else {})
 
 
-def _path(folder: str | None) -> Path | None:
+def _absolute_path(folder: str | None) -> Path | None:
     if folder is None:
         return None
     path = Path(folder).expanduser()
     if not path.is_absolute():
-        raise InvalidArguments(f"The folder {folder!r} is no absolute path; write it in full.", fields=["folder"])
+        raise InvalidArguments(f"The folder {folder!r} is not an absolute path. Write it in full.", fields=["folder"])
     return path

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.expressions import Specification, join, parse, render
+from mcp_guide.content.expressions import Specification, add_pattern, parse_expression, render_expression
 
 
 @pytest.mark.parametrize(
@@ -24,27 +24,27 @@ from mcp_guide.content.expressions import Specification, join, parse, render
     ],
 )
 def test_an_expression_is_parsed(text, specifications):
-    assert parse(text) == specifications
+    assert parse_expression(text) == specifications
 
 
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("", "'' names no category. Write one, as in 'lang/python'."),
-        ("lang,,docs", "The part '' of 'lang,,docs' names no category. Write one, as in 'lang/python'."),
-        ("/etc/passwd", "'/etc/passwd' names no category. Write one, as in 'lang/python'."),
+        ("", "'' does not name a category. Write one, as in 'lang/python'."),
+        ("lang,,docs", "The part '' of 'lang,,docs' does not name a category. Write one, as in 'lang/python'."),
+        ("/etc/passwd", "'/etc/passwd' does not name a category. Write one, as in 'lang/python'."),
         (
             "lang/",
             (
                 "'lang/' has an empty pattern. "
-                "Write 'lang' for its usual documents, 'lang/**' for all, and [+] for a plus in a name."
+                "Write 'lang' for its default documents, 'lang/**' for all, or [+] for a plus in a name."
             ),
         ),
         (
             "lang/c++",
             (
                 "'lang/c++' has an empty pattern. "
-                "Write 'lang' for its usual documents, 'lang/**' for all, and [+] for a plus in a name."
+                "Write 'lang' for its default documents, 'lang/**' for all, or [+] for a plus in a name."
             ),
         ),
         ("lang/{a,b", "'lang/{a,b' has a '{' that is not closed. Add the '}', or write [{]."),
@@ -54,38 +54,38 @@ def test_an_expression_is_parsed(text, specifications):
             "lang+docs",
             (
                 "'lang+docs' has a special character before the '/'. "
-                "Write the name of one category or collection there, and ',' between several."
+                "Write the name of one category or collection there. Separate several with ','."
             ),
         ),
         (
             "x" * 2_001,
-            f"The expression '{'x' * 97}...' has 2,001 characters. Ask for less at once: at most 2,000 characters.",
+            f"The expression '{'x' * 97}...' has 2,001 characters. Use at most 2,000 characters.",
         ),
         (
             "x," * 51,
-            f"The expression '{'x,' * 48}x...' has 52 parts. Ask for less at once: at most 50 separated by commas.",
+            f"The expression '{'x,' * 48}x...' has 52 parts separated by commas. Use at most 50.",
         ),
     ],
 )
-def test_what_is_no_expression_is_refused_with_a_way_out(text, error):
+def test_an_invalid_expression_is_refused_and_the_error_says_what_to_write(text, error):
     with pytest.raises(InvalidArguments) as refused:
-        parse(text)
+        parse_expression(text)
     assert str(refused.value) == error
 
 
 @pytest.mark.requirement("GUI-1")
-def test_a_pattern_beside_the_category_is_the_same_as_behind_it():
-    assert parse(join("lang", "python")) == parse("lang/python")
-    assert parse(join(" lang ", "python+java")) == parse("lang/python+java")
-    assert join("lang,docs", None) == "lang,docs"
+def test_a_separate_pattern_is_the_same_as_one_in_the_expression():
+    assert parse_expression(add_pattern("lang", "python")) == parse_expression("lang/python")
+    assert parse_expression(add_pattern(" lang ", "python+java")) == parse_expression("lang/python+java")
+    assert add_pattern("lang,docs", None) == "lang,docs"
 
 
 @pytest.mark.parametrize(
     ("expression", "pattern"), [("lang,docs", "a"), ("lang/a", "b"), ("lang", "a,docs"), ("", "a")]
 )
-def test_a_pattern_beside_more_than_a_category_is_refused(expression, pattern):
+def test_a_separate_pattern_needs_an_expression_of_one_name(expression, pattern):
     with pytest.raises(InvalidArguments):
-        join(expression, pattern)
+        add_pattern(expression, pattern)
 
 
 _NAMES = st.text("abcXY09_-. é", min_size=1).filter(lambda name: name == name.strip())
@@ -102,14 +102,14 @@ _SPECIFICATIONS = st.builds(Specification, _NAMES, st.lists(_PATTERNS, max_size=
 
 
 @given(st.lists(_SPECIFICATIONS, min_size=1, max_size=5))
-def test_what_is_rendered_is_parsed_back(specifications):
-    assert parse(render(specifications)) == specifications
+def test_a_rendered_expression_parses_back(specifications):
+    assert parse_expression(render_expression(specifications)) == specifications
 
 
 @given(st.text() | st.text("ab/,+{}[]!*? ", max_size=40))
 def test_any_text_is_parsed_or_refused(text):
     try:
-        specifications = parse(text)
+        specifications = parse_expression(text)
     except InvalidArguments:
         return
-    assert parse(render(specifications)) == specifications
+    assert parse_expression(render_expression(specifications)) == specifications

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.files import Files, is_name, is_settled, parts_of
+from mcp_guide.content.files import Files, is_name, is_stamp_reliable, split_path
 
 LONG = ["n" * 5_000, "n" * 256, "é" * 128, "a/" * 1_000 + "b"]
 UNWRITABLE = ["a\0b", "a\\b", "a\nb", "\ud800", "a\u2028b"]
@@ -18,15 +18,15 @@ UNWRITABLE = ["a\0b", "a\\b", "a\nb", "\ud800", "a\u2028b"]
     "path",
     ["", "/etc/passwd", "..", "../x", "a/../x", "a/./x", "a//x", "a/", ".git/config", "a/.env", *LONG, *UNWRITABLE],
 )
-def test_a_path_that_no_document_has_is_refused(path):
+def test_an_invalid_path_is_refused(path):
     with pytest.raises(InvalidArguments):
-        parts_of(path)
+        split_path(path)
 
 
 @given(st.text() | st.lists(st.sampled_from(["..", ".", "", "a", ".h", "\\", "\0", "~", "C:"])).map("/".join))
 def test_the_parts_of_any_path_stay_below_the_root(path):
     try:
-        parts = parts_of(path)
+        parts = split_path(path)
     except InvalidArguments:
         return
     assert "/".join(parts) == path
@@ -36,10 +36,10 @@ def test_the_parts_of_any_path_stay_below_the_root(path):
     path.encode()
 
 
-def test_a_refusal_quotes_a_long_path_in_part():
+def test_an_error_quotes_a_part_of_a_long_path():
     with pytest.raises(InvalidArguments) as refused:
-        parts_of("n" * 5_000)
-    assert str(refused.value) == f"The path '{'n' * 97}...' has 5,000 characters, more than 2,000."
+        split_path("n" * 5_000)
+    assert str(refused.value) == f"The path '{'n' * 97}...' has 5,000 characters. Use at most 2,000."
 
 
 def test_a_plain_file_is_read_and_a_link_is_not(tmp_path):
@@ -97,22 +97,22 @@ def test_a_file_system_without_links_is_written_to_and_nothing_overwritten(tmp_p
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"x": b"one"}
 
 
-def test_of_many_who_create_one_name_one_succeeds(tmp_path):
-    files, made, together = Files(tmp_path), list[int](), threading.Barrier(8)
+def test_of_many_threads_that_create_one_name_one_succeeds(tmp_path):
+    files, created, barrier = Files(tmp_path), list[int](), threading.Barrier(8)
 
     def create(number: int) -> None:
-        together.wait()
+        barrier.wait()
         with contextlib.suppress(FileExistsError):
             files.create(("x",), b"%d" % number * 10_000)
-            made.append(number)
+            created.append(number)
 
     threads = [threading.Thread(target=create, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1
-    assert (tmp_path / "x").read_bytes() == b"%d" % made[0] * 10_000
+    assert len(created) == 1
+    assert (tmp_path / "x").read_bytes() == b"%d" % created[0] * 10_000
 
 
 def test_replacing_keeps_the_mode_and_leaves_nothing_behind(tmp_path):
@@ -168,7 +168,8 @@ def test_a_link_swapped_in_while_reading_and_writing_never_leads_out(tmp_path, s
     thread.start()
     files, seen, refused = Files(root), set[bytes | None](), 0
     try:
-        while len(swaps) < 2_000 and thread.is_alive():
+        # Both must happen, however the two threads are scheduled.
+        while (len(swaps) < 2_000 or not seen or not refused) and thread.is_alive():
             try:
                 seen.add(files.read(("a", "x"))[1])
                 if len(swaps) % 50 == 0:
@@ -179,19 +180,19 @@ def test_a_link_swapped_in_while_reading_and_writing_never_leads_out(tmp_path, s
         done.set()
         thread.join()
     assert seen == {b"public"}
-    assert refused > 0  # the race took place
+    assert refused > 0
     assert {path.name: path.read_text() for path in outside.iterdir()} == {"x": "secret"}
 
 
-def test_a_file_is_settled_once_the_clock_has_ticked_for_sure():
+def test_a_stamp_is_reliable_once_the_clock_has_surely_ticked():
     def status(modified: int, changed: int):
         times = {"st_mtime_ns": modified, "st_ctime_ns": changed}
         return type("Status", (), times)()
 
     second = 1_000_000_000
-    assert not is_settled(status(5, 10 * second + 7), 10 * second + 7)
-    assert not is_settled(status(5, 10 * second + 7), 10 * second + 50_000_000)
-    assert is_settled(status(5, 10 * second + 7), 10 * second + 200_000_000)
-    assert not is_settled(status(10 * second, 10 * second), 11 * second)  # whole seconds: a coarse clock
-    assert is_settled(status(10 * second, 10 * second), 13 * second)
-    assert not is_settled(status(99 * second + 1, 1), 10 * second)  # a time to come
+    assert not is_stamp_reliable(status(5, 10 * second + 7), 10 * second + 7)
+    assert not is_stamp_reliable(status(5, 10 * second + 7), 10 * second + 50_000_000)
+    assert is_stamp_reliable(status(5, 10 * second + 7), 10 * second + 200_000_000)
+    assert not is_stamp_reliable(status(10 * second, 10 * second), 11 * second)  # whole seconds: a coarse clock
+    assert is_stamp_reliable(status(10 * second, 10 * second), 13 * second)
+    assert not is_stamp_reliable(status(99 * second + 1, 1), 10 * second)  # a time in the future

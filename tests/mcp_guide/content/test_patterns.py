@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
-from mcp_guide.content.patterns import Place, compile_patterns, stem
+from mcp_guide.content.patterns import FolderScope, compile_patterns, stem
 
 PATHS = [
     "python.md",
@@ -24,8 +24,8 @@ PATHS = [
 
 
 def matched(*patterns):
-    fits = compile_patterns(patterns).fits
-    return [path for path in PATHS if fits(path)]
+    matches = compile_patterns(patterns).matches
+    return [path for path in PATHS if matches(path)]
 
 
 @pytest.mark.parametrize(
@@ -67,20 +67,20 @@ def test_several_patterns_match_what_any_of_them_matches():
 
 
 def test_a_class_never_matches_a_slash():
-    assert not compile_patterns(("api[!x]b.md",)).fits("api/b.md")
-    assert not compile_patterns(("api[+-9]b.md",)).fits("api/b.md")
+    assert not compile_patterns(("api[!x]b.md",)).matches("api/b.md")
+    assert not compile_patterns(("api[+-9]b.md",)).matches("api/b.md")
 
 
-def test_where_to_look_is_known_before_looking():
-    def places(*patterns):
-        found = compile_patterns(patterns)
-        return found.places, found.names
+def test_the_folders_that_can_match_are_known_before_walking():
+    def scopes(*patterns):
+        compiled = compile_patterns(patterns)
+        return compiled.scopes, compiled.names
 
-    assert places("python") == ((Place("", 0),), frozenset({"python"}))
-    assert places("api/v1/{a,b}.md") == ((Place("api/v1", 0),), frozenset({"a.md", "b.md"}))
-    assert places("api/*/a", "x/y") == ((Place("api", 1), Place("x", 0)), frozenset({"a", "y"}))
-    assert places("**/name") == ((Place("", None),), frozenset({"name"}))
-    assert places("api/") == ((Place("api", None),), None)
+    assert scopes("python") == ((FolderScope("", 0),), frozenset({"python"}))
+    assert scopes("api/v1/{a,b}.md") == ((FolderScope("api/v1", 0),), frozenset({"a.md", "b.md"}))
+    assert scopes("api/*/a", "x/y") == ((FolderScope("api", 1), FolderScope("x", 0)), frozenset({"a", "y"}))
+    assert scopes("**/name") == ((FolderScope("", None),), frozenset({"name"}))
+    assert scopes("api/") == ((FolderScope("api", None),), None)
 
 
 @pytest.mark.parametrize(
@@ -105,35 +105,35 @@ def test_where_to_look_is_known_before_looking():
         "{" + ",".join("x" * 90 for _ in range(10)) + "}{" + ",".join("abcdefghijklmnopq") + "}",
     ],
 )
-def test_a_pattern_that_means_nothing_is_refused(pattern):
+def test_an_invalid_pattern_is_refused(pattern):
     with pytest.raises(InvalidArguments):
         compile_patterns((pattern,))
 
 
-def test_a_refusal_quotes_the_pattern_and_says_what_to_do():
+def test_the_error_quotes_the_pattern_and_says_what_to_do():
     with pytest.raises(InvalidArguments) as refused:
         compile_patterns(("a/../b",))
     assert str(refused.value) == (
-        "The pattern 'a/../b' has an empty folder, '.' or '..' in it. "
-        "Name folders and documents below the category, as in 'api/*.md'."
+        "The pattern 'a/../b' contains an empty folder name, '.' or '..'. "
+        "Use folders and documents below the category, as in 'api/*.md'."
     )
 
 
-# --- against an oracle: the rules told over again, by trying everything ------------------------------------
+# --- compared with a simple implementation that tries everything -------------------------------------------
 
 
 def oracle(pattern: str, path: str) -> bool:
-    return any(_folders(text.split("/"), path.split("/")) for text in _opened(pattern))
+    return any(_folders(text.split("/"), path.split("/")) for text in _expand(pattern))
 
 
-def _opened(pattern: str) -> list[str]:
+def _expand(pattern: str) -> list[str]:
     found = re.search(r"\{([^{}]*)\}", pattern)  # the innermost first, unlike what is tested
     if not found:
         return [pattern]
     return [
         text
         for part in found[1].split(",")
-        for text in _opened(pattern[: found.start()] + part + pattern[found.end() :])
+        for text in _expand(pattern[: found.start()] + part + pattern[found.end() :])
     ]
 
 
@@ -181,36 +181,36 @@ def test_a_pattern_agrees_with_trying_everything(pattern, path):
     try:
         found = compile_patterns((pattern,))
     except InvalidArguments:
-        assert any(segment in (".", "..") for text in _opened(pattern) for segment in text.split("/"))
+        assert any(segment in (".", "..") for text in _expand(pattern) for segment in text.split("/"))
         return
-    assert bool(found.fits(path)) == oracle(pattern, path)
+    assert bool(found.matches(path)) == oracle(pattern, path)
 
 
 @settings(max_examples=300, deadline=None)
 @given(_PATTERNS, st.lists(_PATHS, max_size=20))
-def test_where_to_look_leaves_nothing_out(pattern, paths):
+def test_the_folders_to_walk_include_every_match(pattern, paths):
     try:
         found = compile_patterns((pattern,))
     except InvalidArguments:
         return
-    for path in filter(found.fits, paths):
+    for path in filter(found.matches, paths):
         folder, _, name = path.rpartition("/")
         assert found.names is None or name in found.names or stem(name) in found.names
-        assert any(_below(folder, place) for place in found.places)
+        assert any(_is_in_scope(folder, scope) for scope in found.scopes)
 
 
-def _below(folder: str, place: Place) -> bool:
-    if place.folder and f"{folder}/".startswith(f"{place.folder}/") is False:
+def _is_in_scope(folder: str, scope: FolderScope) -> bool:
+    if scope.folder and f"{folder}/".startswith(f"{scope.folder}/") is False:
         return False
-    deeper = folder[len(place.folder) :].strip("/")
-    return place.depth is None or (len(deeper.split("/")) if deeper else 0) <= place.depth
+    deeper = folder[len(scope.folder) :].strip("/")
+    return scope.depth is None or (len(deeper.split("/")) if deeper else 0) <= scope.depth
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_a_pattern_or_refused(text):
     with suppress(InvalidArguments):
-        compile_patterns((text,)).fits("a/b.md")
+        compile_patterns((text,)).matches("a/b.md")
 
 
 @pytest.mark.parametrize(
@@ -228,5 +228,5 @@ def test_no_pattern_is_slow(pattern):
     found = compile_patterns((pattern,))
     paths = ["a" * 255, "/".join(["a" * 40] * 25), "/".join("a" * 400)]
     before = time.process_time()
-    assert not any(found.fits(path) for path in paths)
+    assert not any(found.matches(path) for path in paths)
     assert time.process_time() - before < 0.5

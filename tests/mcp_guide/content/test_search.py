@@ -11,7 +11,7 @@ from mcp_core.errors import InvalidArguments, Unavailable
 from mcp_guide.content import ranking
 from mcp_guide.content import search as search_module
 from mcp_guide.content.ranking import Hit
-from mcp_guide.content.search import Search
+from mcp_guide.content.search import SearchIndex
 from mcp_guide.content.tree import DocumentTree
 
 
@@ -33,8 +33,8 @@ def root(tmp_path):
 @pytest.fixture(params=["watched", "unwatched"])
 def search(root, tmp_path, request, monkeypatch):
     if request.param == "unwatched":
-        monkeypatch.setattr(search_module.Changes, "watch", lambda *_: False)
-    made = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
+        monkeypatch.setattr(search_module.FolderWatch, "watch", lambda *_: False)
+    made = SearchIndex(DocumentTree(root), tmp_path / "index" / "guide.db")
     yield made
     made.close()
 
@@ -86,7 +86,7 @@ def test_where_no_document_has_all_words_those_with_some_are_shown(search):
     assert search.find("nowhere neither") == search.find("nowhere")
 
 
-def test_only_the_asked_folders_are_searched(search):
+def test_only_the_given_folders_are_searched(search):
     assert found(search, "python", ["docs"]) == ["docs/api.md"]
     assert found(search, "error", ["docs/deep", "lang"]) == found(search, "error -api")
     assert found(search, "error", []) == []
@@ -102,13 +102,13 @@ def test_pages_of_hits_follow_each_other(search):
 
 
 @pytest.mark.parametrize(("limit", "offset"), [(0, 0), (201, 0), (10, -1)])
-def test_a_page_that_cannot_be_is_refused(search, limit, offset):
+def test_an_invalid_page_is_refused(search, limit, offset):
     with pytest.raises(InvalidArguments):
         search.find("error", limit=limit, offset=offset)
 
 
-def test_words_in_too_many_documents_to_weigh_show_titles_first_and_lose_none(search, monkeypatch):
-    monkeypatch.setattr(ranking, "MOST_WEIGHED", 1)
+def test_words_in_too_many_documents_to_score_show_titles_first_and_lose_none(search, monkeypatch):
+    monkeypatch.setattr(ranking, "MAX_RANKED", 1)
     assert sorted(found(search, "error")) == ["docs/api.md", "docs/deep/more.txt", "lang/java.md", "lang/python.md"]
     titled = search.find("python")
     assert [(hit.path, hit.score > 0) for hit in titled.hits] == [("lang/python.md", True), ("docs/api.md", False)]
@@ -117,7 +117,7 @@ def test_words_in_too_many_documents_to_weigh_show_titles_first_and_lose_none(se
     assert found(search, "error names exceptions nowhere") == ["lang/java.md"]  # the rarer word
 
 
-def test_every_change_of_a_file_is_seen_on_the_next_question(search, root):
+def test_every_change_of_a_file_is_seen_by_the_next_search(search, root):
     assert found(search, "zebra") == []
     (root / "lang" / "new.md").write_text("zebra")
     assert found(search, "zebra") == ["lang/new.md"]
@@ -137,7 +137,7 @@ def test_every_change_of_a_file_is_seen_on_the_next_question(search, root):
     assert found(search, "lemur") == []
 
 
-def test_a_change_by_another_name_of_the_file_is_seen(search, root, tmp_path):
+def test_a_change_through_a_hard_link_is_seen(search, root, tmp_path):
     os.link(root / "lang" / "java.md", tmp_path / "other")
     age(root, *root.rglob("*"))
     assert found(search, "zebra") == []
@@ -159,12 +159,12 @@ def test_a_text_changed_in_a_folder_that_did_not_change_is_seen(search, root):
     assert found(search, "zebra") == ["docs/deep/more.txt"]
 
 
-def test_when_the_system_lost_count_of_changes_everything_is_looked_at(search, root, monkeypatch):
+def test_after_lost_events_everything_is_checked(search, root, monkeypatch):
     age(root, *root.rglob("*"))
     assert found(search, "zebra") == []
     (root / "lang" / "java.md").write_text("zebra")
-    lost = struct.pack("iIII", -1, 0x4000, 0, 0)  # what the system says instead of too many events
-    monkeypatch.setattr(search._changes, "_folders", {})
+    lost = struct.pack("iIII", -1, 0x4000, 0, 0)  # IN_Q_OVERFLOW
+    monkeypatch.setattr(search._watch, "_folders", {})
     real, answers = os.read, [lost]
     monkeypatch.setattr(os, "read", lambda fd, size: answers.pop() if answers and size == 65_536 else real(fd, size))
     assert found(search, "zebra") == ["lang/java.md"]
@@ -174,13 +174,13 @@ def test_an_index_is_used_again_and_only_changes_are_read(search, root, tmp_path
     assert found(search, "java") == ["lang/java.md"]
     search.close()
     age(*root.rglob("*"))
-    second = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
-    second.find("java")  # now everything in it is settled
+    second = SearchIndex(DocumentTree(root), tmp_path / "index" / "guide.db")
+    second.find("java")  # now all stamps in it are reliable
     second.close()
     (root / "lang" / "java.md").write_text("zebra")
     tree, read = DocumentTree(root), list[str]()
     monkeypatch.setattr(tree, "read", lambda path: (read.append(path), DocumentTree(root).read(path))[1])
-    third = Search(tree, tmp_path / "index" / "guide.db")
+    third = SearchIndex(tree, tmp_path / "index" / "guide.db")
     assert (found(third, "zebra"), read) == (["lang/java.md"], ["lang/java.md"])
     third.close()
 
@@ -192,7 +192,7 @@ def age(*paths):
 
 
 @pytest.mark.parametrize("damage", ["garbage", "emptied", "cut", "no table", "another version"])
-def test_a_broken_index_is_made_anew(search, root, tmp_path, damage):
+def test_a_broken_index_is_rebuilt(search, root, tmp_path, damage):
     assert found(search, "java") == ["lang/java.md"]
     search.close()
     path = tmp_path / "index" / "guide.db"
@@ -202,7 +202,7 @@ def test_a_broken_index_is_made_anew(search, root, tmp_path, damage):
         with sqlite3.connect(path) as connection:
             connection.execute("DROP TABLE words" if damage == "no table" else "PRAGMA user_version = 99")
         connection.close()
-    second = Search(DocumentTree(root), path)
+    second = SearchIndex(DocumentTree(root), path)
     assert found(second, "java") == ["lang/java.md"]
     second.close()
 
@@ -211,7 +211,7 @@ def test_an_index_of_another_root_is_not_used(search, root, tmp_path):
     assert found(search, "java") == ["lang/java.md"]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.md").write_text("java")
-    other = Search(DocumentTree(tmp_path / "other"), tmp_path / "index" / "guide.db")
+    other = SearchIndex(DocumentTree(tmp_path / "other"), tmp_path / "index" / "guide.db")
     assert found(other, "java") == ["a.md"]
     other.close()
 
@@ -221,21 +221,21 @@ def test_the_index_is_for_its_owner_alone(search, tmp_path):
     assert (tmp_path / "index" / "guide.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_index_that_cannot_be_written_is_told(root, tmp_path):
+def test_an_index_that_cannot_be_written_is_an_error(root, tmp_path):
     (tmp_path / "folder.db").mkdir()
-    search = Search(DocumentTree(root), tmp_path / "folder.db")
-    with pytest.raises(Unavailable, match=r"cannot be kept in '.*folder.db': Is a directory. Name another file."):
+    search = SearchIndex(DocumentTree(root), tmp_path / "folder.db")
+    with pytest.raises(Unavailable, match=r"cannot be written to '.*folder.db': Is a directory. Make the folder"):
         search.find("java")
     search.close()
 
 
 def test_an_index_in_memory_needs_no_file(root):
-    search = Search(DocumentTree(root))
+    search = SearchIndex(DocumentTree(root))
     assert found(search, "java") == ["lang/java.md"]
     search.close()
 
 
-def test_an_index_can_be_made_before_the_first_question(search, root, monkeypatch):
+def test_an_index_can_be_made_before_the_first_search(search, root, monkeypatch):
     age(root, *root.rglob("*"))
     search.refresh()
     monkeypatch.setattr(search._tree, "read", None)
@@ -243,7 +243,7 @@ def test_an_index_can_be_made_before_the_first_question(search, root, monkeypatc
 
 
 def test_two_processes_share_an_index(search, root, tmp_path):
-    other = Search(DocumentTree(root), tmp_path / "index" / "guide.db")
+    other = SearchIndex(DocumentTree(root), tmp_path / "index" / "guide.db")
     assert found(search, "zebra") == found(other, "zebra") == []
     (root / "lang" / "java.md").write_text("zebra")
     assert found(other, "zebra") == found(search, "zebra") == ["lang/java.md"]
@@ -252,7 +252,7 @@ def test_two_processes_share_an_index(search, root, tmp_path):
     other.close()
 
 
-def test_threads_may_ask_at_once(search, root):
+def test_threads_may_search_at_once(search, root):
     answers, lock = list[list[str]](), threading.Lock()
 
     def ask() -> None:
@@ -280,7 +280,7 @@ def test_threads_may_ask_at_once(search, root):
 )
 def test_after_any_changes_the_index_is_what_the_files_say(tmp_path_factory, changes):
     root = tmp_path_factory.mktemp("changing")
-    search, texts = Search(DocumentTree(root)), dict[str, str]()
+    search, texts = SearchIndex(DocumentTree(root)), dict[str, str]()
     for path, text in changes:
         if text is None:
             (root / path).unlink(missing_ok=True)

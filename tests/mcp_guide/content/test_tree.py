@@ -28,7 +28,7 @@ def paths(tree, folder, *patterns):
 
 
 def age(*paths):
-    """As if these had been untouched for a while: times of the system cannot be set, so the clock is waited for."""
+    """Wait until these have been unchanged for a while: the change time of a file cannot be set."""
     newest = max(max(os.lstat(path).st_ctime_ns, os.lstat(path).st_mtime_ns) for path in paths)
     while time.time_ns() - newest <= 100_000_000:
         os.sched_yield()
@@ -71,32 +71,32 @@ def test_a_stem_of_two_documents_is_a_conflict(tree, tmp_path):
     with pytest.raises(Conflict) as refused:
         tree.read("lang/python")
     assert str(refused.value) == (
-        "There are several documents named 'lang/python': 'lang/python.md', 'lang/python.txt'. "
-        "Give one with its extension."
+        "Several documents are named 'lang/python': 'lang/python.md', 'lang/python.txt'. "
+        "Use the name with its extension."
     )
 
 
 @pytest.mark.parametrize(
     ("path", "error"),
     [
-        ("lang/pyhton", "There is no document 'lang/pyhton'. The nearest are 'lang/python.md'."),
-        ("lang/css", "There is no document 'lang/css'. The nearest are 'lang/web/css.md'."),
-        ("lang/web", "There is no document 'lang/web'. The nearest are 'lang/web/'."),
-        ("nowhere/x", "There is no document 'nowhere/x'. There is no folder 'nowhere'."),
+        ("lang/pyhton", "The document 'lang/pyhton' does not exist. Did you mean 'lang/python.md'?"),
+        ("lang/css", "The document 'lang/css' does not exist. Did you mean 'lang/web/css.md'?"),
+        ("lang/web", "The document 'lang/web' does not exist. Did you mean 'lang/web/'?"),
+        ("nowhere/x", "The document 'nowhere/x' does not exist. The folder 'nowhere' does not exist."),
         (
             "lang/python.md/x",
-            "The document 'lang/python.md/x' is not there: a part of its path is a link or no folder.",
+            "The document 'lang/python.md/x' does not exist: a part of its path is a link or not a folder.",
         ),
     ],
 )
-def test_a_missing_document_names_the_nearest(tree, path, error):
+def test_a_missing_document_suggests_similar_ones(tree, path, error):
     with pytest.raises(NotFound) as refused:
         tree.read(path)
     assert str(refused.value) == error
 
 
 @pytest.mark.parametrize(
-    ("wanted", "near"),
+    ("wanted", "similar"),
     [
         ("pyhton*", ["lang/python.md"]),
         ("api/usres.md", ["docs/api/v1/users.md"]),
@@ -106,20 +106,20 @@ def test_a_missing_document_names_the_nearest(tree, path, error):
         ("zzz", []),
     ],
 )
-def test_the_nearest_names_are_found_anywhere_below(tree, wanted, near):
-    assert tree.nearest(wanted) == near
+def test_similar_names_are_found_at_any_depth(tree, wanted, similar):
+    assert tree.similar(wanted) == similar
 
 
-def test_a_missing_folder_names_the_nearest(tree):
+def test_a_missing_folder_suggests_similar_ones(tree):
     with pytest.raises(NotFound) as refused:
         tree.match("lnag", ["*"])
-    assert str(refused.value) == "There is no folder 'lnag' among the documents. The nearest are 'lang'."
+    assert str(refused.value) == "The document folder 'lnag' does not exist. Did you mean 'lang'?"
 
 
 def test_a_missing_root_is_not_an_empty_one(tmp_path):
     tree = DocumentTree(tmp_path / "none")
     for look in (lambda: tree.match("", ["*"]), lambda: tree.read("x"), tree.folders):
-        with pytest.raises(Unavailable, match=r"is not there\. Make it, or name another"):
+        with pytest.raises(Unavailable, match=r"does not exist\. Create it with `mcp-guide init --docs-root /.*/none`"):
             look()
 
 
@@ -166,7 +166,7 @@ def test_changes_that_leave_no_trace_in_the_times_are_seen(tree, tmp_path, monke
     assert paths(tree, "lang", "new") == []
 
 
-def test_a_settled_folder_is_not_listed_again(tree, tmp_path, monkeypatch):
+def test_a_folder_with_a_reliable_stamp_is_not_listed_again(tree, tmp_path, monkeypatch):
     age(tmp_path, *(path for path in tmp_path.rglob("*")))
     first = paths(tree, "", "**")
     monkeypatch.setattr(os, "scandir", None)
@@ -207,7 +207,7 @@ def test_links_hidden_names_and_devices_are_ignored(tree, tmp_path):
     assert paths(tree, "lang", "outside/folder/*", "loop/*") == []
 
 
-def test_a_folder_that_became_a_link_is_left(tree, tmp_path):
+def test_a_folder_that_became_a_link_is_ignored(tree, tmp_path):
     age(tmp_path, *(path for path in tmp_path.rglob("*")))
     assert paths(tree, "", "lang/web/*", "**/css") == ["lang/web/css.md"]
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
@@ -216,7 +216,7 @@ def test_a_folder_that_became_a_link_is_left(tree, tmp_path):
     assert paths(tree, "", "lang/web/*", "**/css") == []
 
 
-def test_a_folder_that_may_not_be_read_spoils_nothing_and_is_told(tree, tmp_path, monkeypatch):
+def test_an_unreadable_folder_is_reported_and_the_others_are_listed(tree, tmp_path, monkeypatch):
     real = os.open
 
     def refusing(path, flags, *rest, **more):
@@ -224,7 +224,7 @@ def test_a_folder_that_may_not_be_read_spoils_nothing_and_is_told(tree, tmp_path
             raise PermissionError(13, "Permission denied")
         return real(path, flags, *rest, **more)
 
-    monkeypatch.setattr(os, "open", refusing)  # the tests may run as someone who may read all
+    monkeypatch.setattr(os, "open", refusing)  # the tests may run as root, who may read everything
     assert paths(tree, "lang", "**") == ["lang/java.md", "lang/python.md"]
     assert tree.unreadable() == {"lang/web": "Permission denied"}
     with pytest.raises(PermissionDenied):
@@ -236,9 +236,7 @@ def test_documents_are_created_replaced_and_deleted(tree, tmp_path):
     assert tree.read("notes/deep/new").text == "one"
     with pytest.raises(Conflict) as refused:
         tree.create("notes/deep/new.md", "two")
-    assert str(refused.value) == (
-        "There is already something named 'notes/deep/new.md'. Replace it, or take another name."
-    )
+    assert str(refused.value) == "'notes/deep/new.md' already exists. Replace it, or choose another name."
     tree.replace("notes/deep/new.md", "three é")
     assert tree.read("notes/deep/new.md").text == "three é"
     tree.delete("notes/deep/new.md")
@@ -250,7 +248,7 @@ def test_documents_are_created_replaced_and_deleted(tree, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["x" * 4_000_001, "half a character: \ud800"])
-def test_a_text_that_cannot_be_kept_is_refused(tree, text):
+def test_a_text_that_cannot_be_written_is_refused(tree, text):
     with pytest.raises(InvalidArguments):
         tree.create("lang/new.md", text)
     assert paths(tree, "lang", "new") == []
@@ -267,7 +265,7 @@ def test_a_document_too_large_to_read_says_so(tree, tmp_path):
         file.truncate(5_000_000)
     document = tree.read("lang/huge")
     assert (document.text, document.is_text, document.size) == (None, None, 5_000_000)
-    assert document.warnings == ("The document has 5,000,000 bytes; documents of more than 4,000,000 are not read.",)
+    assert document.warnings == ("The document has 5,000,000 bytes, more than the limit of 4,000,000.",)
 
 
 @settings(max_examples=300, deadline=None)
@@ -327,7 +325,7 @@ def hostile_tree(tmp_path_factory):
         max_size=3,
     ),
 )
-def test_what_is_matched_is_what_fits_of_all_there_is(tmp_path_factory, documents, patterns):
+def test_a_tree_finds_exactly_the_documents_that_match(tmp_path_factory, documents, patterns):
     root = tmp_path_factory.mktemp("laws")
     for path in documents:
         try:
@@ -335,9 +333,9 @@ def test_what_is_matched_is_what_fits_of_all_there_is(tmp_path_factory, document
             (root / path).touch()
         except OSError:  # a document where another needs a folder
             continue
-    fits = compile_patterns(tuple(patterns)).fits
+    matches = compile_patterns(tuple(patterns)).matches
     everything = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    assert paths(DocumentTree(root), "", *patterns) == sorted(path for path in everything if fits(path))
+    assert paths(DocumentTree(root), "", *patterns) == sorted(path for path in everything if matches(path))
 
 
 def test_threads_may_share_a_tree(tree, tmp_path):

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, build_guide, error, make_call, value, write_documents
 
 PYTHON = {
     "success": True,
@@ -50,7 +50,7 @@ async def test_a_collection_gives_what_it_names(call):
 
 
 async def test_braces_keep_their_commas_and_a_folder_after_two_stars_matches(call, root):
-    place(root, {"docs/a/dir/x.md": "X\n", "docs/dir/y.md": "Y\n"})
+    write_documents(root, {"docs/a/dir/x.md": "X\n", "docs/dir/y.md": "Y\n"})
     assert await paths(call, "lang/{python,rust}.md,docs/**/dir/*.md") == [
         "lang/python.md",
         "lang/rust.md",
@@ -59,23 +59,25 @@ async def test_braces_keep_their_commas_and_a_folder_after_two_stars_matches(cal
     ]
 
 
-async def test_no_match_is_an_error_that_names_the_nearest(call):
-    failed, answer = await call("get_content", expression="lang/pyton")
-    assert (failed, answer["error_type"]) == (True, "NotFoundError")
-    assert "'lang/pyton'" in answer["error"]
-    assert "'lang/python.md'" in answer["error"]
-    kind, words = await error(call, "get_content", expression="lnag")
-    assert (kind, "'lang'" in words) == ("NotFoundError", True)
+async def test_no_match_is_an_error_that_suggests_similar_names(call):
+    assert await error(call, "get_content", expression="lang/pyton") == (
+        "NotFoundError",
+        "No document matches 'lang/pyton' in the project 'default'. Did you mean 'lang/python.md'?",
+    )
+    assert await error(call, "get_content", expression="lnag") == (
+        "NotFoundError",
+        "The project 'default' has no category or collection 'lnag'. Did you mean 'lang'?",
+    )
 
 
-async def test_a_part_that_matches_nothing_is_said_beside_what_was_found(call):
+async def test_a_part_that_matches_nothing_is_named_in_the_message(call):
     failed, answer = await call("get_content", expression="lang/python,docs/nothing")
     assert (failed, answer["message"]) == (False, "1 document. Nothing matches docs/nothing.")
 
 
-async def test_more_than_a_page_comes_in_pages_and_nothing_is_lost(call, root):
+async def test_many_documents_come_in_pages_and_none_is_lost(call, root):
     names = [f"many/n{number:04}.md" for number in range(250)]
-    place(root, {name: f"{name}\n" for name in names})
+    write_documents(root, {name: f"{name}\n" for name in names})
     seen, cursor, remaining = [], None, []
     while True:
         more = {} if cursor is None else {"cursor": cursor}
@@ -86,18 +88,18 @@ async def test_more_than_a_page_comes_in_pages_and_nothing_is_lost(call, root):
         cursor = answer["value"].get("next_cursor")
         if cursor is None:
             break
-        assert "are left out: ask again with the cursor" in answer["message"]
+        assert "remain: call again with the cursor" in answer["message"]
     assert (seen, remaining) == (names, [150, 50, None])
 
 
 async def test_a_folder_of_more_than_4096_documents_loses_none(call, root):
-    place(root, {f"many/n{number}.md": "" for number in range(5_000)})
+    write_documents(root, {f"many/n{number}.md": "" for number in range(5_000)})
     listed = await value(call, "list_documents", expression="many", limit=1)
     assert listed["total"] == 5_000
 
 
-async def test_a_file_in_another_encoding_spoils_nothing(call, root):
-    place(root, {"lang/latin.md": "Größe\n".encode("cp1252"), "lang/logo.png": b"\x89PNG\x00\x01"})
+async def test_a_file_in_another_encoding_does_not_fail_the_others(call, root):
+    write_documents(root, {"lang/latin.md": "Größe\n".encode("cp1252"), "lang/logo.png": b"\x89PNG\x00\x01"})
     failed, answer = await call("get_content", expression="lang/latin+logo.png+python")
     assert not failed
     assert answer["value"]["documents"] == ["lang/latin.md", "lang/python.md"]
@@ -108,17 +110,17 @@ async def test_a_file_in_another_encoding_spoils_nothing(call, root):
     assert listed["documents"][0]["is_text"] is False
 
 
-async def test_a_body_is_given_as_it_is_written(call, root):
+async def test_a_body_is_returned_as_written(call, root):
     body = "---\n# A rule, no YAML: <b>&amp;</b>\n---\n{{ name }} & <tag>\n"
-    place(root, {"docs/raw.md": body})
+    write_documents(root, {"docs/raw.md": body})
     assert (await value(call, "get_content", expression="docs/raw"))["content"] == body
 
 
-# ---- what documents say about themselves ---------------------------------------------------------
+# ---- front matter --------------------------------------------------------------------------------
 
 
 async def test_instructions_of_documents_reach_the_agent_once_each(call, root):
-    place(
+    write_documents(
         root,
         {
             "rules/a.md": "---\ntype: instruction\ninstruction: Be brief.\n---\nA\n",
@@ -133,8 +135,8 @@ async def test_instructions_of_documents_reach_the_agent_once_each(call, root):
     )
 
 
-async def test_a_document_that_requires_a_flag_is_left_out_and_said_so(call, root):
-    place(root, {"lang/tdd.md": "---\nrequires: [tdd]\n---\nTests first.\n"})
+async def test_a_document_that_requires_a_flag_is_left_out_with_the_reason(call, root):
+    write_documents(root, {"lang/tdd.md": "---\nrequires: [tdd]\n---\nTests first.\n"})
     reason = "It requires the flag tdd, which is not set."
     got = await value(call, "get_content", expression="lang/tdd+rust")
     assert (got["documents"], got["left_out"]) == (["lang/rust.md"], [{"path": "lang/tdd.md", "reason": reason}])
@@ -175,18 +177,36 @@ async def test_without_an_expression_all_documents_are_listed_in_pages(call):
     assert sorted(listed) == sorted(DOCUMENTS)
 
 
+async def test_a_search_that_finds_nothing_says_what_to_try(call):
+    failed, answer = await call("search_content", query="zebra")
+    assert (failed, answer["message"]) == (
+        False,
+        "No document contains 'zebra'. Try other words, or list_documents.",
+    )
+
+
+async def test_an_empty_list_of_documents_says_what_to_do(tmp_path):
+    async with build_guide(tmp_path) as app:
+        call = make_call(app)
+        _, answer = await call("list_documents")
+        assert answer["message"] == "No category exists yet. Create one with add_category, or run `mcp-guide init`."
+        await value(call, "add_category", name="lang")
+        _, answer = await call("list_documents")
+        assert answer["message"].startswith("No document exists yet. Create one with create_document")
+
+
 async def test_a_search_finds_words_and_sees_changes_at_once(call, root):
     assert [hit["path"] for hit in (await value(call, "search_content", query="review"))["hits"]] == [
         "guidelines/review.md"
     ]
-    place(root, {"docs/zebra.md": "All about zebras.\n"})
+    write_documents(root, {"docs/zebra.md": "All about zebras.\n"})
     assert [hit["path"] for hit in (await value(call, "search_content", query="zebras"))["hits"]] == ["docs/zebra.md"]
     (root / "docs" / "zebra.md").unlink()
     assert await value(call, "search_content", query="zebras") == {"hits": [], "total": 0}
 
 
-async def test_a_search_goes_on_where_it_stopped(call, root):
-    place(root, {f"docs/z{number}.md": f"zebra {number}\n" for number in range(5)})
+async def test_a_search_continues_with_its_cursor(call, root):
+    write_documents(root, {f"docs/z{number}.md": f"zebra {number}\n" for number in range(5)})
     first = await value(call, "search_content", query="zebra", limit=3)
     rest = await value(call, "search_content", query="zebra", limit=3, cursor=first["next_cursor"])
     found = {hit["path"] for hit in (*first["hits"], *rest["hits"])}
@@ -194,7 +214,7 @@ async def test_a_search_goes_on_where_it_stopped(call, root):
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "9" * 400, base64.b64encode(b"[]").decode()])
-async def test_a_cursor_that_was_never_given_is_refused(call, cursor):
+async def test_an_invalid_cursor_is_refused(call, cursor):
     for tool, more in (
         ("get_content", {"expression": "lang"}),
         ("list_documents", {}),

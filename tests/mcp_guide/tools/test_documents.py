@@ -1,4 +1,4 @@
-"""Making, changing and deleting documents."""
+"""Creating, updating and deleting documents."""
 
 import pytest
 
@@ -8,7 +8,7 @@ CREATE = {"category_dir": "lang", "name": "go", "content": "# Go\n", "explicit_a
 
 
 @pytest.mark.requirement("GUI-5")
-async def test_a_document_is_made_changed_and_deleted_as_a_file(call, root):
+async def test_a_document_is_created_updated_and_deleted_as_a_file(call, root):
     file = root / "lang" / "go.md"
     assert await value(call, "create_document", **CREATE) == {"path": "lang/go.md", "size": 5}
     assert file.read_text() == "# Go\n"
@@ -24,7 +24,7 @@ async def test_a_document_is_made_changed_and_deleted_as_a_file(call, root):
 
 @pytest.mark.requirement("GUI-5")
 @pytest.mark.parametrize("tool", ["create_document", "update_document", "delete_document"])
-async def test_nothing_happens_without_the_very_words(call, root, tool):
+async def test_nothing_happens_without_the_exact_literal(call, root, tool):
     before = {path: path.read_bytes() for path in root.rglob("*.md")}
     arguments = {"category_dir": "lang", "name": "python.md"} | (
         {} if tool == "delete_document" else {"content": "gone"}
@@ -35,13 +35,13 @@ async def test_nothing_happens_without_the_very_words(call, root, tool):
     assert {path: path.read_bytes() for path in root.rglob("*.md")} == before
 
 
-async def test_what_exists_is_never_overwritten_by_making_it(call, root):
+async def test_creating_never_overwrites_a_document(call, root):
     kind, words = await error(call, "create_document", **{**CREATE, "name": "python"})
     assert (kind, "lang/python.md" in words) == ("ConflictError", True)
     assert (root / "lang" / "python.md").read_text().endswith("# Python\n")
 
 
-async def test_a_category_is_meant_by_its_name_or_by_its_folder(call, root):
+async def test_a_category_is_found_by_its_name_or_its_folder(call, root):
     await value(call, "add_category", name="decisions", dir="docs/adr")
     for number, named in enumerate(("decisions", "docs/adr", "docs/adr/")):
         made = await value(call, "create_document", **{**CREATE, "category_dir": named, "name": f"{number}.md"})
@@ -51,7 +51,7 @@ async def test_a_category_is_meant_by_its_name_or_by_its_folder(call, root):
     assert (kind, "'lang'" in words) == ("NotFoundError", True)
 
 
-async def test_changing_or_deleting_what_is_not_there_names_the_nearest(call):
+async def test_updating_or_deleting_a_missing_document_suggests_similar_ones(call):
     for tool, more in (("update_document", {"content": "x"}), ("delete_document", {})):
         words = {"explicit_action": tool.upper()}
         kind, said = await error(call, tool, category_dir="lang", name="pyton", **more, **words)

@@ -1,4 +1,4 @@
-"""Content as files, and only where the person allowed it."""
+"""Exporting documents to files, only in allowed folders."""
 
 import json
 
@@ -29,13 +29,21 @@ async def test_documents_become_a_file_in_an_allowed_folder(call, exports):
     assert [one["text"] for one in json.loads((exports / "all.json").read_text())] == ["# API\n"]
 
 
-async def test_a_file_that_exists_is_left_alone(call, exports):
+async def test_a_missing_export_folder_is_an_error_that_says_what_to_do(call, exports):
+    exports.rmdir()
+    assert await error(call, "export_content", expression="docs", destination="a.md") == (
+        "UnavailableError",
+        f"The export folder '{exports}' does not exist. Create it, or change export_folders.",
+    )
+
+
+async def test_an_existing_file_is_not_changed(call, exports):
     (exports / "mine.md").write_text("mine")
     assert (await error(call, "export_content", expression="docs", destination="mine.md"))[0] == "ConflictError"
     assert (exports / "mine.md").read_text() == "mine"
 
 
-async def test_what_is_not_allowed_is_refused_and_allows_nothing(call, exports, tmp_path):
+async def test_a_refused_export_writes_nothing_and_changes_no_permission(call, exports, tmp_path):
     (exports / "out").symlink_to(tmp_path)
     before = (tmp_path / "guide.yaml").read_bytes()
     for destination in (

@@ -1,4 +1,4 @@
-"""Flags of projects, and global ones."""
+"""Flags of projects, and global flags."""
 
 import asyncio
 
@@ -8,7 +8,7 @@ from tests.mcp_guide.guide_server import error, value
 
 
 @pytest.mark.requirement("GUI-7")
-async def test_flags_of_a_project_win_over_global_ones_which_are_the_defaults(call):
+async def test_flags_of_a_project_override_the_global_ones(call):
     await value(call, "set_feature_flag", flag="beta", value=False)
     await value(call, "set_feature_flag", flag="depth", value=3)
     await value(call, "set_project_flag", flag="beta", value=True)
@@ -24,7 +24,7 @@ async def test_flags_of_a_project_win_over_global_ones_which_are_the_defaults(ca
 
 
 @pytest.mark.requirement("GUI-8")
-async def test_global_flags_know_nothing_of_projects(call):
+async def test_global_flags_ignore_those_of_projects(call):
     await value(call, "set_feature_flag", flag="beta", value=False)
     await value(call, "set_project_flag", flag="beta", value=True)
     await value(call, "set_project_flag", flag="own", value="mine")
@@ -49,12 +49,21 @@ async def test_other_values_are_refused(call, wrong):
     assert (await error(call, "set_project_flag", flag="kept", value=wrong))[0] == "ValidationError"
 
 
-async def test_lists_can_be_narrowed_and_an_unset_flag_names_its_neighbours(call):
+async def test_lists_can_be_filtered_and_an_unset_flag_suggests_similar_ones(call):
     for name in ("beta", "beta-2", "other"):
         await value(call, "set_feature_flag", flag=name, value=True)
     assert await value(call, "list_feature_flags", containing="beta") == {"flags": {"beta": True, "beta-2": True}}
     _, answer = await call("get_feature_flag", flag="betta")
-    assert answer["message"] == "The flag 'betta' is not set. Nearest: 'beta', 'beta-2'."
+    assert answer["message"] == "The flag 'betta' is not set. Did you mean 'beta' or 'beta-2'?"
+    _, answer = await call("list_feature_flags", containing="gamma")
+    assert (answer["value"], answer["message"]) == ({"flags": {}}, "No flag name contains 'gamma'.")
+
+
+async def test_an_empty_list_says_how_to_set_the_first_flag(call):
+    _, answer = await call("list_feature_flags")
+    assert answer["message"] == "No global flag is set yet. Set one with set_feature_flag."
+    _, answer = await call("list_project_flags")
+    assert answer["message"] == "No flag is set yet. Set one with set_project_flag or set_feature_flag."
 
 
 async def test_flags_that_are_set_at_once_are_all_kept(call):

@@ -1,10 +1,10 @@
-"""Modes, and what each answer says of them."""
+"""Modes, and the instruction in each result."""
 
 import pytest
 
 from mcp_core import Request, instructions
 from mcp_guide.model import BOUNDARIES, MODES
-from tests.mcp_guide.guide_server import built, calling, value
+from tests.mcp_guide.guide_server import build_guide, make_call, value
 
 CONSENT = {"user_consent": "ENTER_IMPLEMENTATION"}
 
@@ -43,26 +43,26 @@ async def test_implementation_begins_only_with_the_user_s_consent(call):
 
 
 @pytest.mark.requirement("GUI-10")
-async def test_a_person_who_can_be_asked_is_asked_and_their_no_counts(tmp_path):
-    asked = []
+async def test_the_user_is_asked_to_confirm_and_can_refuse(tmp_path):
+    questions = []
 
     async def refuse(question: str) -> bool:
-        asked.append(question)
+        questions.append(question)
         return False
 
-    async with built(tmp_path) as app:
+    async with build_guide(tmp_path) as app:
         arguments = {"mode": "IMPLEMENTATION", **CONSENT}
         answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=refuse))
-        assert (answer.is_error, asked) == (True, ["Let the agent work in IMPLEMENTATION mode?"])
-        assert await value(calling(app), "get_mode") == {"mode": "DISCUSSION"}
+        assert (answer.is_error, questions) == (True, ["Let the agent work in IMPLEMENTATION mode?"])
+        assert await value(make_call(app), "get_mode") == {"mode": "DISCUSSION"}
 
 
 async def test_each_project_has_its_own_mode_and_keeps_it(tmp_path):
-    async with built(tmp_path) as app:
-        call = calling(app)
+    async with build_guide(tmp_path) as app:
+        call = make_call(app)
         await value(call, "clone_project", name="shop")
         await value(call, "set_mode", mode="PLANNING", project="shop")
-    async with built(tmp_path) as app:
-        call = calling(app)
+    async with build_guide(tmp_path) as app:
+        call = make_call(app)
         assert await value(call, "get_mode") == {"mode": "DISCUSSION"}
         assert await value(call, "get_mode", project="shop") == {"mode": "PLANNING"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.mcp_guide.guide_server import DISCUSSION, built, calling, error, place, value
+from tests.mcp_guide.guide_server import DISCUSSION, build_guide, error, make_call, value, write_documents
 
 FORBIDDEN = "Do not attempt to create a default configuration automatically."
 
@@ -21,7 +21,7 @@ async def test_the_configuration_is_that_of_the_named_or_the_active_project(call
 
 
 @pytest.mark.requirement("GUI-4")
-async def test_a_project_that_is_not_there_is_an_error_and_is_not_made_by_asking(call, tmp_path):
+async def test_a_missing_project_is_an_error_and_is_not_created(call, tmp_path):
     for tool in ("get_project_config", "set_project", "get_mode", "list_categories", "list_project_flags"):
         failed, answer = await call(tool, project="shpo")
         assert (failed, answer["error_type"]) == (True, "NotFoundError")
@@ -46,7 +46,7 @@ async def test_projects_are_listed_shown_added_changed_and_removed(call):
     assert [one["name"] for one in (await value(call, "list_projects"))["projects"]] == ["default"]
 
 
-async def test_a_folder_is_given_in_full_and_belongs_to_one_project(call):
+async def test_a_folder_is_an_absolute_path_and_belongs_to_one_project(call):
     await value(call, "clone_project", name="shop", folder="/work/shop")
     assert (await error(call, "clone_project", name="blog", folder="work"))[0] == "ValidationError"
     assert (await error(call, "clone_project", name="blog", folder="/work/shop"))[0] == "ConflictError"
@@ -55,26 +55,26 @@ async def test_a_folder_is_given_in_full_and_belongs_to_one_project(call):
     assert (await error(call, "change_project", project="blog"))[0] == "ValidationError"
 
 
-async def test_two_folders_of_one_name_are_two_projects(tmp_path, monkeypatch):
-    for place_of_work in ("a/app", "b/app"):
-        (tmp_path / place_of_work).mkdir(parents=True)
-    async with built(tmp_path) as app:
-        call = calling(app)
+async def test_two_folders_with_the_same_name_are_two_projects(tmp_path, monkeypatch):
+    for folder in ("a/app", "b/app"):
+        (tmp_path / folder).mkdir(parents=True)
+    async with build_guide(tmp_path) as app:
+        call = make_call(app)
         await value(call, "clone_project", name="app", folder=str(tmp_path / "a/app"))
         await value(call, "clone_project", name="app-2", folder=str(tmp_path / "b/app"))
         await value(call, "set_project_flag", flag="first", value=True, project="app")
     for folder, name, flags in (("a/app", "app", {"first": True}), ("b/app", "app-2", {}), (".", "default", {})):
         monkeypatch.chdir(tmp_path / folder)
-        async with built(tmp_path) as app:
-            found = await value(calling(app), "get_project_config")
+        async with build_guide(tmp_path) as app:
+            found = await value(make_call(app), "get_project_config")
             assert (found["name"], found["flags"]) == (name, flags)
 
 
-async def test_the_project_can_be_given_at_start(tmp_path):
-    async with built(tmp_path) as app:
-        await value(calling(app), "clone_project", name="shop")
-    async with built(tmp_path, project="shop") as app:
-        told = await value(calling(app), "client_info")
+async def test_the_project_can_be_set_at_start(tmp_path):
+    async with build_guide(tmp_path) as app:
+        await value(make_call(app), "clone_project", name="shop")
+    async with build_guide(tmp_path, project="shop") as app:
+        told = await value(make_call(app), "client_info")
         assert (told["project"], told["chosen_by"]) == ("shop", "option")
 
 
@@ -106,10 +106,14 @@ async def test_collections_are_listed_shown_added_changed_and_removed(call):
     assert await value(call, "list_collections", name="first") == {"collections": [changed]}
     gone = await value(call, "remove_collection", name="first", explicit_action="REMOVE_COLLECTION")
     assert gone == {"removed": "first"}
-    assert await value(call, "list_collections") == {"collections": []}
+    _, answer = await call("list_collections")
+    assert (answer["value"], answer["message"]) == (
+        {"collections": []},
+        "No collection exists yet. Create one with add_collection.",
+    )
 
 
-async def test_collections_follow_a_category_that_is_renamed(call):
+async def test_renaming_a_category_updates_its_collections(call):
     await value(call, "add_category", name="languages", dir="lang")
     await value(call, "add_collection", name="start", expressions=["languages/python"])
     await value(call, "change_category", name="languages", new_name="tongues")
@@ -125,10 +129,14 @@ async def test_collections_that_name_each_other_are_refused_with_the_circle(call
     assert (kind, "a -> b -> a" in words) == ("ConflictError", True)
 
 
-async def test_without_a_document_root_the_guide_answers_and_says_what_is_missing(tmp_path):
-    async with built(tmp_path, docs_root=tmp_path / "none") as app:
-        call = calling(app)
-        assert await value(call, "list_categories") == {"categories": []}
+async def test_without_a_document_root_the_guide_says_what_to_do(tmp_path):
+    async with build_guide(tmp_path, docs_root=tmp_path / "none") as app:
+        call = make_call(app)
+        _, answer = await call("list_categories")
+        assert (answer["value"], answer["message"]) == (
+            {"categories": []},
+            "No category exists yet. Create one with add_category, or run `mcp-guide init`.",
+        )
         assert (await error(call, "get_content", expression="lang"))[0] == "NotFoundError"
         await value(call, "add_category", name="lang")
         made = {"category_dir": "lang", "name": "go", "content": "# Go", "explicit_action": "CREATE_DOCUMENT"}
@@ -137,7 +145,7 @@ async def test_without_a_document_root_the_guide_answers_and_says_what_is_missin
 
 
 async def test_a_change_by_hand_is_seen_by_the_next_call(call, tmp_path, root):
-    place(root, {"new/a.md": "A\n"})
+    write_documents(root, {"new/a.md": "A\n"})
     (tmp_path / "guide.yaml").write_text("projects:\n  default:\n    mode: CHECK\n")
     failed, answer = await call("get_content", expression="new")
     assert (failed, answer["value"]["documents"]) == (False, ["new/a.md"])
@@ -145,8 +153,8 @@ async def test_a_change_by_hand_is_seen_by_the_next_call(call, tmp_path, root):
     assert DISCUSSION not in answer["instruction"]
 
 
-async def test_a_project_with_documents_of_its_own_sees_those_and_no_others(call, tmp_path):
-    place(tmp_path / "own", {"lang/python.md": "# Our own Python\n"})
+async def test_a_project_with_its_own_document_root_sees_only_its_documents(call, tmp_path):
+    write_documents(tmp_path / "own", {"lang/python.md": "# Our own Python\n"})
     (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    docs_root: {tmp_path / 'own'}\n")
     mine = await value(call, "get_content", expression="lang", project="shop")
     assert mine == {"content": "# Our own Python\n", "documents": ["lang/python.md"]}
@@ -155,7 +163,7 @@ async def test_a_project_with_documents_of_its_own_sees_those_and_no_others(call
     assert (await value(call, "get_content", expression="lang/python"))["content"] == "# Python\n"
 
 
-async def test_a_configuration_with_a_mistake_is_named_with_its_line_and_left_alone(call, tmp_path):
+async def test_an_invalid_configuration_is_an_error_with_its_line_and_is_not_changed(call, tmp_path):
     broken = "flags:\n  beta: true\nprojects: [no list]\n"
     (tmp_path / "guide.yaml").write_text(broken)
     for tool, arguments in (("get_content", {"expression": "lang"}), ("set_feature_flag", {"flag": "a", "value": 1})):

@@ -1,10 +1,10 @@
-"""Nothing outside the document root is read or written, whichever tool is asked."""
+"""Nothing outside the document root is read or written, by any tool."""
 
 import os
 
 import pytest
 
-from tests.mcp_guide.guide_server import place, value
+from tests.mcp_guide.guide_server import value, write_documents
 
 SECRET = "the secret"
 OUTSIDE = [
@@ -31,9 +31,9 @@ OUTSIDE = [
 
 @pytest.fixture
 def trapped(root):
-    """Every way out that a folder of documents can have."""
-    place(root.parent, {"secret.md": SECRET})
-    place(root, {"lang/.hidden.md": SECRET, "lang/.git/config": SECRET, ".top/secret.md": SECRET})
+    """A document root with links, hidden files and a pipe."""
+    write_documents(root.parent, {"secret.md": SECRET})
+    write_documents(root, {"lang/.hidden.md": SECRET, "lang/.git/config": SECRET, ".top/secret.md": SECRET})
     (root / "lang" / "link.md").symlink_to(root.parent / "secret.md")
     (root / "lang" / "inside.md").symlink_to(root / "lang" / ".hidden.md")
     (root / "lang" / "linked").symlink_to(root.parent)
@@ -44,7 +44,7 @@ def trapped(root):
 
 @pytest.mark.requirement("GUI-11")
 @pytest.mark.parametrize("name", OUTSIDE)
-async def test_no_name_reaches_what_is_outside(call, trapped, name):
+async def test_no_name_reaches_outside(call, trapped, name):
     before = {path: path.read_bytes() for path in trapped.parent.rglob("*") if path.is_file()}
     document = {"category_dir": "lang", "name": name}
     for tool, arguments in (

@@ -1,0 +1,129 @@
+"""Pages of a list of documents, continued with a cursor even when the list changes."""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar, cast
+
+from mcp_core.errors import InvalidArguments, NotFound
+from mcp_guide.content.patterns import quote_text
+
+
+class Sized(Protocol):
+    """An item of a list."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+
+
+Item = TypeVar("Item", bound=Sized)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """The maximum size of a page. A page has at least one document, however large."""
+
+    count: int = 100
+    bytes: int = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """A part of a list."""
+
+    entries: tuple[Item, ...]
+    next_cursor: str | None
+    remaining: int
+    """The number of entries after this page."""
+    before: int
+    """The number of entries before this page."""
+    is_changed: bool
+    """Whether entries before this page have changed since the cursor was made."""
+
+    @property
+    def notice(self) -> str | None:
+        """A sentence about the position of this page; None if it is the whole list."""
+        total = self.before + len(self.entries) + self.remaining
+        if len(self.entries) == total:
+            return None
+        first, last = self.before + 1, self.before + len(self.entries)
+        notice = f"Documents {first:,} to {last:,} of {total:,}."
+        if self.remaining:
+            notice += f" {self.remaining:,} remain: call again with the cursor."
+        if self.is_changed:
+            notice += " Earlier documents were added or removed: start without a cursor to see them."
+        return notice
+
+
+def get_page(
+    entries: Sequence[Item], cursor: str | None, limits: PageLimits | None = None, *, query: str = ""
+) -> Page[Item]:
+    """The page after the cursor, which must be from the same query. Raises InvalidArguments.
+
+    Entries that no longer exist are skipped. A list that has changed continues after the last entry shown.
+    """
+    limits = limits or PageLimits()
+    start, is_changed = _start(entries, cursor, query) if cursor is not None else (0, False)
+    taken, taken_bytes, position = list[Item](), 0, start
+    while position < len(entries) and len(taken) < limits.count:
+        try:
+            size = entries[position].size
+        except NotFound:
+            position += 1
+            continue
+        if taken and taken_bytes + size > limits.bytes:
+            break
+        taken.append(entries[position])
+        taken_bytes += size
+        position += 1
+    remaining = len(entries) - position
+    around = [entry.path for entry in entries[position - 1 : position + 1]]
+    next_cursor = _encode_cursor(query, position, around) if remaining else None
+    return Page(tuple(taken), next_cursor, remaining, start, is_changed)
+
+
+def _encode_cursor(query: str, position: int, paths: list[str]) -> str:
+    content = json.dumps([_fingerprint(query), position, *paths], ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
+
+
+def _start(entries: Sequence[Sized], cursor: str, query: str) -> tuple[int, bool]:
+    """Where the page begins, and whether that differs from the position in the cursor."""
+    fingerprint, position, last, following = _decode_cursor(cursor)
+    if fingerprint != _fingerprint(query):
+        raise InvalidArguments("The cursor belongs to another query. Call again without a cursor.", fields=("cursor",))
+    if 0 < position <= len(entries) and entries[position - 1].path == last:
+        return position, False
+    positions = {entry.path: number for number, entry in enumerate(entries)}
+    if last in positions:
+        return positions[last] + 1, True
+    if following in positions:
+        return positions[following], True
+    raise InvalidArguments(
+        f"The documents have changed: {last!r} and {following!r} no longer exist. Call again without a cursor.",
+        fields=("cursor",),
+    )
+
+
+def _decode_cursor(cursor: str) -> tuple[str, int, str, str]:
+    try:
+        content = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+    except (ValueError, binascii.Error, RecursionError):
+        content = None
+    match content:
+        case [str(), int(), str(), str()] if not isinstance(cast(list[object], content)[1], bool):
+            return cast(tuple[str, int, str, str], tuple(cast(list[object], content)))
+        case _:
+            raise InvalidArguments(
+                f"The cursor {quote_text(cursor)} is not valid. Use next_cursor of the previous page, or none.",
+                fields=("cursor",),
+            )
+
+
+def _fingerprint(query: str) -> str:
+    return hashlib.sha256(query.encode(errors="surrogatepass")).hexdigest()[:12]

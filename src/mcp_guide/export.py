@@ -1,0 +1,44 @@
+"""Export documents to a file in a folder that the user has allowed. Call it in a thread (`Guide.run`)."""
+
+import json
+from pathlib import Path
+
+from mcp_core import PermissionDenied, Unavailable
+from mcp_guide import retrieval
+from mcp_guide.content import formats
+from mcp_guide.content.tree import DocumentTree
+from mcp_guide.guide import GuideResult, JsonObject, ProjectView
+
+
+def export(view: ProjectView, expression: str, destination: str, format: formats.Format) -> GuideResult:
+    """Write the text of documents to a new file. A destination outside `export_folders` is refused."""
+    folder, path = _find_allowed_folder(view.configuration.export_folders, destination)
+    read = retrieval.read_documents(view, retrieval.find_documents(view, expression).entries)
+    rendered = formats.render(read.documents, format)
+    text = rendered if isinstance(rendered, str) else json.dumps(rendered, ensure_ascii=False, indent=2)
+    if not folder.is_dir():
+        raise Unavailable(f"The export folder {str(folder)!r} does not exist. Create it, or change export_folders.")
+    DocumentTree(folder).create(path, text)
+    value: JsonObject = {
+        "file": str(folder / path),
+        "size": len(text.encode()),
+        "documents": [document.path for document in read.documents],
+    }
+    if read.withheld:
+        value["left_out"] = [{"path": path, "reason": reason} for path, reason in read.withheld]
+    return GuideResult.ok(value, f"Wrote {folder / path}.")
+
+
+def _find_allowed_folder(folders: tuple[Path, ...], destination: str) -> tuple[Path, str]:
+    """The allowed folder of a file, and its path in it. A relative path belongs to the first folder."""
+    path = Path(destination).expanduser()
+    for folder in folders:
+        if not path.is_absolute():
+            return folder, path.as_posix()
+        if path.is_relative_to(folder):
+            return folder, path.relative_to(folder).as_posix()
+    allowed = ", ".join(map(str, folders)) or "none"
+    raise PermissionDenied(
+        f"export_content may not write to {destination!r}. Allowed folders: {allowed}. "
+        "Only the user can allow a folder: export_folders in the configuration file."
+    )
