@@ -1,4 +1,4 @@
-"""The server as a whole: what an agent sees of it, what it costs, and who may do what."""
+"""The whole server: its tool list, its size and its permissions."""
 
 import json
 import subprocess
@@ -56,13 +56,13 @@ TOOLS = [
 ]
 
 
-def test_these_are_the_tools():
+def test_the_names_and_order_of_the_tools():
     assert [tool.name for tool in build(Settings()).list_tools()] == TOOLS
 
 
-def listed(*options: str, **env: str) -> str:
-    """What `mcp-guide` writes when a client asks for its tools."""
-    asked = {
+def list_tools(*options: str, **env: str) -> str:
+    """The response of `mcp-guide` to tools/list."""
+    request = {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/list",
@@ -75,7 +75,7 @@ def listed(*options: str, **env: str) -> str:
     }
     done = subprocess.run(
         [COMMAND, *options],
-        input=json.dumps(asked) + "\n",
+        input=json.dumps(request) + "\n",
         env=env,
         capture_output=True,
         text=True,
@@ -85,56 +85,56 @@ def listed(*options: str, **env: str) -> str:
     return done.stdout
 
 
-def test_what_a_model_reads_of_the_tools_is_small_enough_to_be_in_every_request():
-    tools = json.loads(listed())["result"]["tools"]
+def test_the_part_of_the_list_that_a_model_reads_is_small():
+    tools = json.loads(list_tools())["result"]["tools"]
     assert len(tools) == len(TOOLS)
     read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
     assert len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()) <= MAX_BYTES
     for tool in tools:
-        # What no model reads is free, and complete.
+        # What a model does not read is complete.
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
         assert tool["inputSchema"]["additionalProperties"] is False
         assert tool["_meta"].keys() >= DECLARED
 
 
 def test_the_sdk_and_the_fast_lane_list_the_same():
-    assert json.loads(listed("--lane", "sdk"))["result"]["tools"] == json.loads(listed())["result"]["tools"]
+    assert json.loads(list_tools("--lane", "sdk"))["result"]["tools"] == json.loads(list_tools())["result"]["tools"]
 
 
 def test_the_page_for_people_shows_every_tool():
-    shown = render_page([build(Settings())], "http://127.0.0.1:8000")
-    assert [name for name in TOOLS if f"<code>{name}</code>" not in shown] == []
+    page = render_page([build(Settings())], "http://127.0.0.1:8000")
+    assert [name for name in TOOLS if f"<code>{name}</code>" not in page] == []
 
 
 @pytest.mark.requirement("NAM-4")
-def test_the_command_puts_guide_before_each_name_unless_the_user_says_otherwise():
+def test_the_command_adds_the_prefix_guide_unless_another_is_set():
     for env, before in (({}, "guide_"), ({"MCP_TOOL_PREFIX": ""}, ""), ({"MCP_TOOL_PREFIX": "team"}, "team_")):
-        names = [tool["name"] for tool in json.loads(listed(**env))["result"]["tools"]]
+        names = [tool["name"] for tool in json.loads(list_tools(**env))["result"]["tools"]]
         assert names == [f"{before}{name}" for name in TOOLS]
 
 
 def test_whoever_asks_for_full_descriptions_gets_all_four_sections():
-    for tool in json.loads(listed("--descriptions", "full"))["result"]["tools"]:
+    for tool in json.loads(list_tools("--descriptions", "full"))["result"]["tools"]:
         assert "## Concrete Examples" in tool["description"]
 
 
 @pytest.mark.requirement("CON-2")
-def test_the_short_list_still_says_which_tools_want_consent_and_which_only_read():
+def test_the_compact_list_says_which_tools_need_consent_and_which_only_read():
     tools = {tool.name: tool for tool in build(Settings()).list_tools()}
-    demanding = {name for name, tool in tools.items() if "explicit_action" in tool.input_schema["properties"]}
-    assert demanding == {
+    with_consent = {name for name, tool in tools.items() if "explicit_action" in tool.input_schema["properties"]}
+    assert with_consent == {
         *("create_document", "update_document", "delete_document"),
         *("remove_project", "remove_category", "remove_collection"),
     }
     for name, tool in tools.items():
-        assert ("REQUIRES EXPLICIT USER INSTRUCTION" in tool.description) is (name in demanding), name
+        assert ("REQUIRES EXPLICIT USER INSTRUCTION" in tool.description) is (name in with_consent), name
     reading = {name for name, tool in tools.items() if tool.annotations.get("readOnlyHint")}
     assert reading == {n for n in TOOLS if n.startswith(("get_", "list_", "search_")) or n == "client_info"}
     destroying = {name for name, tool in tools.items() if tool.annotations.get("destructiveHint")}
-    assert destroying == demanding - {"create_document"}
+    assert destroying == with_consent - {"create_document"}
 
 
-def test_the_rules_find_nothing():
+def test_the_rules_have_no_finding():
     outcome = verify_app(build(Settings()), Path(__file__).parents[2], "guide")
     assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
 
@@ -142,7 +142,7 @@ def test_the_rules_find_nothing():
 LANG_A = {"category_dir": "lang", "name": "a"}
 
 
-async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
+async def test_reading_and_writing_need_different_permissions(tmp_path):
     write_documents(tmp_path / "docs")
     async with build_guide(tmp_path) as app:
         call = make_call(app, user("reader", ("documents:read", "projects:read", "flags:read")))
@@ -161,7 +161,7 @@ async def test_reading_and_writing_are_permissions_of_their_own(tmp_path):
             assert (await error(call, tool, **arguments))[0] == "PermissionError", tool
 
 
-async def test_examples_touch_nothing_that_a_person_keeps(tmp_path):
+async def test_examples_do_not_touch_the_files_of_a_person(tmp_path):
     async with build_guide(tmp_path) as app:
         await app.prepare_examples(app)
         await value(make_call(app), "set_mode", mode="PLANNING")

@@ -25,7 +25,7 @@ def command(folder: Path) -> list[str]:
 
 @pytest.fixture(params=["stdio", "http"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StdioServerParameters | str]:
-    """How a client starts the guide, or where it finds it."""
+    """The command that starts the guide, or its URL."""
     write_documents(tmp_path / "docs")
     started = command(tmp_path)
     if request.param == "stdio":
@@ -49,7 +49,7 @@ async def connected(server: StdioServerParameters | str, mode: str, **more: Any)
 
 @pytest.mark.requirement("GUI-1", "GUI-3", "GUI-5", "GUI-10")
 @pytest.mark.parametrize("mode", ERAS)
-async def test_a_day_with_the_guide(server, mode):
+async def test_a_typical_session(server, mode):
     async with connected(server, mode) as (client, call):
         assert len((await client.list_tools()).tools) == 30
         failed, answer = await call("get_content", expression="lang/python")
@@ -83,37 +83,37 @@ async def test_a_day_with_the_guide(server, mode):
 @pytest.mark.requirement("GUI-10")
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("reply", [YES, NO], ids=["yes", "no"])
-async def test_the_person_is_asked_before_the_agent_may_implement(server, mode, reply):
-    asked = []
+async def test_the_user_confirms_implementation_mode(server, mode, reply):
+    questions = []
 
     async def answer(_: Any, request: Any) -> types.ElicitResult:
-        asked.append(request.message)
+        questions.append(request.message)
         return reply
 
     async with connected(server, mode, elicitation_callback=answer) as (_, call):
         wanted = {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"}
-        failed, said = await call("set_mode", **wanted)
-        assert asked == ["Let the agent work in IMPLEMENTATION mode?"]
-        assert failed is (reply is NO), said
+        failed, result = await call("set_mode", **wanted)
+        assert questions == ["Let the agent work in IMPLEMENTATION mode?"]
+        assert failed is (reply is NO), result
         expected = "DISCUSSION" if reply is NO else "IMPLEMENTATION"
         assert await value(call, "get_mode") == {"mode": expected}
 
 
 @pytest.mark.parametrize("mode", ERAS)
-async def test_the_server_knows_who_asks_and_why_which_project(server, mode):
-    info = types.Implementation(name="test-suite", version="9.8.7")
-    async with connected(server, mode, client_info=info) as (_, call):
-        told = await value(call, "client_info")
-        assert (told["agent"], told["agent_version"]) == ("test-suite", "9.8.7")
-        assert (told["project"], told["chosen_by"]) == ("default", "default")
-        assert told.get("protocol") == (None if mode == "legacy" else mode)
+async def test_client_info_shows_the_client_and_the_active_project(server, mode):
+    client = types.Implementation(name="test-suite", version="9.8.7")
+    async with connected(server, mode, client_info=client) as (_, call):
+        info = await value(call, "client_info")
+        assert (info["agent"], info["agent_version"]) == ("test-suite", "9.8.7")
+        assert (info["project"], info["chosen_by"]) == ("default", "default")
+        assert info.get("protocol") == (None if mode == "legacy" else mode)
         await value(call, "clone_project", name="shop")
         await value(call, "set_project", project="shop")
-        told = await value(call, "client_info")
-        assert (told["project"], told["chosen_by"]) == ("shop", "set_project")
+        info = await value(call, "client_info")
+        assert (info["project"], info["chosen_by"]) == ("shop", "set_project")
 
 
-async def test_a_session_keeps_its_project_to_itself(tmp_path):
+async def test_each_session_has_its_own_active_project(tmp_path):
     write_documents(tmp_path / "docs")
     with served(command(tmp_path), tmp_path / "http.log") as url:
         async with connected(url, "legacy") as (_, one), connected(url, "legacy") as (_, other):
@@ -125,15 +125,15 @@ async def test_a_session_keeps_its_project_to_itself(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")  # by the newer protocol; this is the older
 @pytest.mark.parametrize("lane", ["fast", "sdk"])
-async def test_the_folders_of_a_client_choose_the_project(lane, tmp_path):
-    """Asked for once over the lane, and again when the client says that they have changed."""
+async def test_the_folders_of_a_client_select_the_project(lane, tmp_path):
+    """The lane requests them once, and again when the client says that they have changed."""
     write_documents(tmp_path / "docs")
     shop = tmp_path / "my shop"
     (tmp_path / "guide.yaml").write_text(f"projects:\n  shop:\n    folder: {shop}\n")
-    folders, asked = [shop / "src"], []
+    folders, requests = [shop / "src"], []
 
     async def roots(_: Any) -> types.ListRootsResult:
-        asked.append(1)
+        requests.append(1)
         return types.ListRootsResult(roots=[types.Root(uri=folder.as_uri()) for folder in folders])
 
     started = [*command(tmp_path), "--lane", lane]
@@ -141,7 +141,7 @@ async def test_the_folders_of_a_client_choose_the_project(lane, tmp_path):
     async with connected(server, "legacy", list_roots_callback=roots) as (client, call):
         assert (await value(call, "client_info"))["project"] == "shop"
         assert (await value(call, "client_info"))["project"] == "shop"
-        assert lane == "sdk" or len(asked) == 1
+        assert lane == "sdk" or len(requests) == 1
         folders[:] = [tmp_path]
         await client.send_roots_list_changed()
         assert (await value(call, "client_info"))["project"] == "default"

@@ -1,4 +1,4 @@
-"""The page about the guide shows what really happens."""
+"""The examples on the page about the guide are real."""
 
 import json
 import re
@@ -13,20 +13,19 @@ PAGE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf
 SESSION = re.findall(r"^\$ toolcharter call guide (.*) \| cat\n(.*)$", PAGE, re.MULTILINE)
 
 
-async def test_the_session_is_what_the_starter_documents_give(tmp_path):
+async def test_the_session_on_the_page_is_real(tmp_path):
     assert len(SESSION) == 4
     write_starter(tmp_path / "docs")
     async with build_guide(tmp_path) as app:
-        for words, shown in SESSION:
-            tool, *given = shlex.split(words)
-            arguments = {
-                name: int(text) if text.isdecimal() else text for name, text in (g.split("=", 1) for g in given)
-            }
-            _, answer = await make_call(app)(tool, **arguments)
-            assert answer == json.loads(shown), words
+        for command, documented in SESSION:
+            tool, *words = shlex.split(command)
+            pairs = [word.split("=", 1) for word in words]
+            arguments = {name: int(text) if text.isdecimal() else text for name, text in pairs}
+            _, result = await make_call(app)(tool, **arguments)
+            assert result == json.loads(documented), command
 
 
-def test_every_tool_that_the_page_names_exists_and_every_mode_is_told(tmp_path):
+def test_the_page_names_only_existing_tools_and_every_mode(tmp_path):
     names = {tool.name for tool in build_guide(tmp_path).list_tools()}
     verbs = "get|set|list|add|change|remove|clone|create|update|delete|search|export"
     named = set(re.findall(rf"`((?:{verbs})_[a-z_]+|client_info)`", PAGE)) - {"export_folders"}

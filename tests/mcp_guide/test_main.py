@@ -171,10 +171,10 @@ def test_an_imported_project_is_served(environment, tmp_path):
 
 
 def test_the_help_and_an_unknown_command(environment):
-    shown = " ".join(run(environment, "mcp-guide", "--help").stdout.split())
+    help_text = " ".join(run(environment, "mcp-guide", "--help").stdout.split())
     for words in ("mcp-guide init", "mcp-guide import FILE", "--docs-root DIR", "--config FILE", "--project NAME"):
-        assert words in shown
-    assert "[TOOLCHARTER_DOCS_ROOT]" in shown
+        assert words in help_text
+    assert "[TOOLCHARTER_DOCS_ROOT]" in help_text
     ended = run(environment, "mcp-guide", "nonsense")
     assert "invalid choice: 'nonsense'; choose stdio or http" in ended.stderr
     assert ended.returncode == 2

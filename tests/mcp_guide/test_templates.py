@@ -20,8 +20,8 @@ KINDS = {"tools": "src/mcp_guide/tools/README.md", "prompts": "src/mcp_guide/pro
 SECTIONS = ["## Description", "## JSON Schema", "## Usage Instructions", "## Concrete Examples"]
 
 
-def copied(kind: str, tmp_path: Path):
-    """The template as somebody would copy it: a module of its own."""
+def copy_template(kind: str, tmp_path: Path):
+    """The template, copied to a new module."""
     blocks = re.findall(r"^(`{3,})python\n(.*?)^\1$", (HOME / kind / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     path = tmp_path / f"copied_{kind}.py"
     path.write_text(blocks[-1][1])
@@ -58,7 +58,7 @@ def test_a_template_has_all_four_sections_and_field_descriptions(kind):
 
 @pytest.mark.requirement("DOC-3")
 async def test_the_tool_template_works_as_a_copy(tmp_path):
-    module = copied("tools", tmp_path)
+    module = copy_template("tools", tmp_path)
 
     def served(settings: Settings) -> App:
         return App("copy", version="1.0.0", tools=[module], settings=settings)
@@ -71,7 +71,7 @@ async def test_the_tool_template_works_as_a_copy(tmp_path):
 
 @pytest.mark.requirement("DOC-3", "DOC-4")
 async def test_the_prompt_template_works_as_a_copy(tmp_path):
-    module = copied("prompts", tmp_path)
+    module = copy_template("prompts", tmp_path)
     assert (await module.hello(arg1="Ana", argf="Bob")).value == "Greet Ana and Bob in one sentence."
     (prompt,) = App("copy", version="1.0.0", prompts=[module.hello]).library.prompts
     assert "@hello Ana Bob" in prompt.description

@@ -157,7 +157,7 @@ def test_a_link_swapped_in_while_reading_and_writing_never_leads_out(tmp_path, s
 
     def swap() -> None:
         while not done.is_set():
-            # A file that is replaced meanwhile can be in the way, for this round.
+            # A file that was just replaced can be in the way; then this round does nothing.
             for step in (lambda: real.rename(aside), lambda: real.symlink_to(target), real.unlink):
                 with contextlib.suppress(OSError):
                     step()

@@ -34,9 +34,9 @@ def root(tmp_path):
 def search(root, tmp_path, request, monkeypatch):
     if request.param == "unwatched":
         monkeypatch.setattr(search_module.FolderWatch, "watch", lambda *_: False)
-    made = SearchIndex(DocumentTree(root), tmp_path / "index" / "guide.db")
-    yield made
-    made.close()
+    index = SearchIndex(DocumentTree(root), tmp_path / "index" / "guide.db")
+    yield index
+    index.close()
 
 
 def found(search, query, folders=None):
@@ -47,7 +47,7 @@ def test_documents_are_found_by_their_words_the_best_first(search):
     assert found(search, "python") == ["lang/python.md", "docs/api.md"]  # in the title it weighs more
     assert found(search, "naming") == ["lang/python.md"]  # a tag
     assert sorted(found(search, "names errors")) == ["docs/api.md", "lang/java.md", "lang/python.md"]
-    assert found(search, "logo") == ["docs/logo.png"]  # by its name, though it is no text
+    assert found(search, "logo") == ["docs/logo.png"]  # by its name, although it is not text
     assert found(search, "nothing") == []
 
 

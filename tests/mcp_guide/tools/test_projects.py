@@ -41,8 +41,8 @@ async def test_projects_are_listed_shown_added_changed_and_removed(call):
         "active": "default",
     }
     assert (await value(call, "get_project_config", project="store"))["folder"] == "/work/store"
-    gone = await value(call, "remove_project", project="store", explicit_action="REMOVE_PROJECT")
-    assert gone == {"removed": "store"}
+    removed = await value(call, "remove_project", project="store", explicit_action="REMOVE_PROJECT")
+    assert removed == {"removed": "store"}
     assert [one["name"] for one in (await value(call, "list_projects"))["projects"]] == ["default"]
 
 
@@ -74,8 +74,8 @@ async def test_the_project_can_be_set_at_start(tmp_path):
     async with build_guide(tmp_path) as app:
         await value(make_call(app), "clone_project", name="shop")
     async with build_guide(tmp_path, project="shop") as app:
-        told = await value(make_call(app), "client_info")
-        assert (told["project"], told["chosen_by"]) == ("shop", "option")
+        info = await value(make_call(app), "client_info")
+        assert (info["project"], info["chosen_by"]) == ("shop", "option")
 
 
 # ---- categories and collections ------------------------------------------------------------------
@@ -91,8 +91,8 @@ async def test_categories_are_listed_shown_added_changed_and_removed(call):
     assert (await value(call, "get_content", expression="decisions"))["documents"] == ["docs/api.md"]
     names = [one["name"] for one in (await value(call, "list_categories"))["categories"]]
     assert sorted(names) == ["decisions", "docs", "guidelines", "lang"]
-    gone = await value(call, "remove_category", name="decisions", explicit_action="REMOVE_CATEGORY")
-    assert gone == {"removed": "decisions"}
+    removed = await value(call, "remove_category", name="decisions", explicit_action="REMOVE_CATEGORY")
+    assert removed == {"removed": "decisions"}
     assert (await value(call, "get_content", expression="docs/api"))["content"] == "# API\n"
 
 
@@ -104,8 +104,8 @@ async def test_collections_are_listed_shown_added_changed_and_removed(call):
     changed = await value(call, "change_collection", name="start", new_name="first", expressions=["docs"])
     assert changed == {**made, "name": "first", "expressions": ["docs"]}
     assert await value(call, "list_collections", name="first") == {"collections": [changed]}
-    gone = await value(call, "remove_collection", name="first", explicit_action="REMOVE_COLLECTION")
-    assert gone == {"removed": "first"}
+    removed = await value(call, "remove_collection", name="first", explicit_action="REMOVE_COLLECTION")
+    assert removed == {"removed": "first"}
     _, answer = await call("list_collections")
     assert (answer["value"], answer["message"]) == (
         {"collections": []},
