@@ -1,1 +1,1 @@
-"""Side by side with peers, in one run: `python -m bench --help`."""
+"""Measurements beside other servers, in one run: `python -m bench --help`."""

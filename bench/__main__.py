@@ -65,29 +65,29 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
         folder = Path(name)
         if memory_calls.KIND in kinds:
             rounds, calls = options.rounds or (5 if quick else 9), 100 if quick else 300
-            samples |= memory_calls.measure(peers, sizes, rounds, calls, folder, tell=telling("in memory"))
+            samples |= memory_calls.measure(peers, sizes, rounds, calls, folder, log=progress_log("in memory"))
         if http_calls.KIND in kinds:
             rounds, load = options.rounds or (3 if quick else 5), Load(0.3 if quick else 0.5, 2500)
-            samples |= http_calls.measure(peers, sizes, rounds, load, folder, tell=telling("over HTTP"))
+            samples |= http_calls.measure(peers, sizes, rounds, load, folder, log=progress_log("over HTTP"))
         if stdio_calls.KIND in kinds:
             rounds, calls = options.rounds or (3 if quick else 7), 500 if quick else 1500
-            samples |= stdio_calls.measure(peers, rounds, calls, folder, tell=telling("over stdio"))
+            samples |= stdio_calls.measure(peers, rounds, calls, folder, log=progress_log("over stdio"))
         if list_calls.KIND in kinds:
             rounds, lists = options.rounds or (3 if quick else 5), 3 if quick else 10
-            samples |= list_calls.measure(peers, rounds, lists, folder, tell=telling("lists"))
+            samples |= list_calls.measure(peers, rounds, lists, folder, log=progress_log("lists"))
         if stages.KIND in kinds:
             rounds = options.rounds or (3 if quick else 7)
-            samples |= stages.measure(rounds, 5000, folder, tell=telling("steps of a call"))
+            samples |= stages.measure(rounds, 5000, folder, log=progress_log("steps of a call"))
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
-            samples |= cold_start.measure(peers, rounds, folder, tell=telling("cold start"))
+            samples |= cold_start.measure(peers, rounds, folder, log=progress_log("cold start"))
         if verify_speed.KIND in kinds:
             rounds = options.rounds or (1 if quick else 3)
-            samples |= verify_speed.measure(rounds, verify_speed.TOOLS, folder, tell=telling("verification"))
+            samples |= verify_speed.measure(rounds, verify_speed.TOOLS, folder, log=progress_log("verification"))
     return samples
 
 
-def telling(what: str):
+def progress_log(what: str):
     started = time.monotonic()
     return lambda words: print(f"{time.monotonic() - started:6.0f} s  {what}: {words}", file=sys.stderr, flush=True)
 
@@ -110,18 +110,18 @@ def rounds_of(samples: dict[Cell, list[Sample]]) -> str:
 
 def todo_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     rounds, calls = options.rounds or (2 if options.quick else 5), 150 if options.quick else 400
-    taken = todo.measure(rounds, calls, folder, tell=telling("todo"), quick=options.quick)
+    taken = todo.measure(rounds, calls, folder, log=progress_log("todo"), quick=options.quick)
     return todo.page(taken, made_by, report.machine())
 
 
 def guide_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
-    taken = guide.run(folder, telling("guide"), quick=options.quick)
+    taken = guide.run(folder, progress_log("guide"), quick=options.quick)
     return guide.page_of(taken, made_by, report.machine())
 
 
 def noema_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     rounds = options.rounds or (50 if options.quick else 250)
-    taken = noema.measure(folder, telling("noema"), rounds=rounds, quick=options.quick)
+    taken = noema.measure(folder, progress_log("noema"), rounds=rounds, quick=options.quick)
     return noema.page(taken, made_by, report.machine())
 
 

@@ -1,4 +1,4 @@
-"""Cold start: from spawning a server over stdio to its first tools/list answer, and what it weighs then."""
+"""Cold start: from spawning a server over stdio to its first tools/list answer, and its memory then."""
 
 import json
 import subprocess
@@ -21,17 +21,17 @@ LIST_ID = 1
 
 
 def measure(
-    peers: Sequence[str], rounds: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+    peers: Sequence[str], rounds: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era) for era in ERAS for peer in peers]
     commands = {peer: CONTENDERS[peer].command for peer in peers}
     for command in commands.values():
-        start(command, ERAS[0], folder)  # the first start of all compiles the modules
-    return interleave(cells, rounds, lambda cell, _: start(commands[cell.peer], cell.era, folder), tell)
+        start(command, ERAS[0], folder)  # the first start compiles the modules
+    return interleave(cells, rounds, lambda cell, _: start(commands[cell.peer], cell.era, folder), log)
 
 
 def start(command: Sequence[str], era: str, folder: Path, tool: str = "add") -> Sample:
-    """One start, up to the tool list: in the old era after the handshake, in the new one at once."""
+    """One start, up to the tool list: with the older protocol after the handshake, with the newer one at once."""
     pipe, env = subprocess.PIPE, environment(folder)
     started = time.perf_counter()
     process = subprocess.Popen(

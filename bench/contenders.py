@@ -1,4 +1,4 @@
-"""Who is measured, and under which conditions."""
+"""The servers that are measured, and the conditions."""
 
 import sys
 from dataclasses import dataclass

@@ -39,44 +39,45 @@ WORDS = [
 
 
 class Figure(NamedTuple):
-    """What was measured, and what is asked at most."""
+    """A measured value and its upper bound."""
 
     title: str
     value: float
     most: float
 
 
-def run(folder: Path, tell: Callable[[str], None], *, quick: bool) -> dict[str, Any]:
+def run(folder: Path, log: Callable[[str], None], *, quick: bool) -> dict[str, Any]:
     """Everything that the page shows."""
     sizes = SIZES[:-1] if quick else SIZES
-    tell(f"making {sum(sizes):,} documents")
+    log(f"making {sum(sizes):,} documents")
     engine = measure(folder, sizes)
-    tell("over HTTP")
+    log("over HTTP")
     served = _served_figures(folder, sizes)
-    tell("cold start")
+    log("cold start")
     return {"engine": engine, "served": served, "starts": _starts(folder, 3 if quick else 7)}
 
 
 def measure(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
-    """What was measured, its milliseconds of processor time, and what is asked at most."""
+    """Milliseconds of processor time, with their bounds."""
     trees = {size: _tree(folder / str(size), size) for size in sizes}
     _settle()
     figures: list[Figure] = []
     for title, call in (
         ("a document by its path", lambda tree: tree.read("d0/doc7.md")),
         ("a document by its stem", lambda tree: tree.read(tree.match("d0", ("doc7",))[0].path)),
-        ("a document by its stem in a folder with half", lambda tree: tree.read(tree.match("all", ("doc7",))[0].path)),
+        (
+            "a document by its stem in a folder with half of them",
+            lambda tree: tree.read(tree.match("all", ("doc7",))[0].path),
+        ),
     ):
         taken = _interleaved({size: partial(call, tree) for size, tree in trees.items()})
         figures += [Figure(f"{title}, of {size:,}", taken[size], 3.0) for size in sizes]
-        figures.append(
-            Figure(f"{title}: the dearest by the cheapest size", max(taken.values()) / min(taken.values()), 1.5)
-        )
+        figures.append(Figure(f"{title}: slowest size / fastest size", max(taken.values()) / min(taken.values()), 1.5))
     tree = trees[MIDDLE]
     search = SearchIndex(tree, folder / "index.db")
     started = time.process_time()
     search.find("first")
-    figures.append(Figure(f"making the index of {MIDDLE:,}, once", 1000 * (time.process_time() - started), math.inf))
+    figures.append(Figure(f"building the index of {MIDDLE:,}, once", 1000 * (time.process_time() - started), math.inf))
     _settle()
     calls = {
         f"**/name, of {MIDDLE:,}": (lambda: tree.match("", ("**/doc77",)), 10.0),
@@ -123,12 +124,12 @@ def _tree(root: Path, size: int) -> DocumentTree:
 
 
 def _settle() -> None:
-    """Until nothing is so young that it must be looked at twice, as it is when people are not just writing."""
+    """Wait until no file is so new that the index reads it twice."""
     time.sleep(0.3)
 
 
 def _interleaved(calls: dict, rounds: int = 9, times: int = 10) -> dict:
-    """The median of so many rounds, each call in turn, so that a busy moment hits all alike."""
+    """The median of all rounds; calls take turns, so that load on the machine affects all of them."""
     for call in calls.values():
         call()
     _settle()
@@ -193,7 +194,7 @@ def _served_figures(folder: Path, sizes: tuple[int, ...]) -> list[Figure]:
                 taken[size].append(_sample(server, *by_path, 40))
         shown = {size: median(figures) for size, figures in taken.items()}
         figures = [Figure(f"a document by its path, of {size:,}", shown[size], 3.0) for size in sizes]
-        figures.append(Figure("the dearest by the cheapest size", max(shown.values()) / min(shown.values()), 1.5))
+        figures.append(Figure("slowest size / fastest size", max(shown.values()) / min(shown.values()), 1.5))
         for title, tool, arguments, most in others:
             _sample(servers[MIDDLE], tool, arguments, 3)
             rounds = [_sample(servers[MIDDLE], tool, arguments, 15) for _ in range(5)]
@@ -214,7 +215,7 @@ def _starts(folder: Path, rounds: int) -> list[Figure]:
     return [
         Figure("mcp-guide to its first tools/list answer, ms", median([mine for mine, _ in walls]), math.inf),
         Figure("bare low-level SDK with one tool, ms", median([theirs for _, theirs in walls]), math.inf),
-        Figure("the first by the second", median([mine / theirs for mine, theirs in walls]), 0.75),
+        Figure("ratio", median([mine / theirs for mine, theirs in walls]), 0.75),
     ]
 
 
@@ -227,7 +228,7 @@ def page_of(taken: dict[str, list[Figure]], made_by: str, about: str) -> str:
         f"Made by `{made_by}`; do not edit.",
         about,
         "## Over HTTP: the server's processor time for each call, ms",
-        "Protocol 2026-07-28, one call after the other, everything governed; the documents were read before.",
+        "Protocol 2026-07-28, one call after the other, everything governed; all documents in the cache.",
         _table(taken["served"]),
         "## The engine alone: processor time, ms",
         _table(taken["engine"]),
@@ -239,7 +240,7 @@ def page_of(taken: dict[str, list[Figure]], made_by: str, about: str) -> str:
 
 
 def _table(figures: Sequence[Figure]) -> str:
-    lines = ["| | | asked at most |", "|---|---:|---|"]
+    lines = ["| | | target: at most |", "|---|---:|---|"]
     for figure in figures:
         verdict = (
             ""

@@ -20,7 +20,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Served:
-    """A server that answers, on its own port."""
+    """A running server."""
 
     port: int
     pid: int
@@ -41,11 +41,11 @@ def measure(
     load: Load,
     folder: Path,
     *,
-    tell: Callable[[str], None] = lambda _: None,
+    log: Callable[[str], None] = lambda _: None,
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, p, era, n, busy) for era in ERAS for busy in IN_FLIGHT for p in peers for n in sizes]
     with ExitStack() as stack:
-        tell(f"starting {len(peers) * len(sizes)} servers")
+        log(f"starting {len(peers) * len(sizes)} servers")
         servers = {(p, n): serve(stack, p, n, folder) for p in peers for n in sizes}
 
         def take(cell: Cell, number: int) -> Sample:
@@ -54,7 +54,7 @@ def measure(
 
         for number, cell in enumerate(cells):
             sample(servers[cell.peer, cell.tools], cell, Load(0.2, 100), 1_000_000 + 100 * number)
-        return interleave(cells, rounds, take, tell)
+        return interleave(cells, rounds, take, log)
 
 
 def serve(stack: ExitStack, peer: str, tools: int, folder: Path) -> Served:

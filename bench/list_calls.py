@@ -15,12 +15,12 @@ KIND = "list"
 
 
 def measure(
-    peers: Sequence[str], rounds: int, lists: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+    peers: Sequence[str], rounds: int, lists: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era, TOOLS[-1]) for era in ERAS for peer in peers]
     with ExitStack() as stack:
         servers = {peer: serve(stack, peer, TOOLS[-1], folder) for peer in peers}
-        return interleave(cells, rounds, lambda cell, _: asyncio.run(sample(servers[cell.peer], cell.era, lists)), tell)
+        return interleave(cells, rounds, lambda cell, _: asyncio.run(sample(servers[cell.peer], cell.era, lists)), log)
 
 
 async def sample(served: Served, era: str, lists: int) -> Sample:

@@ -1,8 +1,8 @@
 """The load generator, in a process of its own: `python -m bench.load` with one JSON object as its argument.
 
-Raw sockets, requests made in advance, and uvloop, so that it costs little, and the same for every server: at 1 in
-flight a call waits for this process too. Each connection sends its next request when the answer to the last is
-complete. Every answer is kept, and checked when the clock has stopped: the right id, a success, the right sum.
+It uses raw sockets, prepared requests and uvloop, so that its cost is low and equal for every server: at 1 in flight a
+call waits for this process too. Each connection sends its next request when the last answer is complete. All answers
+are checked after the measurement: the right id, a success, the right sum.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ class Wire(asyncio.Protocol):
 
 
 def complete(response: bytes) -> bool:
-    """Whether a whole HTTP response is there."""
+    """Whether the HTTP response is complete."""
     end = response.find(HEAD_END)
     if end < 0:
         return False
@@ -91,7 +91,7 @@ async def connect(port: int) -> Wire:
 
 
 async def open_session(port: int) -> str:
-    """The old era's handshake, once."""
+    """The handshake of the older protocol."""
     wire = await connect(port)
     answer = await wire.ask(messages.post(port, messages.INITIALIZE, messages.LEGACY))
     session = header(answer.partition(HEAD_END)[0], b"mcp-session-id")
@@ -112,7 +112,7 @@ async def close_session(port: int, session: str) -> None:
 async def sample(
     *, port: int, pid: int, era: str, in_flight: int, calls: int, seconds: float, first: int
 ) -> dict[str, Any]:
-    """Call `add` for so many seconds, or so many times; no two calls are alike."""
+    """Call `add` for `seconds`, at most `calls` times, each time with different numbers."""
     session = None if era == messages.MODERN else await open_session(port)
     requests = [(n, messages.post(port, call(era, n), era, session)) for n in range(first, first + calls)]
     answers, figures = await drive(port, pid, requests, in_flight, seconds)
@@ -128,7 +128,7 @@ Answers = list[tuple[int, bytes]]
 async def drive(
     port: int, pid: int, requests: Sequence[tuple[int, bytes]], in_flight: int, seconds: float
 ) -> tuple[Answers, dict[str, Any]]:
-    """Send requests over so many connections, until they or the seconds are used up."""
+    """Send requests over `in_flight` connections until all are sent or the time is over."""
     waiting, answers = deque(requests), Answers()
     wires = [await connect(port) for _ in range(in_flight)]
     busy, started = cpu_seconds(pid), time.perf_counter()

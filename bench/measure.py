@@ -35,15 +35,15 @@ def interleave(
     cells: Sequence[Cell],
     rounds: int,
     take: Callable[[Cell, int], Sample],
-    tell: Callable[[str], None] = lambda _: None,
+    log: Callable[[str], None] = lambda _: None,
 ) -> dict[Cell, list[Sample]]:
-    """Measure every cell once in each round, so that a busy minute of the machine hits all of them alike.
+    """Measure every cell once in each round, so that load on the machine affects all of them.
 
-    Within a group the order is another one each round, so that none always follows the same neighbour.
+    Within a group the order is different in each round.
     """
     samples: dict[Cell, list[Sample]] = {cell: [] for cell in cells}
     for number in range(rounds):
-        tell(f"round {number + 1} of {rounds}")
+        log(f"round {number + 1} of {rounds}")
         for cell in in_order(cells, number):
             samples[cell].append(take(cell, number))
     return samples
@@ -67,7 +67,7 @@ def median(numbers: Sequence[float]) -> float:
 
 
 def spread(numbers: Sequence[float]) -> float:
-    """Half the distance between the quartiles, as a share of the median: how far to trust it."""
+    """Half the distance between the quartiles, as a share of the median: a measure of its reliability."""
     if len(numbers) < 3:
         return 0.0
     low, _, high = statistics.quantiles(numbers, n=4, method="inclusive")
@@ -86,7 +86,7 @@ def difference(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time a process has used so far. Linux tells it to the nanosecond, psutil to the hundredth."""
+    """The processor time a process has used so far. Linux has it in nanoseconds, psutil in hundredths of a second."""
     try:
         return time.clock_gettime(((~pid) << 3) | 2)  # what clock_getcpuclockid(pid) returns
     except (OSError, AttributeError):

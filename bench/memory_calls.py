@@ -12,7 +12,7 @@ from bench.processes import worker
 
 KIND = "memory"
 APART = 10_000
-"""How far apart the numbers of two samples lie: more than a sample has calls."""
+"""The distance between the first numbers of two samples: more than the calls of a sample."""
 
 
 def measure(
@@ -22,11 +22,11 @@ def measure(
     calls: int,
     folder: Path,
     *,
-    tell: Callable[[str], None] = lambda _: None,
+    log: Callable[[str], None] = lambda _: None,
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era, tools) for era in ERAS for peer in peers for tools in sizes]
     with ExitStack() as stack:
-        tell(f"starting {len(peers) * len(sizes)} processes")
+        log(f"starting {len(peers) * len(sizes)} processes")
         workers = {
             (peer, tools): stack.enter_context(worker("memory", peer, tools, folder))[0]
             for peer in peers
@@ -34,13 +34,13 @@ def measure(
         }
 
         def take(cell: Cell, number: int) -> Sample:
-            # Both eras share a process, and no call may find the answer of another in its cache.
+            # Both protocols share a process, and no call may find the answer of another in the cache.
             first = ((number + 1) * len(cells) + cells.index(cell)) * APART
             return ask(workers[cell.peer, cell.tools], cell.era, calls, first)
 
         for cell in cells:
             take(cell, -1)
-        return interleave(cells, rounds, take, tell)
+        return interleave(cells, rounds, take, log)
 
 
 def ask(process: "Popen[str]", era: str, calls: int, first: int) -> Sample:

@@ -1,4 +1,4 @@
-"""The JSON-RPC messages and HTTP requests that are sent, ready-made; and what a right answer looks like."""
+"""The JSON-RPC messages and HTTP requests that are sent, and how an answer is checked."""
 
 import json
 from typing import Any
@@ -20,7 +20,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def request(era: str, id: int, method: str, **params: Any) -> dict[str, Any]:
-    """A request as a client of that era sends it."""
+    """A request as a client of that protocol sends it."""
     if era == MODERN:
         params["_meta"] = META
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
@@ -46,7 +46,7 @@ def post(port: int, body: dict[str, Any], era: str, session: str | None = None) 
 
 
 def sum_in(answer: Any) -> int:
-    """The sum that an answer to `add` holds, whatever the server's format. Raises when it is no success."""
+    """The sum in an answer to `add`, in any server's format. Raises ValueError for an error."""
     result = answer["result"]
     if result.get("isError"):
         raise ValueError(f"an error result: {answer}")

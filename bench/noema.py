@@ -35,7 +35,7 @@ from mcp_noema.settings import NoemaSettings
 KIND = "noema"
 IN_FLIGHT = 32
 NOTES = 10_000
-"""In a file that is imported."""
+"""The number of notes in an imported file."""
 WARM_UP = 10
 DATABASES = ("SQLite", "PostgreSQL")
 START = [sys.executable, "-c", "from mcp_noema.main import main; main()"]
@@ -47,7 +47,7 @@ Place = tuple[str, str]
 
 
 class Sample(NamedTuple):
-    """Milliseconds that a call took, and those of this process's processor time."""
+    """Milliseconds of a call: wall time, and processor time of this process."""
 
     wall: float
     cpu: float
@@ -63,14 +63,14 @@ class Taken:
     fits: dict[str, list[Sample]] = field(default_factory=dict)
     fitted: int = 0
     imports: dict[tuple[str, str], list[Sample]] = field(default_factory=dict)
-    """By the words for a file, and the database."""
+    """By the description of a file, and the database."""
     starts: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     tools: int = 0
     list_bytes: int = 0
 
 
 def collections(copies: int) -> dict[str, Collection]:
-    """Who is measured. The first is what the others are compared with."""
+    """The collections that are measured. The others are compared with the first."""
     return {
         "small": Collection("10,000 cards, 20 decks, one user"),
         "large": Collection(f"{BLOCK * copies:,} cards, 20 decks, one user", copies),
@@ -83,65 +83,65 @@ def collections(copies: int) -> dict[str, Collection]:
 STUDIED = ("small", "large", "crowd", "decks")
 
 
-def measure(folder: Path, tell: Callable[[str], None], *, rounds: int, quick: bool) -> Taken:
+def measure(folder: Path, log: Callable[[str], None], *, rounds: int, quick: bool) -> Taken:
     every = collections(10 if quick else 100)
-    _look_for_room(folder, every.values())
+    _check_disk_space(folder, every.values())
     taken = Taken(every)
     with postgres(folder) as server:
-        asyncio.run(_in_process(taken, server, folder, rounds, tell, repeats=1 if quick else 3))
-    tell("cold start")
+        asyncio.run(_in_process(taken, server, folder, rounds, log, repeats=1 if quick else 3))
+    log("cold start")
     _starts(taken, 3 if quick else 7, folder)
     taken.tools, taken.list_bytes = _listed(folder)
     return taken
 
 
-def _look_for_room(folder: Path, every: Iterable[Collection]) -> None:
+def _check_disk_space(folder: Path, every: Iterable[Collection]) -> None:
     needed = sum(collection.cards for collection in every) * sum(BYTES_A_CARD.values())
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SystemExit(
-            f"The collections take about {needed / 1e9:.0f} GB below {folder}, and {free / 1e9:.0f} GB are free. Name "
-            "another folder with TMPDIR, or measure with --quick."
+            f"The collections need about {needed / 1e9:.0f} GB in {folder}, and {free / 1e9:.0f} GB are free. "
+            "Set TMPDIR to another folder, or use --quick."
         )
 
 
 async def _in_process(
-    taken: Taken, server: str, folder: Path, rounds: int, tell: Callable[[str], None], *, repeats: int
+    taken: Taken, server: str, folder: Path, rounds: int, log: Callable[[str], None], *, repeats: int
 ) -> None:
-    urls = await _filled(taken.collections, server, folder, tell)
+    urls = await _filled(taken.collections, server, folder, log)
     async with AsyncExitStack() as stack:
         apps = {
             place: await stack.enter_async_context(build(NoemaSettings(db=url, deadline=60, files=folder)))
             for place, url in urls.items()
         }
         studied = {place: app for place, app in apps.items() if place[1] in STUDIED}
-        tell("cards to review")
+        log("cards to review")
         due = {place: await _due(app, taken.collections[place[1]].decks) for place, app in studied.items()}
-        await _call_in_turn(taken, studied, due, rounds, tell)
-        tell(f"{IN_FLIGHT} in flight")
+        await _call_in_turn(taken, studied, due, rounds, log)
+        log(f"{IN_FLIGHT} in flight")
         await _call_at_once(taken, studied, due, repeats)
-        tell("fitting parameters")
+        log("fitting parameters")
         await _fit(taken, {place[0]: app for place, app in apps.items() if place[1] == "fit"})
-        tell("importing")
+        log("importing")
         files = await _files(folder, apps["SQLite", "small"])
         await _import(taken, {place[0]: app for place, app in apps.items() if place[1] == "empty"}, files, repeats)
 
 
 async def _filled(
-    every: Mapping[str, Collection], server: str, folder: Path, tell: Callable[[str], None]
+    every: Mapping[str, Collection], server: str, folder: Path, log: Callable[[str], None]
 ) -> dict[Place, str]:
     now = datetime.now(UTC)
-    tell(f"the histories of {BLOCK:,} cards")
+    log(f"the histories of {BLOCK:,} cards")
     blocks(now)
     urls: dict[Place, str] = {}
     for name, collection in every.items():
-        tell(f"both databases: {collection.title}")
+        log(f"both databases: {collection.title}")
         urls["SQLite", name] = f"sqlite:///{folder}/{name}.db"
         urls["PostgreSQL", name] = await new_database(server, name)
         for database in DATABASES:
             await begin(urls[database, name], collection, now)
         await asyncio.gather(*(fill(urls[database, name], collection, now) for database in DATABASES))
-    # Else each collection of garbage would look through a million rows.
+    # Otherwise the garbage collector would walk through a million rows each time.
     blocks.cache_clear()
     gc.collect()
     gc.freeze()
@@ -171,9 +171,9 @@ async def _timed(work: Awaitable[Any], calls: int = 1) -> Sample:
 
 
 async def _due(app: App, decks: int) -> list[dict[str, Any]]:
-    """Reviews to be made: of cards that are due, from all decks by turns."""
+    """Reviews to make: of cards that are due, from all decks by turns."""
     by_deck: list[list[str]] = []
-    # Where there are many decks, those that others are in speak for these.
+    # If there are many decks, only parent decks are asked; their answers include the decks inside.
     for number in range(1, decks + 1, 1 if decks == DECKS else IN_A_TREE):
         queue = await _data(app, "get-due-cards", deckId=f"deck_{number}", limit=200)
         by_deck.append([card["cardId"] for card in queue["cards"] if card["state"] == "review"])
@@ -189,20 +189,20 @@ CALLS: dict[str, Callable[[list[dict[str, Any]]], tuple[str, Mapping[str, Any]]]
     "get-due-cards, one deck": lambda _: ("get-due-cards", {"deckId": "deck_2"}),
     "review-card": lambda due: ("review-card", due.pop(0)),
 }
-"""What is called, with the reviews that are left to make."""
+"""The calls, made from the remaining reviews."""
 
 
 async def _call_in_turn(
-    taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int, tell: Callable[[str], None]
+    taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int, log: Callable[[str], None]
 ) -> None:
-    """Each call once in each collection, in another order each round, so that a busy moment hits all alike."""
+    """Each call once in each collection, in a new order each round, so that load on the machine affects all of them."""
     for number in range(-WARM_UP, rounds):
         if number % 50 == 0:
-            tell(f"calls, round {number} of {rounds}")
+            log(f"calls, round {number} of {rounds}")
         for title, arguments in CALLS.items():
             for place in random.Random(number).sample(list(apps), len(apps)):
                 if place[1] == "decks" and number % 5:
-                    continue  # it takes long, and is held to nothing
+                    continue  # slow, and without a target
                 sample = await _timed(_call(apps[place], *arguments(due[place])))
                 if number >= 0:
                     taken.calls.setdefault((title, place), []).append(sample)
@@ -217,7 +217,7 @@ async def _call_at_once(taken: Taken, apps: Mapping[Place, App], due: Mapping[Pl
 
 
 async def _fit(taken: Taken, apps: Mapping[str, App]) -> None:
-    """The first call of each loads the library, and counts like the others."""
+    """The first call of each loads the library, and is counted like the others."""
     for _ in range(5):
         for database, app in apps.items():
             taken.fits.setdefault(database, []).append(await _timed(_call(app, "optimize-parameters", {})))
@@ -225,7 +225,7 @@ async def _fit(taken: Taken, apps: Mapping[str, App]) -> None:
 
 
 async def _files(folder: Path, app: App) -> dict[str, str]:
-    """Two files to import, by the words for them."""
+    """Two files to import, by their description."""
     await asyncio.to_thread(noema_files.write, folder / "shared.apkg", NOTES)
     total = (await _data(app, "export-anki", path="short.apkg"))["notes"]
     for start in range(total, NOTES, 500):
@@ -233,13 +233,13 @@ async def _files(folder: Path, app: App) -> dict[str, str]:
         await _data(app, "create-notes", deckId="deck_1", notes=more)
     there = await _data(app, "export-anki", path="history.apkg")
     return {
-        f"{NOTES:,} notes as Anki shares a deck": "shared.apkg",
+        f"{NOTES:,} notes, exported by Anki as a shared deck": "shared.apkg",
         f"{there['notes']:,} notes with {there['reviews']:,} reviews": "history.apkg",
     }
 
 
 async def _import(taken: Taken, apps: Mapping[str, App], files: Mapping[str, str], repeats: int) -> None:
-    """Each time for somebody who has nothing yet."""
+    """Each time for a new user."""
     for number in range(repeats):
         for words, name in files.items():
             for database, app in apps.items():
@@ -280,15 +280,15 @@ def _listed(folder: Path) -> tuple[int, int]:
 ABOUT_DATA = """\
 In every collection about 70 % of the cards are in review, 24 % are new, 5 % are suspended.
 One in twelve review cards is due.
-Each card has ten reviews, as FSRS would have made them in the last two years.
-The user has answered 170 times today, and is learning 50 cards.
-Half of the decks let 200 reviews a day through, half have no limit that matters (9,999).
-Both databases are analysed, and run as they are installed, but for PostgreSQL's `wal_level`, which is `minimal`.
+Each card has ten reviews from the last two years, scheduled by FSRS.
+The user has given 170 answers today, and is learning 50 cards.
+Half of the decks have a limit of 200 reviews a day, half a limit that is never reached (9,999).
+Both databases are analysed and have their default settings, except that PostgreSQL's `wal_level` is `minimal`.
 
 Calls go through the whole pipeline in one process, one at a time, in all collections by turns.
-Every review is of another card.
-Each figure is a median of {rounds} calls, where there are 500 decks of a fifth of that.
-Processor time is that of this process, so of PostgreSQL's own work it shows nothing."""
+Every review is of a different card.
+Each figure is a median of {rounds} calls; with 500 decks, of a fifth of that.
+Processor time is that of this process, so it does not include PostgreSQL's own work."""
 
 
 def page(taken: Taken, made_by: str, about: str) -> str:
@@ -304,16 +304,16 @@ def page(taken: Taken, made_by: str, about: str) -> str:
             for name in STUDIED[1:]
             for part in (f"### {taken.collections[name].title}", _table(_calls(taken, name)))
         ),
-        "Nothing is asked for many decks: each of them has its own limits and its own place in the queue.",
+        "There is no target for many decks: each deck has its own limits and its own place in the queue.",
         f"### {IN_FLIGHT} calls in flight",
-        "Milliseconds until all are answered, divided by their number.\nWrites of one user take turns.",
+        "Milliseconds until all calls are answered, divided by their number.\nWrites of one user are serialized.",
         _table(_at_once(taken)),
         "## Fitting parameters",
         _table(_fits(taken)),
-        "## Importing a file of Anki",
+        "## Importing an Anki file",
         _table(_imports(taken)),
         "## Start and list",
-        "To the first tools/list answer over stdio, with an empty SQLite file that exists.",
+        "To the first tools/list answer over stdio, with an existing, empty SQLite file.",
         _table(_lean(taken)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -330,7 +330,7 @@ def _verdict(value: float, most: float, shown: str) -> str:
 
 
 def _calls(taken: Taken, name: str) -> list[list[str]]:
-    rows = [["", taken.collections["small"].title + ", ms", "here, ms", "ratio", "by processor time", "asked"]]
+    rows = [["", taken.collections["small"].title + ", ms", "here, ms", "ratio", "by processor time", "target"]]
     for database in DATABASES:
         for title in CALLS:
             small, here = (taken.calls[title, (database, which)] for which in ("small", name))
@@ -339,9 +339,9 @@ def _calls(taken: Taken, name: str) -> list[list[str]]:
                 / statistics.median(getattr(sample, metric) for sample in small)
                 for metric in ("wall", "cpu")
             )
-            asked = _verdict(wall, 1.5, "1.50") if name != "decks" else "nothing"
+            verdict = _verdict(wall, 1.5, "1.50") if name != "decks" else "none"
             times = [f"{median([sample.wall for sample in side]):.2f}" for side in (small, here)]
-            rows.append([f"{database}: {title}", *times, f"{wall:.2f}", f"{cpu:.2f}", asked])
+            rows.append([f"{database}: {title}", *times, f"{wall:.2f}", f"{cpu:.2f}", verdict])
     return rows
 
 
@@ -355,7 +355,7 @@ def _at_once(taken: Taken) -> list[list[str]]:
 
 
 def _fits(taken: Taken) -> list[list[str]]:
-    rows = [["optimize-parameters", "reviews", "the first call, s", "median, s", "asked"]]
+    rows = [["optimize-parameters", "reviews", "the first call, s", "median, s", "target"]]
     for database, samples in taken.fits.items():
         first, usual = samples[0].wall / 1000, median([sample.wall for sample in samples]) / 1000
         rows.append([database, f"{taken.fitted:,}", f"{first:.2f}", f"{usual:.2f}", _verdict(usual, 2, "2 s")])
@@ -363,7 +363,7 @@ def _fits(taken: Taken) -> list[list[str]]:
 
 
 def _imports(taken: Taken) -> list[list[str]]:
-    rows = [["import-anki", "s", "s of processor time", "asked"]]
+    rows = [["import-anki", "s", "s of processor time", "target"]]
     for (words, database), samples in taken.imports.items():
         wall, cpu = (median([getattr(sample, metric) for sample in samples]) / 1000 for metric in ("wall", "cpu"))
         rows.append([f"{database}: {words}", f"{wall:.2f}", f"{cpu:.2f}", _verdict(wall, 10, "10 s")])
@@ -377,10 +377,10 @@ def _lean(taken: Taken) -> list[list[str]]:
     )
     shown = ratio(walls["noema"], walls["bare"])
     by_cpu = ratio(cpus["noema"], cpus["bare"])
-    both = "the first by the second, median of the rounds"
+    both = "ratio, median of the rounds"
     listed = f"name, description and input schema of {taken.tools} tools, bytes"
     return [
-        ["", "", "by processor time", "asked"],
+        ["", "", "by processor time", "target"],
         ["mcp-noema, ms", f"{median(walls['noema']):.0f}", f"{median(cpus['noema']):.0f}", ""],
         ["bare low-level SDK with one tool, ms", f"{median(walls['bare']):.0f}", f"{median(cpus['bare']):.0f}", ""],
         [both, f"{shown:.2f}", f"{by_cpu:.2f}", _verdict(shown, 0.75, "0.75")],

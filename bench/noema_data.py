@@ -18,31 +18,31 @@ from mcp_noema.schedule import answer
 from mcp_noema.store.row_mapping import schedule_values
 
 BLOCK = 10_000
-"""Cards that are made one by one."""
+"""The number of cards that are made one by one."""
 DECKS = 20
 IN_A_TREE = 5
 """A deck with four inside it."""
 TWO_YEARS = timedelta(days=730)
 TODAY, LEARNING, BROKEN_OFF = 83, 200, 1000
-"""One card in so many was answered today; is being learned; was begun some day, where nobody is at it today."""
+"""One card in 83 was answered today, one in 200 is being learned; in other blocks, 1 in 1,000 was left half learned."""
 NEW_CARD = Schedule()
 TYPES: tuple[NoteKind, ...] = ("basic", "basic-reversed")
 
 
 @dataclass(frozen=True)
 class Collection:
-    """How much there is of what, and whose it is."""
+    """The size of a collection, and its users."""
 
     title: str
     copies: int = 1
-    """Of the block of cards."""
+    """Copies of the block of cards."""
     users: int = 1
-    """One, who has all copies; or as many as there are copies, who have one each."""
+    """Either one user with all copies, or one user for each copy."""
     decks: int = DECKS
-    """Of each user; a multiple of the number in a block."""
+    """The decks of each user; a multiple of those in a block."""
     block: int = BLOCK
     reviews: int | None = None
-    """Only the first cards, with so many reviews together; None for all."""
+    """If set, only the first cards, up to this number of reviews."""
 
     @property
     def cards(self) -> int:
@@ -62,7 +62,7 @@ _WORDS = [a + b + c for a in "bdfklmnprst" for b in ("a", "e", "ing", "or", "us"
 
 @dataclass(frozen=True)
 class Block:
-    """Rows as both databases take them: times are seconds since 1970, numbers begin at 0."""
+    """Rows for both databases: times are seconds since 1970, numbers begin at 0."""
 
     notes: list[tuple[Any, ...]]
     cards: list[tuple[Any, ...]]
@@ -98,10 +98,10 @@ class _Card:
 
 @cache
 def blocks(now: datetime, size: int = BLOCK) -> tuple[Block, Block]:
-    """A block of somebody who is at it today, and one of cards that wait: about 70 % review cards, one in twelve of
+    """A block of a user who studies today, and one of cards that wait: about 70 % review cards, one in twelve of
     them due, new and suspended ones, and some that are being learned.
 
-    Only one block of a user is the first: a day is not longer for who has more cards.
+    Only one block of a user is of the first kind: a user with more cards does not study more in a day.
     """
     dice = random.Random(20)
     notes: list[tuple[Any, ...]] = []
@@ -148,7 +148,7 @@ def _at_it(card: _Card, now: datetime, dice: random.Random) -> _Card:
 
 
 def _broken_off(card: _Card, now: datetime, dice: random.Random) -> _Card:
-    """A few cards were begun some day and left."""
+    """A few cards were left half learned."""
     if card.number % BROKEN_OFF != 1:
         return card
     return replace(card, schedule=NEW_CARD, answers=()).answered(3, now - timedelta(days=1 + dice.randrange(20)), dice)
@@ -160,7 +160,7 @@ def _block(notes: list[tuple[Any, ...]], cards: Sequence[_Card]) -> Block:
 
 
 def first(block: Block, reviews: int | None) -> Block:
-    """The first cards of a block that have so many reviews together."""
+    """The first cards of a block, up to a number of reviews."""
     if reviews is None:
         return block
     of_card = Counter(row[1] for row in block.reviews)

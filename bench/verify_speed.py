@@ -1,4 +1,4 @@
-"""How long it takes to hold 6,000 tools to all rules, scores and duplicates included, on one core.
+"""The time to check 6,000 tools with all rules, including scores and duplicates, on one core.
 
 `python -m bench.verify_speed COUNT [FOLDER]` is one sample, in a process of its own. FOLDER has lists of real tools,
 one JSON object a line; each is taken several times, with another name and a quarter of its words changed. Where there
@@ -51,9 +51,9 @@ def cell(tools: int = TOOLS) -> Cell:
 
 
 def measure(
-    rounds: int, tools: int, folder: Path, *, tell: Callable[[str], None] = lambda _: None
+    rounds: int, tools: int, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> dict[Cell, list[Sample]]:
-    return interleave([cell(tools)], rounds, lambda *_: sample(tools, folder), tell)
+    return interleave([cell(tools)], rounds, lambda *_: sample(tools, folder), log)
 
 
 def sample(tools: int, folder: Path) -> Sample:
@@ -63,7 +63,7 @@ def sample(tools: int, folder: Path) -> Sample:
 
 
 def many_tools(count: int, folder: Path = REAL) -> list[dict[str, Any]]:
-    """So many definitions, the same every time."""
+    """`count` definitions, the same in every run."""
     found = [
         json.loads(line)["tool"] for path in sorted(folder.glob("*.jsonl")) for line in path.open(encoding="utf-8")
     ]
@@ -95,12 +95,12 @@ def made_up(dice: random.Random) -> dict[str, Any]:
 
 
 def word(dice: random.Random) -> str:
-    """Few words are frequent and many are rare, as in real texts."""
+    """A few words are frequent and many are rare, as in real texts."""
     return dice.choice(WORDS) if dice.random() < 0.5 else f"{dice.choice(NOUNS)}{int(dice.paretovariate(0.5))}"
 
 
 def run(count: int, folder: Path) -> dict[str, float]:
-    """Seconds for everything that `toolcharter verify --format html` does after the list has come."""
+    """Seconds for everything that `toolcharter verify --format html` does after it has the list."""
     from mcp_core.declare.listed import read_tools  # noqa: PLC0415 - only the sample's own process needs it
     from toolcharter.verify.engine import server_from_tools  # noqa: PLC0415
     from toolcharter.verify.report import render  # noqa: PLC0415

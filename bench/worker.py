@@ -21,10 +21,10 @@ WARM_UP = 20
 
 
 def serve_http(peer: Any, tools: int) -> None:
-    # The protocol is named, because asyncio turns Nagle off only where it is; without it each answer waits 40 ms.
+    # With an explicit protocol number asyncio switches off Nagle's algorithm; otherwise each answer waits 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    # Each as its makers serve it: the SDK and FastMCP leave uvicorn as it is.
+    # As each library does it: the SDK and FastMCP use uvicorn's defaults.
     options = {"log_config": None, "access_log": False} | getattr(peer, "UVICORN", {})
     config = uvicorn.Config(peer.http_app(tools), log_level="warning", timeout_graceful_shutdown=2, **options)
     print(listener.getsockname()[1], flush=True)
@@ -43,11 +43,11 @@ async def call(server: Any, era: str, calls: int, first: int) -> dict[str, float
     async with Client(server, mode="legacy" if era == messages.LEGACY else era) as client:
         for number in range(first, first + WARM_UP):
             await client.call_tool("add", {"a": number, "b": number})
-        asked = range(first + WARM_UP, first + WARM_UP + calls)
+        numbers = range(first + WARM_UP, first + WARM_UP + calls)
         started = time.process_time()
-        answers = [await client.call_tool("add", {"a": number, "b": 2 * number}) for number in asked]
+        answers = [await client.call_tool("add", {"a": number, "b": 2 * number}) for number in numbers]
         used = time.process_time() - started
-    for number, answer in zip(asked, answers, strict=True):
+    for number, answer in zip(numbers, answers, strict=True):
         if answer.is_error or messages.sum_in_text(answer.content[0].text) != 3 * number:
             raise ValueError(f"asked for {number} + {2 * number}, got {answer}")
     return {"cpu_us": used / calls * 1e6}

@@ -1,4 +1,4 @@
-"""FastMCP 4 with five of its own middlewares, those that come nearest to what a governed tool does.
+"""FastMCP 4 with five of its own middlewares: those that do most of what a governed tool does.
 
 errors -> error results, rate limit -> rate limit, cache -> cache, timing -> metrics, structured log -> audit file.
 Their log lines go to a plain file, because FastMCP's own handler draws them with rich, which costs more than the call.
@@ -55,7 +55,7 @@ def file_logger() -> logging.Logger:
 
 @asynccontextmanager
 async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client takes the same way
+    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client does the same
 
 
 def http_app(tools: int) -> Any:

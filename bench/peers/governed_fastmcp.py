@@ -20,7 +20,7 @@ def build(tools: int) -> FastMCP[Any]:
 
 @asynccontextmanager
 async def in_memory(tools: int) -> AsyncIterator[Any]:
-    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client takes the same way
+    yield build(tools)._mcp_server  # noqa: SLF001  # FastMCP's own in-memory client does the same
 
 
 def http_app(tools: int) -> Any:

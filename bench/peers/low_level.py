@@ -1,4 +1,4 @@
-"""The bare low-level SDK: no validation, no governance, and the schema look-up that spares it listing all tools."""
+"""The bare low-level SDK: no validation, no governance, and a look-up of schemas by name."""
 
 import asyncio
 from collections.abc import AsyncIterator

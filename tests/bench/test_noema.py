@@ -83,8 +83,8 @@ def _counted(connection: sa.Connection) -> dict[str, int]:
 
 def test_without_room_for_the_databases_nothing_is_begun(tmp_path: Path):
     too_many = Collection("more than any disk has", copies=10**9)
-    with pytest.raises(SystemExit, match=r"take about \d+ GB .* are free\. Name another folder with TMPDIR"):
-        noema._look_for_room(tmp_path, [too_many])
+    with pytest.raises(SystemExit, match=r"need about \d+ GB .* are free\. Set TMPDIR to another folder"):
+        noema._check_disk_space(tmp_path, [too_many])
 
 
 def test_the_page_says_what_was_met_and_what_was_missed():
@@ -93,7 +93,7 @@ def test_the_page_says_what_was_met_and_what_was_missed():
     assert "| PostgreSQL: review-card | 10.00 | 11.00 | 1.10 | 1.10 | at most 1.50: met |" in page
     assert "| SQLite | 10,000 | 3.00 | 1.00 | at most 2 s: met |" in page
     assert "| SQLite: a file | 11.00 | 1.00 | at most 10 s: **missed** |" in page
-    assert "| the first by the second, median of the rounds | 0.50 | 0.40 | at most 0.75: met |" in page
+    assert "| ratio, median of the rounds | 0.50 | 0.40 | at most 0.75: met |" in page
     assert "| name, description and input schema of 34 tools, bytes | 25,000 |  | at most 23,000: **missed** |" in page
     assert "make bench" in page
     assert "On a machine." in page
