@@ -25,7 +25,7 @@ from bench.measure import median, ratio, spread
 from bench.processes import end, environment
 from mcp_core.db import address, open_database
 from mcp_todo.model import Task
-from mcp_todo.store import MIGRATIONS, SqlTasks, tasks
+from mcp_todo.store import MIGRATIONS, SqlTaskRepository, tasks
 
 KIND = "todo"
 TOOLS = ("add_task", "list_tasks", "complete_task", "update_task", "delete_task")
@@ -200,15 +200,15 @@ async def _store_alone(url: str, tool: str, calls: int) -> float:
     """The time of the same work in the store alone, in ms, one after the other."""
     ids = await _tasks(url, calls) if tool not in ("add_task", "list_tasks") else []
     async with open_database(address(url, "todo")) as database:
-        store = SqlTasks(database)
+        store = SqlTaskRepository(database)
         work: dict[str, Callable[[int], Any]] = {
             "add_task": lambda n: store.add("adder", Task(f"Task {n}")),
-            "list_tasks": lambda _: store.of("user1", "all"),
+            "list_tasks": lambda _: store.list("user1", "all"),
             "complete_task": lambda n: store.toggle(OWNER, ids[n]),
-            "update_task": lambda n: store.change(OWNER, ids[n], f"Renamed {n}", None),
-            "delete_task": lambda n: store.remove(OWNER, ids[n]),
+            "update_task": lambda n: store.update(OWNER, ids[n], f"Renamed {n}", None),
+            "delete_task": lambda n: store.delete(OWNER, ids[n]),
         }
-        await store.of("user1", "all")
+        await store.list("user1", "all")
         started = time.perf_counter()
         for number in range(calls):
             await work[tool](number)

@@ -1,1 +1,1 @@
-"""A todo list that an agent picks the right tool for: five tools, to the letter of their contract."""
+"""A todo list for agents: five tools, exactly as their contract describes them."""

@@ -1,12 +1,11 @@
-"""The todo server, wired: the only place that knows where the tasks are kept."""
+"""The todo server: its tools, and where its tasks are stored."""
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from importlib import import_module
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from mcp_todo.model import Tasks
-from mcp_todo.tools import REHEARSED, TOOLS
+from mcp_todo.model import TaskRepository
+from mcp_todo.tools import EXAMPLE_TASK, TOOLS
 from toolcharter import App, Settings
 
 VERSION = "1.0.0"
@@ -21,25 +20,31 @@ def build(settings: Settings) -> App:
         instructions=_instructions(settings.user),
         tools=TOOLS,
         format="bare",
-        lifespan=_keep_tasks,
-        prepare_examples=_prepare_examples,
+        lifespan=_open_repository,
+        prepare_examples=_add_example_task,
         settings=settings,
     )
 
 
 def _instructions(user: str | None) -> str:
     whose = f" The user_id is {user!r}." if user else ""
-    return f"A todo list.{whose} Call list_tasks first to learn the ids of the tasks that the user speaks of."
+    return f"A todo list.{whose} Call list_tasks first to get the ids of the tasks that the user mentions."
 
 
 @asynccontextmanager
-async def _keep_tasks(app: App) -> AsyncGenerator[None]:
-    # Loaded beside the first answers, not before them: SQLAlchemy takes a third of a second.
-    store = await asyncio.to_thread(import_module, "mcp_todo.store")
-    async with store.open_tasks(app.settings.db) as tasks:
-        app.provide(Tasks, tasks)
+async def _open_repository(app: App) -> AsyncGenerator[None]:
+    # In a thread, so that the server answers while SQLAlchemy is imported.
+    opening = await asyncio.to_thread(_repository, app.settings.db)
+    async with opening as repository:
+        app.provide(TaskRepository, repository)
         yield
 
 
-async def _prepare_examples(app: App) -> None:
-    await app.provided(Tasks).add("ana", REHEARSED)
+def _repository(url: str | None) -> AbstractAsyncContextManager[TaskRepository]:
+    from mcp_todo.store import open_repository  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+
+    return open_repository(url)
+
+
+async def _add_example_task(app: App) -> None:
+    await app.provided(TaskRepository).add("ana", EXAMPLE_TASK)

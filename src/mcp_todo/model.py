@@ -24,29 +24,29 @@ class Task:
 
     @property
     def status(self) -> Literal["completed", "pending"]:
-        """Whether it is done, in a word."""
+        """Whether it is done, as an answer says it."""
         return "completed" if self.is_completed else "pending"
 
 
-class Tasks(Protocol):
-    """Where tasks are kept. What is not there, or not the user's, is None."""
+class TaskRepository(Protocol):
+    """The tasks of all users. A task that does not exist, or belongs to another user, is None."""
 
     async def add(self, user_id: str, task: Task) -> None:
-        """Keep a new task."""
+        """Store a new task."""
         ...
 
-    async def of(self, user_id: str, status: Status) -> list[Task]:
+    async def list(self, user_id: str, status: Status) -> list[Task]:
         """A user's tasks, the oldest first."""
         ...
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:
-        """Completed becomes pending, and pending completed."""
+        """Make a completed task pending, and a pending one completed."""
         ...
 
-    async def change(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
-        """Change what is given."""
+    async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
+        """Change the fields that are given."""
         ...
 
-    async def remove(self, user_id: str, task_id: UUID) -> Task | None:
+    async def delete(self, user_id: str, task_id: UUID) -> Task | None:
         """Delete it for good."""
         ...

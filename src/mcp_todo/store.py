@@ -1,4 +1,4 @@
-"""Tasks in SQL. Each change is one statement, so that two at once lose nothing."""
+"""Tasks in SQL. Each change is one statement, so that concurrent changes lose nothing."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -27,14 +27,14 @@ _TASK = (tasks.c.title, tasks.c.description, tasks.c.is_completed, tasks.c.creat
 
 
 @asynccontextmanager
-async def open_tasks(url: str | None) -> AsyncGenerator["SqlTasks"]:
-    """The tasks in the database of that URL, brought to the newest schema."""
+async def open_repository(url: str | None) -> AsyncGenerator["SqlTaskRepository"]:
+    """The tasks in the database of that URL, after its migrations."""
     async with open_database(address(url, "todo")) as database:
         await MIGRATIONS.apply(database)
-        yield SqlTasks(database)
+        yield SqlTaskRepository(database)
 
 
-class SqlTasks:
+class SqlTaskRepository:
     """Tasks in a database."""
 
     def __init__(self, database: Database) -> None:
@@ -43,18 +43,18 @@ class SqlTasks:
     async def add(self, user_id: str, task: Task) -> None:
         await self._database.write(_insert, user_id, task)
 
-    async def of(self, user_id: str, status: Status) -> list[Task]:
+    async def list(self, user_id: str, status: Status) -> list[Task]:
         return await self._database.read(_select, user_id, status)
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:
         return await self._database.write(_update, user_id, task_id, {"is_completed": ~tasks.c.is_completed})
 
-    async def change(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
+    async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
         given = {"title": title, "description": description}
         changes = {name: value for name, value in given.items() if value is not None}
         return await self._database.write(_update, user_id, task_id, changes)
 
-    async def remove(self, user_id: str, task_id: UUID) -> Task | None:
+    async def delete(self, user_id: str, task_id: UUID) -> Task | None:
         return await self._database.write(_delete, user_id, task_id)
 
 

@@ -1,4 +1,4 @@
-"""The five tools. contracts/mcp-todo.json holds what an agent sees of them, word for word."""
+"""The five tools. contracts/mcp-todo.json has what an agent sees of them, word for word."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, Tasks
+from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, TaskRepository
 from toolcharter import Example, InvalidArguments, Need, NotFound, ToolContext, tool
 
 DENIED = "Task not found or access denied"
@@ -14,9 +14,9 @@ EMPTY_TITLE = "Task title cannot be empty"
 BAD_STATUS = "Invalid status filter. Valid values: all, pending, completed"
 NOTHING_TO_UPDATE = "Nothing to update: give a title, a description or both"
 
-REHEARSED = Task("Buy milk", "Two bottles", id=UUID("6f1de3a0-5c1b-4a55-9d0c-0e6a3f1f7c11"))
-"""The task that the examples speak of; `prepare_examples` in app.py puts it in place."""
-_ID = str(REHEARSED.id)
+EXAMPLE_TASK = Task("Buy milk", "Two bottles", id=UUID("6f1de3a0-5c1b-4a55-9d0c-0e6a3f1f7c11"))
+"""The task that the examples use; app.py adds it before they run."""
+_ID = str(EXAMPLE_TASK.id)
 
 UserName = Annotated[
     str,
@@ -26,15 +26,15 @@ Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
 Description = Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION)]
 
 
-class Changed(TypedDict):
-    """What a change answers."""
+class TaskChange(TypedDict):
+    """The answer to a change."""
 
     task_id: str
     status: Literal["created", "updated", "deleted", "completed", "pending"]
     title: str
 
 
-class Listed(TypedDict):
+class TaskItem(TypedDict):
     """A task in a list."""
 
     id: str
@@ -70,14 +70,14 @@ async def add_task(
         Field(description="Further details of the task, up to 10,000 characters"),
     ] = None,
     *,
-    tasks: Need[Tasks],
+    tasks: Need[TaskRepository],
     context: ToolContext,
-) -> Changed:
+) -> TaskChange:
     """Create a new todo task for a user."""
     owner = _owner(user_id, context)
     task = Task(title, description)
     await tasks.add(owner, task)
-    return _changed(task, "created")
+    return _change(task, "created")
 
 
 @reads(
@@ -109,11 +109,11 @@ async def list_tasks(
         Field(description="Filter by status: 'all' (default), 'pending' (incomplete only), or 'completed' (done only)"),
     ] = "all",
     *,
-    tasks: Need[Tasks],
+    tasks: Need[TaskRepository],
     context: ToolContext,
-) -> list[Listed]:
+) -> list[TaskItem]:
     """Retrieve all tasks for a user."""
-    return [_listed(task) for task in await tasks.of(_owner(user_id, context), status)]
+    return [_item(task) for task in await tasks.list(_owner(user_id, context), status)]
 
 
 @writes(
@@ -133,12 +133,12 @@ async def complete_task(
     user_id: UserName,
     task_id: Annotated[str, Field(description="The unique identifier of the task to complete")],
     *,
-    tasks: Need[Tasks],
+    tasks: Need[TaskRepository],
     context: ToolContext,
-) -> Changed:
+) -> TaskChange:
     """Toggle the completion status of a task."""
-    task = _found(await tasks.toggle(*_whose(user_id, task_id, context)))
-    return _changed(task, task.status)
+    task = _existing(await tasks.toggle(*_owner_and_id(user_id, task_id, context)))
+    return _change(task, task.status)
 
 
 @writes(
@@ -160,11 +160,11 @@ async def delete_task(
     user_id: UserName,
     task_id: Annotated[str, Field(description="The unique identifier of the task to delete")],
     *,
-    tasks: Need[Tasks],
+    tasks: Need[TaskRepository],
     context: ToolContext,
-) -> Changed:
+) -> TaskChange:
     """Permanently remove a task from the user's list."""
-    return _changed(_found(await tasks.remove(*_whose(user_id, task_id, context))), "deleted")
+    return _change(_existing(await tasks.delete(*_owner_and_id(user_id, task_id, context))), "deleted")
 
 
 @writes(
@@ -194,52 +194,52 @@ async def update_task(
         Field(description="The new details of the task, up to 10,000 characters; left out, they stay"),
     ] = None,
     *,
-    tasks: Need[Tasks],
+    tasks: Need[TaskRepository],
     context: ToolContext,
-) -> Changed:
+) -> TaskChange:
     """Modify the title and/or description of an existing task."""
-    owner, known = _whose(user_id, task_id, context)
+    owner, known = _owner_and_id(user_id, task_id, context)
     if title is None and description is None:
         raise InvalidArguments(NOTHING_TO_UPDATE, fields=("title", "description"))
-    return _changed(_found(await tasks.change(owner, known, title, description)), "updated")
+    return _change(_existing(await tasks.update(owner, known, title, description)), "updated")
 
 
 TOOLS = (add_task, list_tasks, complete_task, delete_task, update_task)
 
-_NOBODY = UUID(int=0)
+_NO_TASK = UUID(int=0)
 
 
 def _owner(user_id: str, context: ToolContext) -> str:
-    """The user whose tasks are meant. A caller with a name can only mean themselves."""
+    """The user whose tasks are meant. A caller who is known can only mean themselves."""
     if context.user_id not in (None, user_id):
         raise NotFound(DENIED)
     return user_id
 
 
-def _whose(user_id: str, task_id: str, context: ToolContext) -> tuple[str, UUID]:
-    """Whose task is meant, and which. What a caller may not see is looked up all the same, and never found.
+def _owner_and_id(user_id: str, task_id: str, context: ToolContext) -> tuple[str, UUID]:
+    """The owner and the id of the task that is meant. What a caller may not see is looked up, and never found.
 
-    So the answer takes as long for a task of someone else as for one that does not exist.
+    So the answer takes as long for another user's task as for one that does not exist.
     """
     if context.user_id not in (None, user_id):
-        return context.user_id or "", _NOBODY
+        return context.user_id or "", _NO_TASK
     try:
         return user_id, UUID(task_id)
     except ValueError:
-        return user_id, _NOBODY
+        return user_id, _NO_TASK
 
 
-def _found(task: Task | None) -> Task:
+def _existing(task: Task | None) -> Task:
     if task is None:
         raise NotFound(DENIED)
     return task
 
 
-def _changed(task: Task, status: Literal["created", "updated", "deleted", "completed", "pending"]) -> Changed:
+def _change(task: Task, status: Literal["created", "updated", "deleted", "completed", "pending"]) -> TaskChange:
     return {"task_id": str(task.id), "status": status, "title": task.title}
 
 
-def _listed(task: Task) -> Listed:
+def _item(task: Task) -> TaskItem:
     return {
         "id": str(task.id),
         "title": task.title,

@@ -60,5 +60,5 @@ def modules(requirements: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(("user", "whose"), [(None, ""), ("ana", " The user_id is 'ana'.")])
 def test_the_agent_is_told_the_name_that_the_server_insists_on(user: str | None, whose: str):
-    first = "Call list_tasks first to learn the ids of the tasks that the user speaks of."
+    first = "Call list_tasks first to get the ids of the tasks that the user mentions."
     assert build(Settings(user=user)).instructions == f"A todo list.{whose} {first}"

@@ -68,10 +68,10 @@ async def test_applying_them_again_changes_nothing(db_url):
 
 START = """
 import asyncio, sys
-from mcp_todo.store import open_tasks
+from mcp_todo.store import open_repository
 
 async def main():
-    async with open_tasks(sys.argv[1]):
+    async with open_repository(sys.argv[1]):
         print("alembic" in sys.modules)
 
 sys.stdin.readline()
