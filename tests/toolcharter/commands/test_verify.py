@@ -223,7 +223,7 @@ def test_what_the_project_ignores_is_ignored_for_that_server_alone(run, folder):
 def test_a_report_goes_to_a_file_and_a_line_to_stderr(run, folder):
     code, out, err = run("bad.json", "--select", "DSC001", "--output", "report.sarif")
     assert (code, out) == (1, "")
-    assert err == "bad: score 80 of 100 (B), 2 tools, about 24 tokens; 1 finding: 1 error. See report.sarif.\n"
+    assert err == "bad: score 80 of 100 (B), 2 tools, about 29 tokens; 1 finding: 1 error. See report.sarif.\n"
     log = json.loads((folder / "report.sarif").read_text(encoding="utf-8"))
     place = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "bad.json"}, "region": {"startLine": 1}}
