@@ -1,4 +1,4 @@
-"""What to do next, worked out from the cards, the log and the user's preferences."""
+"""Hints for studying, computed from the cards, the log and the user's preferences."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ async def test_confidence_grows_with_the_answers_and_fades_with_time(ana: Learne
 
 
 @pytest.mark.requirement("HIN-3")
-async def test_benefit_is_what_fsrs_says_the_next_answer_wins_back(ana: Learner):
+async def test_benefit_is_the_recall_that_the_next_answer_restores(ana: Learner):
     deck = await ana.deck()
     [card] = await ana.notes(deck)
     theirs = fsrs.Card(1)
@@ -61,14 +61,14 @@ async def test_after_an_answer_the_hint_names_the_next_call_in_the_deck_being_st
     assert (undo["action"], undo["data"]) == ("undo-review", {"reviewId": "review_1"})
 
 
-async def test_when_nothing_is_left_the_hint_looks_back(ana: Learner):
+async def test_when_nothing_is_left_progress_is_suggested(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="easy")
     assert ana.hints["suggestedNextActions"][0]["action"] == "get-progress"
     assert ana.hints["estimatedImpact"]["benefit"] == 0.0
 
 
-async def test_a_card_that_is_forgotten_again_and_again_is_a_leech(ana: Learner):
+async def test_a_card_that_is_forgotten_often_is_a_leech(ana: Learner):
     deck = await ana.deck(leechThreshold=2)
     [card] = await ana.notes(deck)
     await ana.answers(card, "easy", "again", "good")
@@ -83,7 +83,7 @@ async def test_a_card_that_is_forgotten_again_and_again_is_a_leech(ana: Learner)
     assert (await ana("get-card", cardId=card))["tags"] == []
 
 
-async def test_an_answer_that_takes_three_times_as_long_is_worth_a_word(ana: Learner):
+async def test_an_answer_that_takes_three_times_as_long_gives_a_warning(ana: Learner):
     cards = await ana.notes(await ana.deck(), 12)
     for card in cards[:10]:
         await ana("review-card", cardId=card, grade="easy", timeTakenMs=4000)
@@ -94,7 +94,7 @@ async def test_an_answer_that_takes_three_times_as_long_is_worth_a_word(ana: Lea
     assert (warning["type"], warning["message"]) == ("performance", "The answer took 12 s; 4 s is usual.")
 
 
-async def test_going_on_is_measured_by_what_the_user_prefers(ana: Learner):
+async def test_continuing_is_compared_with_the_users_preferences(ana: Learner):
     await ana("set-preference", name="sessionMinutes", value=10)
     await ana("set-preference", name="focus", value="retention")
     cards = await ana.notes(await ana.deck(), 3)
@@ -119,7 +119,7 @@ async def test_going_on_is_measured_by_what_the_user_prefers(ana: Learner):
     ("score", "word"),
     [(1.0, "strong"), (0.75, "strong"), (0.74, "moderate"), (0.1, "weak"), (0.0, "neutral"), (-0.2, "conflict")],
 )
-def test_a_score_in_a_word(score: float, word: str):
+def test_the_alignment_for_a_score(score: float, word: str):
     assert advice.alignment_of(score) == word
 
 
@@ -135,5 +135,5 @@ def test_a_score_in_a_word(score: float, word: str):
         (timedelta(seconds=-5), "0s"),
     ],
 )
-def test_a_span_reads_as_on_ankis_buttons(span: timedelta, words: str):
+def test_an_interval_reads_as_on_ankis_buttons(span: timedelta, words: str):
     assert advice.interval_text(span.total_seconds()) == words

@@ -1,4 +1,4 @@
-"""The server as a whole: what an agent sees of it, what that costs, and what needs the user's word."""
+"""The server as a whole: what an agent sees of it, its size, and which tools need consent."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def test_the_sdk_and_the_fast_lane_list_the_same(tmp_path: Path):
     assert json.loads(listed(*db, "--lane", "sdk"))["result"]["tools"] == json.loads(listed(*db))["result"]["tools"]
 
 
-def test_whoever_asks_for_full_descriptions_gets_all_four_sections(tmp_path: Path):
+def test_full_descriptions_have_all_four_sections(tmp_path: Path):
     text = listed("--db", f"sqlite:///{tmp_path / 'noema.db'}", "--descriptions", "full")
     for tool in json.loads(text)["result"]["tools"]:
         assert "## Concrete Examples" in tool["description"]
@@ -88,7 +88,7 @@ def test_the_page_for_people_shows_every_tool():
 
 
 @pytest.mark.requirement("CON-1", "CON-2")
-def test_what_cannot_be_undone_needs_the_user_s_word():
+def test_changes_that_cannot_be_undone_need_consent():
     tools = {tool.name: tool for tool in build(Settings()).list_tools()}
     literals = {
         name: tool.input_schema["properties"]["explicit_action"]["enum"]
@@ -109,7 +109,7 @@ def test_the_rules_find_nothing():
     assert [(finding.rule, finding.tool, finding.message) for finding in outcome.findings] == []
 
 
-async def test_two_servers_in_one_process_do_not_know_each_other(tmp_path: Path):
+async def test_two_servers_in_one_process_are_separate(tmp_path: Path):
     async with learning(f"sqlite:///{tmp_path / 'a.db'}") as one, learning(f"sqlite:///{tmp_path / 'b.db'}") as other:
         await one.call("create-deck", {"name": "French"})
         answers = [await app.call("list-decks", {}) for app in (one, other)]

@@ -95,7 +95,7 @@ def follow_the_hints(seen: list[str]) -> tuple[str, dict[str, Any]] | str:
 
 
 @pytest.mark.requirement("HIN-3")
-async def test_an_agent_that_only_follows_the_hints_learns_all_there_is(server):
+async def test_an_agent_that_only_follows_the_hints_studies_all_cards(server):
     begin = [lambda _: ("list-decks", {}), lambda _: ("create-deck", {"name": "French"})]
     model = Scripted(*begin, *[follow_the_hints] * 30)
     async with for_agents(server) as connected:
@@ -109,7 +109,7 @@ async def test_an_agent_that_only_follows_the_hints_learns_all_there_is(server):
     assert model.told == TOOLS
     assert asked == list(WORDS)
     assert len(set(graded)) == len(graded) == len(WORDS)
-    # At last it looks back.
+    # Finally it shows the progress.
     assert answers[-1]["data"]["today"]["reviews"] == len(WORDS)
     assert run.final_output == "That is all for today."
 
@@ -141,7 +141,7 @@ async def test_a_deck_is_deleted_when_the_agent_says_so_and_the_person_agrees(se
 
 
 @ERAS
-async def test_where_nobody_can_be_asked_the_literal_is_enough(server, mode):
+async def test_the_literal_is_enough_where_the_client_cannot_ask(server, mode):
     async with Client(for_sdk(server), mode=mode) as client:
         call = calling(client)
         deck, cards = await made_deck(call, "French", 2)
@@ -197,7 +197,7 @@ async def test_a_user_sees_and_changes_only_their_own(guarded_url, mode):
             kind = name.removesuffix("Id")
             for_hers = await error(as_bob, tool, **{name: hers[name]}, **more)
             for_none = await error(as_bob, tool, **{name: f"{kind}_999"}, **more)
-            # Word for word what is said about one that does not exist.
+            # Exactly the error for an id that does not exist.
             assert (tool, for_hers) == (tool, (for_none[0], for_none[1].replace(f"{kind}_999", hers[name])))
             assert for_hers[0] == "NotFoundError"
         assert (await data(as_bob, "list-decks"))["decks"] == []

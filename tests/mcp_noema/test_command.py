@@ -49,7 +49,7 @@ def test_over_http_there_is_a_health_page_and_a_page_for_people(tmp_path: Path):
     assert set(shown) >= {tool.name for tool in build(Settings()).list_tools()}
 
 
-def test_the_agent_is_told_how_a_session_goes_with_tools_that_exist():
+def test_the_instructions_name_tools_that_exist():
     app = build(Settings())
     named = re.findall(r"\b[a-z]+(?:-[a-z]+)+\b", app.instructions.replace("Spaced-repetition", ""))
     assert len(named) >= 4
@@ -57,7 +57,7 @@ def test_the_agent_is_told_how_a_session_goes_with_tools_that_exist():
 
 
 def test_a_start_loads_nothing_that_is_not_needed_for_the_first_answer():
-    """What is kept, scheduled and unpacked is loaded beside the first answers, not before them."""
+    """Database, scheduler and archive libraries are loaded while the first requests are answered, not before."""
     heavy = ("sqlalchemy", "alembic", "fsrs", "fsrs_rs_python", "zstandard", "sqlite3", "mcp", "mcp_types")
     code = (
         "import sys; from mcp_core import Settings; from mcp_noema.app import build; "
@@ -67,7 +67,7 @@ def test_a_start_loads_nothing_that_is_not_needed_for_the_first_answer():
     assert done.stdout == "[]\n"
 
 
-def test_a_call_from_the_terminal_learns_too(tmp_path: Path):
+def test_a_tool_can_be_called_from_the_terminal(tmp_path: Path):
     toolcharter = str(Path(COMMAND).with_name("toolcharter"))
     options = ["--db", f"sqlite:///{tmp_path / 'noema.db'}"]
     made = subprocess.run(

@@ -1,4 +1,4 @@
-"""An error does not end the talk: its hints name the call that leads on, ready to be made."""
+"""Errors suggest a call that works, with its arguments."""
 
 from tests.mcp_noema.learner import Learner
 
@@ -9,7 +9,7 @@ async def follow(learner: Learner) -> None:
     await learner(step["action"], **step["data"])
 
 
-async def test_a_suspended_card_is_brought_back_by_what_its_refusal_suggests(ana: Learner):
+async def test_the_error_for_a_suspended_card_suggests_to_unsuspend_it(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     await ana("suspend-cards", cardIds=[card])
     await ana.fails("review-card", cardId=card, grade="good")
@@ -17,7 +17,7 @@ async def test_a_suspended_card_is_brought_back_by_what_its_refusal_suggests(ana
     await ana("review-card", cardId=card, grade="good")
 
 
-async def test_a_newer_review_is_taken_back_first_as_suggested(ana: Learner):
+async def test_the_error_for_an_older_review_suggests_to_undo_the_newer(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     for _ in range(2):
         await ana("review-card", cardId=card, grade="good")
@@ -27,7 +27,7 @@ async def test_a_newer_review_is_taken_back_first_as_suggested(ana: Learner):
     assert (await ana("undo-review", reviewId="review_1"))["state"] == "new"
 
 
-async def test_what_is_not_there_can_be_looked_up(ana: Learner):
+async def test_the_error_for_an_unknown_id_suggests_how_to_look_it_up(ana: Learner):
     await ana.notes(await ana.deck())
     for tool, arguments in (
         ("get-deck", {"deckId": "deck_9"}),
@@ -41,7 +41,7 @@ async def test_what_is_not_there_can_be_looked_up(ana: Learner):
         await follow(ana)
 
 
-async def test_a_duplicate_leads_to_the_note_that_is_there(ana: Learner):
+async def test_the_error_for_a_duplicate_suggests_the_existing_note(ana: Learner):
     deck = await ana.deck()
     await ana.notes(deck)
     await ana.fails("create-note", deckId=deck, front="question 1", back="better")

@@ -1,4 +1,4 @@
-"""What figures are worth, and what acting on them takes."""
+"""Evidence, time and effort in hints."""
 
 from datetime import timedelta
 
@@ -14,19 +14,19 @@ from tests.mcp_noema.learner import MONDAY
 @pytest.mark.parametrize(
     ("reviews", "days_ago", "confidence"), [(0, 0, 0.0), (20, 0, 0.5), (20, 30, 0.25), (20, 60, 0.125), (380, 0, 0.95)]
 )
-def test_a_figure_is_worth_more_the_more_and_the_newer_the_answers_are(reviews, days_ago, confidence):
+def test_evidence_grows_with_the_number_and_freshness_of_answers(reviews, days_ago, confidence):
     basis = Basis(reviews, MONDAY - timedelta(days=days_ago))
     assert basis_evidence(basis, MONDAY).confidence == confidence
 
 
-def test_a_figure_that_rests_on_nothing_is_worth_nothing_and_has_no_age():
+def test_a_figure_without_answers_has_no_confidence_and_no_age():
     assert basis_evidence(Basis(), MONDAY) == Evidence(samples=0, samples_for_half=20, half_life_seconds=30 * 86_400.0)
 
 
-def test_effort_is_the_share_of_a_session_and_never_more_than_all_of_it():
+def test_effort_is_the_share_of_a_session_at_most_1():
     basis = Basis(usual_ms=6_000, session_minutes=10)
     assert (study_time_ms(20, basis), study_effort(20, basis), study_effort(1000, basis)) == (120_000, 0.2, 1.0)
-    # Until a time is known, a quarter of a minute is taken for one.
+    # Until a time is known, an answer is assumed to take a quarter of a minute.
     assert study_time_ms(4, Basis()) == 60_000
 
 

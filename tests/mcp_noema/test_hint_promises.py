@@ -37,8 +37,8 @@ KINDS = ("card", "deck", "note", "review", "user")
 
 
 @asynccontextmanager
-async def rehearsed(folder: Path, file: str = "noema.db") -> AsyncIterator[App]:
-    """The server with what the examples speak of."""
+async def app_with_examples(folder: Path, file: str = "noema.db") -> AsyncIterator[App]:
+    """The server with the data of the examples."""
     world = World(Clock(), None)
     async with build(Settings(db=f"sqlite:///{folder / file}", deadline=60), world) as app:
         assert app.prepare_examples is not None
@@ -46,12 +46,12 @@ async def rehearsed(folder: Path, file: str = "noema.db") -> AsyncIterator[App]:
         yield app
 
 
-async def said(app: App, tool: str, arguments: Mapping[str, Any], caller: Caller = ANYONE) -> dict[str, Any]:
-    """The answer to a call whose person agrees."""
+async def answer_to(app: App, tool: str, arguments: Mapping[str, Any], caller: Caller = ANYONE) -> dict[str, Any]:
+    """The answer to a call that the person accepts."""
     answer = await app.run(Request(tool, arguments, caller, ask=_yes))
-    told = json.loads(answer.text)
-    assert answer.is_error is ("error" in told)
-    return told
+    content = json.loads(answer.text)
+    assert answer.is_error is ("error" in content)
+    return content
 
 
 async def _yes(_: str) -> bool:
@@ -69,8 +69,8 @@ def example(tool: str) -> dict[str, Any]:
 @EVERY_TOOL
 async def test_the_answer_to_every_example_keeps_all_promises(tool: str, tmp_path: Path):
     for number, shown in enumerate(SPECS[tool].examples):
-        async with rehearsed(tmp_path, f"{number}.db") as app:
-            answer = await said(app, tool, shown.params)
+        async with app_with_examples(tmp_path, f"{number}.db") as app:
+            answer = await answer_to(app, tool, shown.params)
         assert "error" not in answer, answer
         assert broken(answer, SCHEMAS) == []
 
@@ -110,9 +110,9 @@ def speaking_of(spec: ToolSpec, name: str, id: str) -> dict[str, Any]:
 @pytest.mark.requirement("HIN-1", "HIN-3", "HIN-4", "MET-1", "ERR-1")
 @EVERY_TOOL
 async def test_the_answer_to_every_failed_call_keeps_all_promises_and_has_its_type(tool: str, tmp_path: Path):
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         for expected, arguments, caller in failing(SPECS[tool]):
-            answer = await said(app, tool, arguments, caller)
+            answer = await answer_to(app, tool, arguments, caller)
             assert answer["error"]["type"] == expected, (arguments, answer)
             assert broken(answer, SCHEMAS) == []
             assert answer["agentHints"]["confidence"] == 0.0
@@ -121,11 +121,11 @@ async def test_the_answer_to_every_failed_call_keeps_all_promises_and_has_its_ty
 @pytest.mark.requirement("DEF-3")
 @EVERY_TOOL
 async def test_an_id_of_another_kind_is_refused_before_anything_is_looked_up(tool: str, tmp_path: Path):
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         for name, kind in id_arguments(SPECS[tool]):
             for other in KINDS:
                 if other != kind:
-                    answer = await said(app, tool, speaking_of(SPECS[tool], name, f"{other}_1"))
+                    answer = await answer_to(app, tool, speaking_of(SPECS[tool], name, f"{other}_1"))
                     assert answer["error"]["type"] == "ValidationError", answer
                     assert f"{other}_1" in answer["error"]["message"]
                     (needed,) = answer["agentHints"]["contextNeeded"]
@@ -156,10 +156,10 @@ REFUSED: list[tuple[str, str, dict[str, Any]]] = [
 
 @pytest.mark.requirement("HIN-1", "HIN-3", "HIN-4", "MET-1", "ERR-1")
 async def test_every_refusal_keeps_all_promises_and_changes_nothing(tmp_path: Path):
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         before = await everything(app)
         for expected, tool, arguments in REFUSED:
-            answer = await said(app, tool, arguments)
+            answer = await answer_to(app, tool, arguments)
             assert (tool, answer["error"]["type"]) == (tool, expected), answer
             assert (tool, broken(answer, SCHEMAS)) == (tool, [])
         assert await everything(app) == before
@@ -168,16 +168,16 @@ async def test_every_refusal_keeps_all_promises_and_changes_nothing(tmp_path: Pa
 async def everything(app: App) -> dict[str, Any]:
     """What there is to see, by someone who never asked before."""
     newcomer = Caller(f"newcomer {uuid4()}", grants=frozenset({"*"}))
-    return {query: (await said(app, query, example(query), newcomer))["data"] for query in QUERIES}
+    return {query: (await answer_to(app, query, example(query), newcomer))["data"] for query in QUERIES}
 
 
 @pytest.mark.requirement("HIN-1", "CON-3")
 @pytest.mark.parametrize("tool", ["delete-deck", "delete-note", "reschedule-cards"])
-async def test_what_the_person_declines_keeps_all_promises_and_does_not_happen(tool: str, tmp_path: Path):
+async def test_a_declined_call_keeps_all_promises_and_changes_nothing(tool: str, tmp_path: Path):
     async def no(_: str) -> bool:
         return False
 
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         before = await everything(app)
         answer = json.loads((await app.run(Request(tool, example(tool), ANYONE, ask=no))).text)
         assert answer["error"]["type"] == "ConsentError"
@@ -186,14 +186,14 @@ async def test_what_the_person_declines_keeps_all_promises_and_does_not_happen(t
 
 
 @pytest.mark.requirement("VAL-2", "ERR-2")
-async def test_what_belongs_to_someone_else_reads_as_what_does_not_exist(tmp_path: Path):
+async def test_the_id_of_another_user_gives_the_error_of_an_unknown_id(tmp_path: Path):
     """Every tool, with each of its arguments that takes an id: the same words, and nothing has changed."""
     bob, asked = Caller("bob", "bob", frozenset({"*"})), 0
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         before = await everything(app)
         for tool, (name, kind) in [(tool, pair) for tool, spec in SPECS.items() for pair in id_arguments(spec)]:
             hers, none = [
-                await said(app, tool, speaking_of(SPECS[tool], name, which), bob)
+                await answer_to(app, tool, speaking_of(SPECS[tool], name, which), bob)
                 for which in (f"{kind}_1", f"{kind}_999999")
             ]
             assert (tool, name, hers["error"]["type"]) == (tool, name, none["error"]["type"])
@@ -201,18 +201,18 @@ async def test_what_belongs_to_someone_else_reads_as_what_does_not_exist(tmp_pat
             asked += 1
         assert await everything(app) == before
         for query, empty in (("list-decks", "decks"), ("get-due-cards", "cards"), ("get-review-history", "reviews")):
-            assert (query, (await said(app, query, {}, bob))["data"][empty]) == (query, [])
+            assert (query, (await answer_to(app, query, {}, bob))["data"][empty]) == (query, [])
     assert asked > 25
 
 
 @pytest.mark.requirement("HIN-1", "HIN-3")
-async def test_too_many_calls_are_refused_with_the_call_to_make_later(tmp_path: Path):
-    async with rehearsed(tmp_path) as app:
+async def test_the_error_for_too_many_calls_suggests_to_retry_later(tmp_path: Path):
+    async with app_with_examples(tmp_path) as app:
         limit = SPECS["create-notes"].declaration.rate_limit
         assert limit is not None
         for _ in range(limit.max_calls):
-            assert "error" not in await said(app, "create-notes", example("create-notes"))
-        answer = await said(app, "create-notes", example("create-notes"))
+            assert "error" not in await answer_to(app, "create-notes", example("create-notes"))
+        answer = await answer_to(app, "create-notes", example("create-notes"))
     assert answer["error"]["type"] == "RateLimitError"
     assert broken(answer, SCHEMAS) == []
     (retry,) = answer["agentHints"]["suggestedNextActions"]
@@ -265,25 +265,25 @@ class Held(Learner):
 
 
 @pytest.mark.requirement("CTX-1", "CTX-2", "MET-1")
-async def test_an_answer_belongs_to_the_trace_of_its_request_and_to_one_of_its_own_without(tmp_path: Path):
+async def test_an_answer_has_the_trace_of_its_request_or_a_new_one(tmp_path: Path):
     trace = "0af7651916cd43dd8448eb211c80319c"
     meta = {"traceparent": f"00-{trace}-b7ad6b7169203331-01", "correlationId": "lesson-7"}
-    async with rehearsed(tmp_path) as app:
-        told = [
+    async with app_with_examples(tmp_path) as app:
+        content = [
             json.loads((await app.run(Request("list-decks", {}, ANYONE, "tutor", "2.1.0", meta=given))).text)
             for given in (meta, meta, {}, {})
         ]
-    ids = [(answer["metadata"]["traceId"], answer["metadata"]["correlationId"]) for answer in told]
+    ids = [(answer["metadata"]["traceId"], answer["metadata"]["correlationId"]) for answer in content]
     assert ids[:2] == [(trace, "lesson-7")] * 2
     assert len({made for pair in ids[2:] for made in pair}) == 4
     # A cached answer has the ids of the call that it answers, not of the one that made it.
-    assert [answer["metadata"]["cached"] for answer in told] == [False, True, True, True]
-    for answer in told[2:]:
+    assert [answer["metadata"]["cached"] for answer in content] == [False, True, True, True]
+    for answer in content[2:]:
         assert broken(answer, SCHEMAS) == []
 
 
 @pytest.mark.requirement("HIN-2")
-def test_no_confidence_is_written_down():
+def test_no_confidence_is_hard_coded():
     written = [
         f"{file.name}:{node.lineno}"
         for file, node in nodes()
@@ -310,7 +310,7 @@ def is_confidence(key: ast.AST | None, value: ast.AST) -> bool:
 
 
 @pytest.mark.requirement("HIN-3")
-def test_every_tool_that_the_source_speaks_of_is_registered():
+def test_every_tool_named_in_the_source_is_registered():
     verbs = "|".join(sorted({name.partition("-")[0] for name in SPECS}))
     # get-card, but not the middle of what-get-card or an import path.
     spoken = re.compile(rf"(?<![\w./-])(?:{verbs})(?:-[a-z]+)+(?![\w/-])")
@@ -351,10 +351,10 @@ def test_the_registry_knows_every_tool_by_name_category_and_tag_and_finds_no_fau
 
 
 @pytest.mark.requirement("VER-1")
-async def test_the_deprecated_tool_works_and_says_that_it_will_go(tmp_path: Path, log):
-    async with rehearsed(tmp_path) as app:
-        answer = await said(app, "create-card", {"deckId": "deck_2", "front": "the bread", "back": "le pain"})
-        card = await said(app, "review-next-card", {"deckId": "deck_2"})
+async def test_the_deprecated_tool_works_with_a_notice(tmp_path: Path, log):
+    async with app_with_examples(tmp_path) as app:
+        answer = await answer_to(app, "create-card", {"deckId": "deck_2", "front": "the bread", "back": "le pain"})
+        card = await answer_to(app, "review-next-card", {"deckId": "deck_2"})
         shown = {tool.name: tool.description for tool in app.list_tools()}["create-card"]
     sentence = "since 2026-11-16; use create-note instead. Removal: 2027-05-16."
     assert answer["data"]["fields"] == {"Front": "the bread", "Back": "le pain"}
@@ -379,13 +379,13 @@ async def test_the_deprecated_tool_works_and_says_that_it_will_go(tmp_path: Path
 @pytest.mark.requirement("DEF-5", "HIN-1")
 async def test_a_call_past_its_deadline_ends_and_leaves_nothing_behind(tmp_path: Path):
     db, world = tmp_path / "noema.db", World(Clock(), None)
-    async with rehearsed(tmp_path):
+    async with app_with_examples(tmp_path):
         pass
     async with build(Settings(db=f"sqlite:///{db}", deadline=0.3), world) as app:
         with closing(sqlite3.connect(db, isolation_level=None)) as other:
             # Another process writes, for as long as it likes.
             other.execute("BEGIN IMMEDIATE")
-            late = await said(app, "create-deck", {"name": "Late"})
+            late = await answer_to(app, "create-deck", {"name": "Late"})
             other.execute("ROLLBACK")
     assert late["error"]["kind"] == "system", late
     assert "took longer than 0.3 seconds and was stopped" in late["error"]["message"]
@@ -393,40 +393,40 @@ async def test_a_call_past_its_deadline_ends_and_leaves_nothing_behind(tmp_path:
     # A change is not suggested again: whether it took effect is not known to the agent.
     assert late["agentHints"]["suggestedNextActions"] == []
     async with build(Settings(db=f"sqlite:///{db}", deadline=60), world) as app:
-        assert (await said(app, "search-decks", {"words": "Late"}))["data"]["total"] == 0
+        assert (await answer_to(app, "search-decks", {"words": "Late"}))["data"]["total"] == 0
 
 
 # --- what is cached ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("DEF-4")
-def test_only_what_changes_nothing_is_cached():
+def test_only_reads_are_cached():
     assert [name for name in MUTATIONS if SPECS[name].declaration.cacheable] == []
     assert {"get-deck", "list-decks", "search-decks", "get-preferences"} <= set(CACHED)
 
 
 @pytest.mark.requirement("DEF-4", "VAL-2")
 @pytest.mark.parametrize("mutation", MUTATIONS)
-async def test_after_a_change_no_answer_from_before_is_given(mutation: str, tmp_path: Path):
+async def test_no_stale_answer_is_returned_after_a_change(mutation: str, tmp_path: Path):
     """Each cached answer is the one that a caller gets who never asked before, and a mutation is made, not recalled."""
     newcomer = Caller("newcomer", grants=frozenset({"*"}))
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         for query in CACHED:
-            await said(app, query, example(query))
-        assert [(await said(app, query, example(query)))["metadata"]["cached"] for query in CACHED] == [True] * len(
-            CACHED
-        )
+            await answer_to(app, query, example(query))
+        assert [(await answer_to(app, query, example(query)))["metadata"]["cached"] for query in CACHED] == [
+            True
+        ] * len(CACHED)
         for _ in range(2):
-            made = await said(app, mutation, example(mutation))
+            made = await answer_to(app, mutation, example(mutation))
             assert made["metadata"]["cached"] is False
             for query in CACHED:
-                ours, fresh = [await said(app, query, example(query), who) for who in (ANYONE, newcomer)]
+                ours, fresh = [await answer_to(app, query, example(query), who) for who in (ANYONE, newcomer)]
                 assert (query, ours["data"], ours.get("error")) == (query, fresh["data"], fresh.get("error"))
             newcomer = Caller("another newcomer", grants=frozenset({"*"}))
 
 
 @pytest.mark.requirement("DEF-4")
-async def test_looks_change_nothing(tmp_path: Path):
+async def test_reads_change_nothing(tmp_path: Path):
     """Whatever is asked, the same questions have the same answers afterwards."""
-    async with rehearsed(tmp_path) as app:
+    async with app_with_examples(tmp_path) as app:
         assert await everything(app) == await everything(app)

@@ -39,7 +39,7 @@ def served(*options: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-            # What could not be written any more is no concern of ours.
+            # What was not written before the kill does not matter.
             with suppress(BrokenPipeError):
                 process.stdin.close()
 
@@ -75,7 +75,7 @@ def test_every_answer_that_was_recorded_survives_a_kill(db_url):
     assert len(recorded) >= 81
     with served("--db", db_url) as process:
         kept = set()
-        # Taken back one by one, the newest first: one review that was answered is the last to be found.
+        # Undone one by one, newest first, down to the last recorded review.
         while not recorded <= kept:
             kept.add(ask(process, "undo-review")["undone"])
     assert recorded <= kept
@@ -118,7 +118,7 @@ async def test_an_answer_that_is_sent_twice_to_two_processes_is_recorded_once(db
         assert len(due) == len(cards)
 
 
-async def test_one_of_two_processes_makes_a_deck_and_the_other_hears_that_it_is_there(db_url):
+async def test_one_of_two_processes_creates_a_deck_and_the_other_gets_a_conflict(db_url):
     async with two_processes(db_url) as (one, other):
         made = await asyncio.gather(*(call("create-deck", name="Math::Algebra") for call in (one, other) * 5))
         decks = [answer["data"]["deckId"] for failed, answer in made if not failed]
@@ -129,7 +129,7 @@ async def test_one_of_two_processes_makes_a_deck_and_the_other_hears_that_it_is_
         assert [deck["name"] for deck in (await data(other, "list-decks"))["decks"]] == ["Math", "Math::Algebra"]
 
 
-async def test_notes_that_two_processes_add_at_once_are_there_once(db_url):
+async def test_notes_that_two_processes_add_at_once_are_stored_once(db_url):
     async with two_processes(db_url) as (one, other):
         deck, _ = await made_deck(one, "French", 1)
         notes = [{"front": f"word {number}", "back": "mot"} for number in range(10)]
@@ -151,7 +151,7 @@ async def test_notes_that_two_processes_add_at_once_are_there_once(db_url):
         ("postgresql://ana:secret@127.0.0.1:1/noema", "@127.0.0.1:1/noema cannot be opened: "),
     ],
 )
-def test_a_database_that_cannot_be_used_ends_the_start_with_a_sentence(transport, db, words):
+def test_an_unusable_database_ends_the_start_with_a_message(transport, db, words):
     options = ["--port", "0"] if transport == "http" else []
     ended = subprocess.run(
         [COMMAND, transport, "--db", db, *options], input="", capture_output=True, text=True, timeout=60, check=False
@@ -161,7 +161,7 @@ def test_a_database_that_cannot_be_used_ends_the_start_with_a_sentence(transport
     assert ended.returncode != 0
 
 
-def test_the_option_user_says_whose_cards_they_are(tmp_path):
+def test_the_option_user_selects_the_collection(tmp_path):
     db = ("--db", f"sqlite:///{tmp_path / 'noema.db'}")
     with served(*db, "--user", "ana") as process:
         ask(process, "create-deck", name="French")

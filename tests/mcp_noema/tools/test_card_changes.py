@@ -1,4 +1,4 @@
-"""Changing many cards at once: all of them, or none."""
+"""Changes to many cards at once: all of them, or none."""
 
 from datetime import datetime, timedelta
 
@@ -26,9 +26,7 @@ async def waiting(ana: Learner) -> list[str]:
 
 
 @pytest.mark.parametrize(("tool", "more"), CHANGES.items())
-async def test_one_card_that_is_not_there_stops_the_change_of_all(
-    ana: Learner, bob: Learner, tool: str, more: dict[str, object]
-):
+async def test_an_unknown_card_stops_the_whole_change(ana: Learner, bob: Learner, tool: str, more: dict[str, object]):
     [mine] = await ana.notes(await ana.deck())
     [his] = await bob.notes(await bob.deck())
     before = await ana("get-card", cardId=mine)
@@ -44,7 +42,7 @@ async def test_one_card_that_is_not_there_stops_the_change_of_all(
 
 
 @pytest.mark.parametrize(("tool", "more"), CHANGES.items())
-async def test_cards_are_chosen_by_ids_or_by_a_query(ana: Learner, tool: str, more: dict[str, object]):
+async def test_cards_are_selected_by_ids_or_by_a_query(ana: Learner, tool: str, more: dict[str, object]):
     [card] = await ana.notes(await ana.deck())
     one = ("ValidationError", "Give either cardIds or query.")
     assert await ana.fails(tool, **more) == one
@@ -58,7 +56,7 @@ async def test_cards_are_chosen_by_ids_or_by_a_query(ana: Learner, tool: str, mo
     assert (await ana.fails(tool, cardIds=["deck_1"], **more))[0] == "ValidationError"
 
 
-async def test_more_than_a_thousand_cards_are_refused(ana: Learner):
+async def test_more_than_a_thousand_cards_are_an_error(ana: Learner):
     deck = await ana.deck()
     for start in range(0, 1001, 500):
         drafts = [{"front": f"q {number}"} for number in range(start, min(start + 500, 1001))]
@@ -84,7 +82,7 @@ async def test_more_than_a_thousand_cards_are_refused(ana: Learner):
 
 
 @pytest.mark.parametrize(("tool", "literal"), [("set-due-date", "SET_DUE_DATE"), ("reset-cards", "RESET_CARDS")])
-async def test_what_reschedules_needs_the_explicit_literal(ana: Learner, tool: str, literal: str):
+async def test_rescheduling_needs_the_explicit_literal(ana: Learner, tool: str, literal: str):
     [card] = await ana.notes(await ana.deck())
     day = {"days": 1} if tool == "set-due-date" else {}
     before = await ana("get-card", cardId=card)
@@ -101,7 +99,7 @@ async def test_what_reschedules_needs_the_explicit_literal(ana: Learner, tool: s
 # --- suspending --------------------------------------------------------------------------------------------
 
 
-async def test_a_suspended_card_is_not_asked_and_keeps_its_schedule(ana: Learner):
+async def test_a_suspended_card_is_not_shown_and_keeps_its_schedule(ana: Learner):
     deck = await ana.deck()
     new, learning, review = await ana.notes(deck, 3)
     await ana("review-card", cardId=learning, grade="good")
@@ -162,10 +160,10 @@ async def test_a_buried_card_comes_back_tomorrow(ana: Learner):
     assert sorted(await waiting(ana)) == [new, learning, review]
 
 
-# --- a day of one's own choice -----------------------------------------------------------------------------
+# --- due dates ---------------------------------------------------------------------------------------------
 
 
-async def test_cards_are_due_on_the_day_that_is_chosen(ana: Learner):
+async def test_cards_are_due_on_the_given_day(ana: Learner):
     deck = await ana.deck(reviewsPerDay=99)
     new, learning, review = await ana.notes(deck, 3)
     await ana("review-card", cardId=learning, grade="good")
@@ -187,7 +185,7 @@ async def test_cards_are_due_on_the_day_that_is_chosen(ana: Learner):
     assert sorted(await waiting(ana)) == [new, learning, review]
 
 
-async def test_the_recall_to_expect_is_what_fsrs_says(ana: Learner):
+async def test_the_expected_recall_is_that_of_fsrs(ana: Learner):
     deck = await ana.deck()
     [card, new] = await ana.notes(deck, 2)
     await ana("review-card", cardId=card, grade="easy")
@@ -232,14 +230,14 @@ async def test_a_new_card_with_a_due_date_is_learned_when_it_is_answered(ana: Le
         ({"date": "tomorrow"}, "date"),
     ],
 )
-async def test_a_day_that_cannot_be_is_refused(ana: Learner, when: dict[str, object], told: str):
+async def test_an_impossible_day_is_an_error(ana: Learner, when: dict[str, object], told: str):
     [card] = await ana.notes(await ana.deck())
     error, message = await ana.fails("set-due-date", cardIds=[card], explicit_action="SET_DUE_DATE", **when)
     assert error == "ValidationError"
     assert told in message
 
 
-async def test_the_date_is_that_of_the_user(ana: Learner):
+async def test_the_date_is_in_the_time_zone_of_the_user(ana: Learner):
     await ana("set-preference", name="timezone", value="Asia/Tokyo")
     [card] = await ana.notes(await ana.deck())
     ana.clock.now = MONDAY.replace(hour=18)  # three in the morning of the 17th in Tokyo, where the 16th still goes on
@@ -251,10 +249,10 @@ async def test_the_date_is_that_of_the_user(ana: Learner):
     ].startswith("date: 2026-11-16 is before today, 2026-11-17.")
 
 
-# --- beginning anew ----------------------------------------------------------------------------------------
+# --- resetting ---------------------------------------------------------------------------------------------
 
 
-async def test_a_card_that_is_reset_is_new_and_comes_last(ana: Learner):
+async def test_a_reset_card_is_new_and_comes_last(ana: Learner):
     deck = await ana.deck()
     first, second, third = await ana.notes(deck, 3)
     fresh = await ana("get-card", cardId=first)
@@ -267,12 +265,12 @@ async def test_a_card_that_is_reset_is_new_and_comes_last(ana: Learner):
     assert await ana("get-card", cardId=first) == fresh
     found = await ana("search-cards", query="is:new", sortBy="position")
     assert [card["cardId"] for card in found["cards"]] == [second, third, first]
-    # The log stays: what was answered was answered.
+    # The review log stays.
     assert (await ana("search-cards", query="rated:99"))["total"] == 1
 
 
 @pytest.mark.parametrize("tool", ["set-due-date", "reset-cards"])
-async def test_a_suspended_card_stays_so_and_the_agent_is_told(ana: Learner, tool: str):
+async def test_a_suspended_card_stays_suspended_with_a_warning(ana: Learner, tool: str):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="easy")
     await ana("suspend-cards", cardIds=[card])

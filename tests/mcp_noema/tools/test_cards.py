@@ -1,4 +1,4 @@
-"""Looking at cards, and finding them."""
+"""Reading a card, and searching."""
 
 from tests.mcp_noema.learner import MONDAY, Learner
 
@@ -45,7 +45,7 @@ async def test_a_card_shows_all_that_is_known_about_it(ana: Learner):
     assert (await ana("get-card", cardId=second))["buried"]
 
 
-async def test_what_to_do_with_a_card_follows_from_how_it_stands(ana: Learner):
+async def test_the_suggestions_for_a_card_depend_on_its_state(ana: Learner):
     deck = await ana.deck(leechThreshold=1)
     [card] = await ana.notes(deck)
 
@@ -55,7 +55,7 @@ async def test_what_to_do_with_a_card_follows_from_how_it_stands(ana: Learner):
 
     assert await steps() == []
     await ana.answers(card, "easy")
-    # Due: FSRS says what answering wins back.
+    # Due: the benefit is the recall that an answer restores.
     assert await steps() == [("review-card", {"cardId": card})]
     recall = ana.answer["data"]["recall"]
     assert 0 < recall < 1
@@ -85,7 +85,7 @@ async def test_confidence_grows_with_answers_and_fades_with_time(ana: Learner):
     assert ana.hints["confidence"] < seen[2]
 
 
-async def test_a_card_of_someone_else_is_not_there(ana: Learner, bob: Learner):
+async def test_the_card_of_another_user_is_not_found(ana: Learner, bob: Learner):
     [card] = await ana.notes(await ana.deck())
     missing = (
         "NotFoundError",
@@ -98,7 +98,7 @@ async def test_a_card_of_someone_else_is_not_there(ana: Learner, bob: Learner):
     )
 
 
-async def test_a_page_of_cards_and_how_to_go_on(ana: Learner):
+async def test_a_page_of_cards_suggests_the_next_page(ana: Learner):
     deck = await ana.deck()
     cards = await ana.notes(deck, 5)
     found = await ana("search-cards", query='deck:french "question"', limit=2, offset=2, sortOrder="desc")
@@ -144,7 +144,7 @@ async def test_a_page_of_cards_and_how_to_go_on(ana: Learner):
     assert [resource["id"] for resource in ana.hints["relatedResources"]] == [cards[2], cards[1]]
 
 
-async def test_cards_that_are_set_aside_say_so(ana: Learner):
+async def test_suspended_and_buried_cards_say_so(ana: Learner):
     deck = await ana.deck()
     suspended, buried = await ana.notes(deck, 2)
     await ana("suspend-cards", cardIds=[suspended])
@@ -165,7 +165,7 @@ async def test_long_fronts_are_cut(ana: Learner):
     assert card["front"] == ("word " * 100)[:79].rstrip() + "…"
 
 
-async def test_nothing_found_suggests_to_ask_for_less(ana: Learner):
+async def test_a_search_without_matches_suggests_a_broader_one(ana: Learner):
     deck = await ana.deck()
     await ana.notes(deck)
     assert await ana("search-cards", query="(question or answer) is:new is:due") == {"cards": [], "total": 0}
@@ -176,7 +176,7 @@ async def test_nothing_found_suggests_to_ask_for_less(ana: Learner):
     assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["list-decks"]
 
 
-async def test_cards_come_in_the_order_that_is_asked_for(ana: Learner):
+async def test_cards_come_in_the_requested_order(ana: Learner):
     deck = await ana.deck()
     easy, hard, new = await ana.notes(deck, 3)
     await ana("review-card", cardId=easy, grade="easy")
@@ -191,7 +191,7 @@ async def test_cards_come_in_the_order_that_is_asked_for(ana: Learner):
     assert {by: await order(by) for by in ("created", "position", "due", "stability", "difficulty", "edited")} == {
         "created": [easy, hard, new],
         "position": [easy, hard, new],
-        # What has no such number comes last, whichever way they are sorted.
+        # A card without such a number comes last in both directions.
         "due": [hard, easy, new],
         "stability": [hard, easy, new],
         "difficulty": [easy, hard, new],

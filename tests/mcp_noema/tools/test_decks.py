@@ -1,4 +1,4 @@
-"""Decks: names inside names, presets that are handed down, and what goes with a deck."""
+"""Decks: subdecks, inherited presets, and what is deleted with a deck."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ async def names(learner: Learner) -> list[str]:
     return [deck["name"] for deck in (await learner("list-decks"))["decks"]]
 
 
-async def test_a_deck_is_made_with_those_it_is_in(ana: Learner):
+async def test_a_deck_is_created_with_its_parents(ana: Learner):
     made = await ana("create-deck", name=" Languages :: French ", description="For the summer")
     assert made == {
         **EMPTY,
@@ -39,14 +39,14 @@ async def test_a_deck_is_made_with_those_it_is_in(ana: Learner):
 
 
 @pytest.mark.parametrize("name", ["", "   ", "A::", "::A", "A:: ::B", "x" * 256])
-async def test_a_name_that_is_none_is_refused(ana: Learner, name: str):
+async def test_an_invalid_name_is_an_error(ana: Learner, name: str):
     error, message = await ana.fails("create-deck", name=name)
     assert error == "ValidationError"
     assert "name" in message
     assert await names(ana) == []
 
 
-async def test_two_decks_of_a_user_never_have_one_name(ana: Learner, bob: Learner):
+async def test_two_decks_of_a_user_never_have_the_same_name(ana: Learner, bob: Learner):
     await ana("create-deck", name="Größe")
     assert await ana.fails("create-deck", name="GRÖSSE") == (
         "ConflictError",
@@ -55,7 +55,7 @@ async def test_two_decks_of_a_user_never_have_one_name(ana: Learner, bob: Learne
     assert (await bob("create-deck", name="Größe"))["deckId"] == "deck_2"
 
 
-async def test_two_that_are_made_at_once_become_one(ana: Learner):
+async def test_one_of_several_concurrent_creations_succeeds(ana: Learner):
     async def attempt() -> bool:
         answer = await ana.app.call("create-deck", {"name": "French"}, ana._caller)
         return answer.is_error
@@ -64,7 +64,7 @@ async def test_two_that_are_made_at_once_become_one(ana: Learner):
     assert await names(ana) == ["French"]
 
 
-async def test_a_deck_of_somebody_else_is_not_there(ana: Learner, bob: Learner):
+async def test_the_deck_of_another_user_is_not_found(ana: Learner, bob: Learner):
     deck = await ana.deck()
     missing = ("NotFoundError", f"Deck {deck} was not found. list-decks shows your decks with their ids.")
     assert await bob.fails("get-deck", deckId=deck) == missing
@@ -76,7 +76,7 @@ async def test_a_deck_of_somebody_else_is_not_there(ana: Learner, bob: Learner):
     assert await names(ana) == ["French"]
 
 
-async def test_a_preset_is_handed_down_until_a_deck_sets_its_own(ana: Learner):
+async def test_a_preset_is_inherited_until_a_deck_sets_its_own(ana: Learner):
     outer = await ana.deck("A", desiredRetention=0.95, newPerDay=7, learningSteps=["30s", "5m", "1d"])
     inner = await ana.deck("A::B::C", newPerDay=3)
     preset = (await ana("get-deck", deckId=inner))["preset"]
@@ -95,7 +95,7 @@ async def test_a_preset_is_handed_down_until_a_deck_sets_its_own(ana: Learner):
         ({"unknown": 1}, "unknown"),
     ],
 )
-async def test_a_preset_that_cannot_be_is_refused(ana: Learner, preset: dict[str, object], words: str):
+async def test_an_invalid_preset_is_an_error(ana: Learner, preset: dict[str, object], words: str):
     deck = await ana.deck()
     error, message = await ana.fails("update-deck", deckId=deck, preset=preset)
     assert error == "ValidationError"
@@ -103,14 +103,14 @@ async def test_a_preset_that_cannot_be_is_refused(ana: Learner, preset: dict[str
     assert (await ana("get-deck", deckId=deck))["preset"] == DEFAULTS
 
 
-async def test_an_update_of_nothing_is_refused(ana: Learner):
+async def test_an_update_without_changes_is_an_error(ana: Learner):
     deck = await ana.deck()
     for nothing in ({}, {"preset": {}}):
         error, message = await ana.fails("update-deck", deckId=deck, **nothing)
         assert (error, message) == ("ValidationError", "Nothing to update: give a name, a description or a preset.")
 
 
-async def test_decks_inside_follow_a_new_name_and_keep_their_cards(ana: Learner):
+async def test_subdecks_follow_a_new_name_and_keep_their_cards(ana: Learner):
     outer = await ana.deck("A")
     inner = await ana.deck("A::B")
     await ana.notes(inner)
@@ -122,7 +122,7 @@ async def test_decks_inside_follow_a_new_name_and_keep_their_cards(ana: Learner)
     assert await names(ana) == ["X", "x::y", "x::y::B"]
 
 
-async def test_a_deck_cannot_be_put_into_itself_or_over_another(ana: Learner):
+async def test_a_deck_cannot_be_moved_into_itself_or_over_another(ana: Learner):
     a, _ = await ana.deck("A"), await ana.deck("A::B")
     await ana.deck("C::B")
     assert (await ana.fails("update-deck", deckId=a, name="A::B::A"))[1] == (
@@ -142,7 +142,7 @@ async def test_decks_are_found_by_words_in_name_or_description(ana: Learner):
     assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["list-decks", "create-deck"]
 
 
-async def test_a_deck_goes_with_all_that_is_in_it_and_nothing_else(ana: Learner):
+async def test_a_deck_is_deleted_with_its_contents_and_nothing_else(ana: Learner):
     outer, other = await ana.deck("A"), await ana.deck("Other")
     inner = await ana.deck("A::B")
     await ana.notes(inner, 2)
@@ -156,7 +156,7 @@ async def test_a_deck_goes_with_all_that_is_in_it_and_nothing_else(ana: Learner)
     assert (await ana("get-review-history"))["total"] == 1
 
 
-async def test_nothing_is_deleted_without_the_words_for_it(ana: Learner):
+async def test_nothing_is_deleted_without_the_explicit_literal(ana: Learner):
     deck = await ana.deck()
     for words in ({}, {"explicit_action": "yes"}, {"explicit_action": "delete_deck"}):
         error, message = await ana.fails("delete-deck", deckId=deck, **words)

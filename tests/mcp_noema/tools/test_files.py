@@ -1,4 +1,4 @@
-"""Anki's files through the tools, over both databases, with Anki itself at the other end."""
+"""Import and export through the tools, on both databases, checked with Anki itself."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ NOTHING = {"added": 0, "updated": 0, "unchanged": 0}
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The folder for files. What is beside it is out of reach."""
+    """The folder for files. Its siblings must not be reachable."""
     (tmp_path / "files").mkdir()
     return tmp_path / "files"
 
@@ -53,10 +53,10 @@ REVIEWED = replace(
 ANSWER = PackageReview(0, 3, LAST, 4000, State.REVIEW, 432_000, 86_400, 5.5)
 
 
-# --- from Anki, and back -----------------------------------------------------------------------------------
+# --- to Anki and back --------------------------------------------------------------------------------------
 
 
-async def test_what_was_learned_with_anki_goes_on_here_and_back_there(
+async def test_a_collection_survives_the_way_from_anki_and_back(
     ana: Learner, clock: Clock, files: Path, tmp_path: Path
 ):
     with real_anki.collection(tmp_path / "anki") as col:
@@ -88,7 +88,7 @@ async def test_what_was_learned_with_anki_goes_on_here_and_back_there(
         assert real_anki.revlog(col) == log
 
 
-async def test_decks_keep_the_options_that_hold_for_them(ana: Learner, files: Path):
+async def test_imported_decks_keep_their_options(ana: Learner, files: Path):
     outer = Preset(desired_retention=0.85, new_per_day=5)
     inner = replace(outer, learning_steps=(30,), parameters=tuple(real_anki.WEIGHTS), new_per_day=20)
     decks = (PackageDeck("French", "Words", outer), PackageDeck("French::Verbs", "", inner))
@@ -108,7 +108,7 @@ async def test_decks_keep_the_options_that_hold_for_them(ana: Learner, files: Pa
     assert (preset["reviewsPerDay"], preset["newPerDay"]) == (33, 20)
 
 
-async def test_a_deck_that_is_there_keeps_its_own_options(ana: Learner, files: Path):
+async def test_an_existing_deck_keeps_its_options(ana: Learner, files: Path):
     await ana.deck("french", newPerDay=3)
     write_package(packed(NEW, decks=(PackageDeck("French", "Words", Preset(new_per_day=9)),)), files / "x.apkg")
     data = await ana("import-anki", path="x.apkg")
@@ -129,7 +129,7 @@ async def test_decks_can_be_put_inside_another(ana: Learner, files: Path):
     assert words.endswith("would have a name of 260 characters; at most 255 are allowed. Import it without deckId.")
 
 
-# --- again -------------------------------------------------------------------------------------------------
+# --- repeated imports --------------------------------------------------------------------------------------
 
 
 async def test_a_second_import_changes_nothing(ana: Learner, files: Path):
@@ -147,7 +147,7 @@ async def test_a_second_import_changes_nothing(ana: Learner, files: Path):
     assert await ana("get-card", cardId="card_1") == before
 
 
-async def test_what_was_exported_here_is_known_again(ana: Learner, clock: Clock):
+async def test_an_exported_file_is_recognized_on_import(ana: Learner, clock: Clock):
     cards = await ana.notes(await ana.deck(), 4)
     for card in cards[:3]:
         await ana.answers(card, "good", "good", every=timedelta(seconds=2))
@@ -192,7 +192,7 @@ async def test_the_schedule_of_the_later_review_wins(ana: Learner, clock: Clock,
     assert await ana("get-card", cardId="card_2") == mine
 
 
-async def test_users_do_not_meet(ana: Learner, bob: Learner, files: Path):
+async def test_imports_of_two_users_are_separate(ana: Learner, bob: Learner, files: Path):
     write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
     await ana("import-anki", path="x.apkg")
     data = await bob("import-anki", path="x.apkg")
@@ -201,10 +201,10 @@ async def test_users_do_not_meet(ana: Learner, bob: Learner, files: Path):
     assert (await bob.fails("export-anki", path="y.apkg", deckId="deck_1"))[0] == "NotFoundError"
 
 
-# --- left out ----------------------------------------------------------------------------------------------
+# --- skipped -----------------------------------------------------------------------------------------------
 
 
-async def test_what_cannot_be_kept_is_left_out_and_said_to_be(ana: Learner, files: Path):
+async def test_what_cannot_be_imported_is_skipped_with_its_reason(ana: Learner, files: Path):
     note = packed(NEW).notes[0]
     notes = (
         replace(note, guid="fine", tags=("fine", "t" * 101)),
@@ -238,7 +238,7 @@ async def test_what_cannot_be_kept_is_left_out_and_said_to_be(ana: Learner, file
     assert ana.hints["confidence"] < 1
 
 
-async def test_a_note_that_is_of_another_type_here_is_left_alone(ana: Learner, files: Path):
+async def test_a_note_with_another_type_here_is_not_changed(ana: Learner, files: Path):
     write_package(packed(NEW), files / "basic.apkg")
     await ana("import-anki", path="basic.apkg")
     other = replace(packed(NEW).notes[0], type=CLOZE, modified_at=MONDAY + timedelta(days=1))
@@ -251,7 +251,7 @@ async def test_a_note_that_is_of_another_type_here_is_left_alone(ana: Learner, f
     assert (data["notes"], data["cards"], data["decks"]) == (NOTHING, NOTHING, [])
 
 
-async def test_a_card_that_is_buried_or_suspended_stays_so(ana: Learner, clock: Clock, files: Path):
+async def test_buried_and_suspended_cards_stay_so(ana: Learner, clock: Clock, files: Path):
     note = packed(NEW).notes[0]
     cards = (replace(REVIEWED, buried=True), replace(REVIEWED, note=1, suspended=True))
     write_package(packed(*cards, notes=(note, replace(note, guid="guid-2"))), files / "x.apkg")
@@ -267,7 +267,7 @@ async def test_a_card_that_is_buried_or_suspended_stays_so(ana: Learner, clock: 
     assert [card.buried for card in read_package(files / "next-day.apkg").cards] == [False, False]
 
 
-async def test_a_clock_that_was_ahead_does_not_lock_a_card(ana: Learner, files: Path):
+async def test_a_review_dated_in_the_future_does_not_lock_a_card(ana: Learner, files: Path):
     await ana.notes(await ana.deck("Other"))
     ahead = replace(REVIEWED.schedule, last_review=MONDAY + timedelta(days=1), due=MONDAY + timedelta(days=5))
     write_package(packed(replace(REVIEWED, schedule=ahead)), files / "x.apkg")
@@ -286,10 +286,10 @@ async def test_a_bad_file_changes_nothing(ana: Learner, files: Path):
     assert (await ana("list-decks"))["decks"] == []
 
 
-# --- out ---------------------------------------------------------------------------------------------------
+# --- export ------------------------------------------------------------------------------------------------
 
 
-async def test_one_deck_is_exported_with_those_in_it(ana: Learner, files: Path):
+async def test_a_deck_is_exported_with_its_subdecks(ana: Learner, files: Path):
     french, verbs, other = await ana.deck("French"), await ana.deck("French::Verbs"), await ana.deck("Other")
     for number, deck in enumerate((french, verbs, other)):
         await ana("create-note", deckId=deck, front=f"front {number}", back="back")
@@ -305,7 +305,7 @@ async def test_one_deck_is_exported_with_those_in_it(ana: Learner, files: Path):
     assert [deck.name for deck in read_package(files / "french.apkg").decks] == ["French", "French::Verbs"]
 
 
-async def test_an_export_without_scheduling_tells_nothing_about_the_learner(ana: Learner, files: Path):
+async def test_an_export_without_scheduling_has_nothing_personal(ana: Learner, files: Path):
     [card] = await ana.notes(await ana.deck(newPerDay=3), tags=["leech", "food"])
     await ana.answers(card, "good", "again")
     await ana("export-anki", path="shared.apkg", scheduling=False)
@@ -314,14 +314,14 @@ async def test_an_export_without_scheduling_tells_nothing_about_the_learner(ana:
     assert (package.decks[0].preset, package.notes[0].tags) == (None, ("food",))
 
 
-async def test_what_was_taken_back_is_not_exported(ana: Learner, files: Path):
+async def test_undone_reviews_are_not_exported(ana: Learner, files: Path):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="again")
     await ana("undo-review")
     assert (await ana("export-anki", path="x.apkg"))["reviews"] == 0
 
 
-async def test_a_file_that_is_there_is_left_alone(ana: Learner, files: Path):
+async def test_an_existing_file_is_not_replaced(ana: Learner, files: Path):
     await ana.notes(await ana.deck())
     (files / "mine.apkg").write_text("precious")
     assert await ana.fails("export-anki", path="mine.apkg") == (
@@ -333,7 +333,7 @@ async def test_a_file_that_is_there_is_left_alone(ana: Learner, files: Path):
     assert len(read_package(files / "mine.apkg").notes) == 1
 
 
-async def test_there_must_be_something_to_export(ana: Learner, files: Path):
+async def test_an_export_without_cards_is_an_error(ana: Learner, files: Path):
     await ana.deck()
     assert await ana.fails("export-anki", path="x.apkg") == (
         "ConflictError",
@@ -346,7 +346,7 @@ async def test_there_must_be_something_to_export(ana: Learner, files: Path):
 # --- one folder --------------------------------------------------------------------------------------------
 
 
-async def test_nothing_outside_of_the_folder_is_read_or_written(ana: Learner, files: Path):
+async def test_nothing_outside_the_folder_is_read_or_written(ana: Learner, files: Path):
     await ana.notes(await ana.deck())
     write_package(packed(NEW), files.parent / "out.apkg")
     before = (files.parent / "out.apkg").read_bytes()
@@ -360,7 +360,7 @@ async def test_nothing_outside_of_the_folder_is_read_or_written(ana: Learner, fi
     assert (files.parent / "out.apkg").read_bytes() == before
 
 
-async def test_paths_in_the_folder_are_good_however_they_are_written(ana: Learner, files: Path):
+async def test_any_spelling_of_a_path_in_the_folder_works(ana: Learner, files: Path):
     await ana.notes(await ana.deck())
     (files / "deep").mkdir()
     for path in ("deep/x.apkg", str(files / "y.APKG"), "deep/../z.apkg"):
@@ -368,7 +368,7 @@ async def test_paths_in_the_folder_are_good_however_they_are_written(ana: Learne
         assert (await ana("import-anki", path=path))["notes"]["unchanged"] == 1
 
 
-async def test_a_file_that_is_not_there(ana: Learner, files: Path):
+async def test_a_missing_file_is_an_error_that_lists_others(ana: Learner, files: Path):
     assert await ana.fails("import-anki", path="x.apkg") == (
         "NotFoundError",
         "There is no file 'x.apkg' in the folder for files (--files). There is no such file in it yet.",
@@ -382,7 +382,7 @@ async def test_a_file_that_is_not_there(ana: Learner, files: Path):
     assert (await ana.fails("export-anki", path="missing/x.apkg"))[0] == "NotFoundError"
 
 
-async def test_names_that_are_no_anki_files(ana: Learner, files: Path):
+async def test_names_of_other_files_are_an_error(ana: Learner, files: Path):
     await ana.notes(await ana.deck())
     for path in ("x.txt", "apkg", "x.apkg/", "x\0.apkg", "\ud800.apkg"):
         for tool in ("import-anki", "export-anki"):
@@ -390,17 +390,17 @@ async def test_names_that_are_no_anki_files(ana: Learner, files: Path):
             assert kind == "ValidationError", path
     (files / "loop.apkg").symlink_to("loop.apkg")
     for tool in ("import-anki", "export-anki"):
-        # Newer versions of Python follow a loop until they are tired of it, and say that there is no such file.
+        # Newer versions of Python give up on a loop of links, and report that the file does not exist.
         assert (await ana.fails(tool, path="loop.apkg"))[0] in ("ValidationError", "NotFoundError", "ConflictError")
     (files / "folder.apkg").mkdir()
     assert (await ana.fails("export-anki", path="folder.apkg", overwrite=True))[0] == "ValidationError"
     assert (await ana.fails("import-anki", path="folder.apkg"))[0] == "NotFoundError"
 
 
-# --- for whoever waits -------------------------------------------------------------------------------------
+# --- progress and hints ------------------------------------------------------------------------------------
 
 
-async def test_the_client_is_told_how_far_it_is(ana: Learner, app: App, files: Path):
+async def test_the_client_gets_progress_notifications(ana: Learner, app: App, files: Path):
     write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
     told: list[tuple[float, float | None, str | None]] = []
 
@@ -435,7 +435,7 @@ async def test_the_hints_lead_to_what_was_imported(ana: Learner, files: Path):
     assert (await ana("get-due-cards", deckId="deck_1"))["remaining"] == {"new": 2, "learning": 0, "due": 0}
 
 
-async def test_many_reviews_are_worth_a_fit(ana: Learner, files: Path):
+async def test_an_import_with_many_reviews_suggests_a_fit(ana: Learner, files: Path):
     answers = tuple(ANSWER._replace(reviewed_at=LAST - timedelta(hours=n)) for n in range(400))
     write_package(packed(REVIEWED, reviews=answers), files / "x.apkg")
     assert (await ana("import-anki", path="x.apkg"))["reviews"]["added"] == 400

@@ -1,4 +1,4 @@
-"""Notes: what is made of them, what is a duplicate, and what a change does to the cards."""
+"""Notes: their cards, duplicates, and what a change does to the cards."""
 
 import pytest
 
@@ -22,14 +22,14 @@ async def test_a_note_makes_its_cards_and_says_which(ana: Learner):
     assert gaps["cardIds"] == ["card_4", "card_5"]
 
 
-async def test_text_that_is_no_markup_is_shown_as_it_was_written(ana: Learner):
+async def test_plain_text_is_shown_as_it_was_written(ana: Learner):
     deck = await ana.deck()
     await ana("create-note", deckId=deck, front="if a < b && c > d", back="x <y> & z\nsecond line")
     card = (await ana("review-next-card"))["card"]
     assert (card["front"], card["back"]) == ("if a < b && c > d", "x <y> & z\nsecond line")
 
 
-async def test_a_front_that_is_there_already_is_a_conflict_unless_it_is_wanted(ana: Learner, bob: Learner):
+async def test_a_duplicate_front_is_a_conflict_unless_it_is_allowed(ana: Learner, bob: Learner):
     deck = await ana.deck()
     await ana("create-note", deckId=deck, front="the bread")
     there = "note_1 already has this front."
@@ -42,7 +42,7 @@ async def test_a_front_that_is_there_already_is_a_conflict_unless_it_is_wanted(a
     assert (await bob("create-note", deckId=await bob.deck(), front="the bread"))["noteId"] == "note_3"
 
 
-async def test_each_of_many_has_its_own_outcome(ana: Learner):
+async def test_each_note_has_its_own_outcome(ana: Learner):
     deck = await ana.deck()
     await ana("create-note", deckId=deck, front="one")
     made = await ana(
@@ -98,7 +98,7 @@ async def test_five_hundred_at_once_and_not_one_more(ana: Learner):
         {"front": "&nbsp;<br>"},
     ],
 )
-async def test_what_makes_no_note_is_refused_and_leaves_nothing(ana: Learner, wrong: dict[str, object]):
+async def test_an_invalid_note_is_an_error_and_creates_nothing(ana: Learner, wrong: dict[str, object]):
     deck = await ana.deck()
     assert (await ana.fails("create-note", deckId=deck, **wrong))[0] == "ValidationError"
     assert (await ana("get-deck", deckId=deck))["cards"] == 0
@@ -125,7 +125,7 @@ async def test_a_correction_keeps_the_schedule(ana: Learner):
     assert await ana("get-card", cardId=card) == before | expected
 
 
-async def test_gaps_come_and_go_and_an_answered_card_is_not_lost(ana: Learner):
+async def test_cards_follow_the_gaps_and_an_answered_one_is_not_lost(ana: Learner):
     deck = await ana.deck(burySiblings=False)
     text = "{{c1::one}} {{c2::two}} {{c3::three}}"
     first, second, third = (await ana("create-note", deckId=deck, front=text, kind="cloze"))["cardIds"]
@@ -142,7 +142,7 @@ async def test_gaps_come_and_go_and_an_answered_card_is_not_lost(ana: Learner):
     )
 
 
-async def test_fields_are_known_by_their_names(ana: Learner):
+async def test_fields_are_changed_by_name(ana: Learner):
     await ana.notes(await ana.deck())
     changed = await ana("update-note", noteId="note_1", fields={"front": "Why?", "BACK": "Because."})
     assert changed["fields"] == {"Front": "Why?", "Back": "Because."}
@@ -152,7 +152,7 @@ async def test_fields_are_known_by_their_names(ana: Learner):
     )
 
 
-async def test_a_tag_is_kept_once(ana: Learner):
+async def test_a_repeated_tag_is_stored_once(ana: Learner):
     made = await ana("create-note", deckId=await ana.deck(), front="a", tags=["Food", "food", "drink"])
     assert made["tags"] == ["Food", "drink"]
 
@@ -165,7 +165,7 @@ async def test_cards_move_with_their_note(ana: Learner):
     assert (await ana("get-deck", deckId=there))["new"] == 1
 
 
-async def test_a_note_of_somebody_else_is_not_there(ana: Learner, bob: Learner):
+async def test_the_note_of_another_user_is_not_found(ana: Learner, bob: Learner):
     await ana.notes(await ana.deck())
     missing = "Note note_1 was not found. search-cards finds notes by their text and shows their ids."
     assert await bob.fails("update-note", noteId="note_1", front="mine") == ("NotFoundError", missing)
@@ -178,7 +178,7 @@ async def test_a_note_can_be_moved_only_to_a_deck_of_the_same_user(ana: Learner,
     assert (await ana.fails("update-note", noteId="note_1", deckId=his))[0] == "NotFoundError"
 
 
-async def test_a_note_goes_with_its_cards(ana: Learner):
+async def test_a_note_is_deleted_with_its_cards(ana: Learner):
     await ana.notes(await ana.deck(), kind="basic-reversed")
     assert await ana("delete-note", noteId="note_1", explicit_action="DELETE_NOTE") == {"deleted": "note_1", "cards": 2}
     assert (await ana("get-due-cards"))["remaining"]["new"] == 0

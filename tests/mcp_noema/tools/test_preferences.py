@@ -1,4 +1,4 @@
-"""Preferences: set once, remembered, and what suggestions are measured by."""
+"""Preferences: defaults, validation, and one set for each user."""
 
 import pytest
 
@@ -13,7 +13,7 @@ DEFAULTS = {
 }
 
 
-async def test_what_was_not_set_has_a_default(ana: Learner):
+async def test_an_unset_preference_has_a_default(ana: Learner):
     assert await ana("get-preferences") == {"userId": None, "preferences": DEFAULTS}
 
 
@@ -37,7 +37,7 @@ async def test_a_preference_is_remembered_for_its_user_alone(ana: Learner, bob: 
         ("newCards", 1, "one of after-reviews, before-reviews, mixed"),
     ],
 )
-async def test_a_value_that_will_not_do_is_refused_with_what_would(ana: Learner, name, value, wanted):
+async def test_the_error_for_an_invalid_value_names_the_valid_ones(ana: Learner, name, value, wanted):
     error, message = await ana.fails("set-preference", name=name, value=value)
     assert error == "ValidationError"
     assert wanted in message

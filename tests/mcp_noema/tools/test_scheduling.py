@@ -1,4 +1,4 @@
-"""Forecasts, fitted parameters and due dates reckoned anew, through the tools, held against the libraries."""
+"""Forecasts, fitted parameters and recomputed due dates through the tools, compared with the libraries."""
 
 import random
 import threading
@@ -34,10 +34,10 @@ async def with_history(ana: Learner, db_url: str, deck: str, histories=HISTORIES
     return logs
 
 
-# ---- the days to come ----------------------------------------------------------------------------
+# ---- workload ------------------------------------------------------------------------------------
 
 
-async def test_a_plan_is_the_simulation_of_the_cards_there_are(ana: Learner, db_url: str, clock: Clock):
+async def test_a_plan_simulates_the_present_cards(ana: Learner, db_url: str, clock: Clock):
     deck = await ana.deck(newPerDay=5, reviewsPerDay=50)
     logs = await with_history(ana, db_url, deck, [[(4, START, 0)], [(3, START, 0), (3, START + DAY, 1)]])
     await ana("create-notes", deckId=deck, notes=[{"front": f"new {n}"} for n in range(30)])
@@ -87,7 +87,7 @@ async def test_a_plan_is_the_simulation_of_the_cards_there_are(ana: Learner, db_
     assert [risk["type"] for risk in ana.hints["riskFactors"]] == ["user-experience"]
 
 
-async def test_a_plan_of_nothing_is_empty(ana: Learner, bob: Learner):
+async def test_a_plan_without_cards_is_empty(ana: Learner, bob: Learner):
     deck = await ana.deck()
     seen = await ana("plan-workload", days=1)
     assert seen["plans"][0] == {
@@ -112,9 +112,7 @@ async def test_suspended_cards_are_not_planned(ana: Learner, db_url: str):
     assert (await ana("plan-workload"))["plans"][0]["learned"] == 10
 
 
-async def test_of_very_many_cards_a_part_is_played_for_the_rest(
-    ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_plan_of_very_many_cards_uses_a_sample(ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch):
     deck = await ana.deck(reviewsPerDay=200)
     await with_history(ana, db_url, deck)
     whole = (await ana("plan-workload", deckId=deck))["plans"][0]
@@ -128,7 +126,7 @@ async def test_of_very_many_cards_a_part_is_played_for_the_rest(
 # ---- parameters ----------------------------------------------------------------------------------
 
 
-async def test_fitting_shows_the_gain_and_changes_nothing_until_it_is_asked_to(ana: Learner, db_url: str):
+async def test_fitting_shows_the_gain_and_changes_nothing_unless_applied(ana: Learner, db_url: str):
     deck = await ana.deck()
     await with_history(ana, db_url, deck)
     expected = fit(HISTORIES, Preset(), Preferences())
@@ -168,14 +166,14 @@ async def test_the_next_answer_is_scheduled_with_the_fitted_parameters(ana: Lear
     assert datetime.fromisoformat(data["due"]) == after.due.replace(microsecond=0)
 
 
-async def test_a_fit_of_everything_goes_to_the_outermost_decks(ana: Learner, db_url: str):
+async def test_a_fit_of_all_reviews_goes_to_the_top_level_decks(ana: Learner, db_url: str):
     outer, inner, other = await ana.deck("A"), await ana.deck("A::B"), await ana.deck("C")
     await with_history(ana, db_url, inner)
     seen = await ana("optimize-parameters", apply=True)
     assert [deck["deckId"] for deck in seen["decks"]] == [outer, other]
     for deck in (outer, inner, other):
         assert (await ana("get-deck", deckId=deck))["preset"]["parameters"] == seen["parameters"]
-    # What the outer deck has, the inner one gets from it, and not by itself.
+    # The subdeck inherits the parameters; it has none of its own.
     assert (await ana("optimize-parameters", deckId=inner))["presentParameters"] == seen["parameters"]
 
 
@@ -193,7 +191,7 @@ async def test_too_few_reviews_are_a_conflict_that_says_how_many_are_needed(ana:
     assert (await bob.fails("optimize-parameters"))[0] == "ConflictError"
 
 
-async def test_what_was_taken_back_teaches_nothing(ana: Learner, db_url: str):
+async def test_undone_reviews_are_not_fitted(ana: Learner, db_url: str):
     deck = await ana.deck()
     await with_history(ana, db_url, deck)
     before = await ana("optimize-parameters", deckId=deck)
@@ -204,7 +202,7 @@ async def test_what_was_taken_back_teaches_nothing(ana: Learner, db_url: str):
     assert await ana("optimize-parameters", deckId=deck) == before
 
 
-async def test_of_very_many_reviews_whole_cards_stand_for_the_rest(
+async def test_a_fit_of_very_many_reviews_uses_a_sample_of_cards(
     ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     deck = await ana.deck()
@@ -276,7 +274,7 @@ async def set_parameters(db_url: str, deck: str, parameters) -> None:
         await database.write(put)
 
 
-async def test_rescheduling_needs_the_words_that_state_consent(ana: Learner, bob: Learner):
+async def test_rescheduling_needs_the_consent_literal(ana: Learner, bob: Learner):
     deck = await ana.deck()
     assert await ana.fails("reschedule-cards", deckId=deck) == (
         "ValidationError",
@@ -299,7 +297,7 @@ async def test_a_suspended_card_gets_its_date_and_stays_suspended(ana: Learner, 
     assert (shown["due"], shown["suspended"]) == (wire(library_card(log, Preset(desired_retention=0.8)).due), True)
 
 
-async def test_a_card_whose_log_does_not_tell_all_stays_as_it_is(ana: Learner, db_url: str):
+async def test_a_card_with_an_incomplete_log_stays_as_it_is(ana: Learner, db_url: str):
     deck = await ana.deck()
     one, two, three = await ana.notes(deck, 3)
     await put_log(db_url, {card: [(4, START), (3, START + 9 * DAY)] for card in (one, two)})
@@ -321,7 +319,7 @@ def _forget_the_beginning(connection, card_id: str) -> None:
     )
 
 
-async def test_a_card_that_was_given_a_date_before_it_was_learned_has_its_whole_log(ana: Learner, clock: Clock):
+async def test_a_card_with_a_due_date_before_its_first_answer_has_a_complete_log(ana: Learner, clock: Clock):
     deck = await ana.deck()
     [card] = await ana.notes(deck)
     await ana("set-due-date", cardIds=[card], days=0, explicit_action="SET_DUE_DATE")
@@ -335,7 +333,7 @@ async def test_a_card_that_was_given_a_date_before_it_was_learned_has_its_whole_
     assert (await ana("get-card", cardId=card))["due"] == wire(expected.due)
 
 
-async def test_a_card_that_is_answered_meanwhile_keeps_the_answer(ana: Learner, db_url: str):
+async def test_a_card_answered_during_rescheduling_keeps_the_answer(ana: Learner, db_url: str):
     deck = await ana.deck()
     logs = await with_history(ana, db_url, deck)
     await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
@@ -350,7 +348,7 @@ async def test_a_card_that_is_answered_meanwhile_keeps_the_answer(ana: Learner, 
     assert await ana("get-card", cardId=answered) == after
 
 
-async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str):
+async def test_fuzz_alone_moves_no_card_and_is_reproducible(db_url: str):
     dice = random.Random(5).random
     clock = Clock(START)
     async with build(Settings(db=db_url, deadline=60), World(clock, dice)) as app:
@@ -370,7 +368,7 @@ async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str
         assert (await ana("preview-reschedule", deckId=deck))["changed"] == 0
 
 
-# ---- beside everything else ----------------------------------------------------------------------
+# ---- concurrency ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -381,7 +379,7 @@ async def test_fuzz_alone_moves_no_card_and_falls_the_same_each_time(db_url: str
         ((rescheduling, "reschedule"), "preview-reschedule"),
     ],
 )
-async def test_what_takes_long_is_done_beside_the_event_loop(
+async def test_long_computations_do_not_block_the_event_loop(
     ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch, place, tool: str
 ):
     deck = await ana.deck()

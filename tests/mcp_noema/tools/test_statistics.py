@@ -1,4 +1,4 @@
-"""What was learned and how much is remembered, through the tools, held against the library."""
+"""Statistics and predictions through the tools, compared with the library."""
 
 from datetime import timedelta
 from statistics import fmean
@@ -54,7 +54,7 @@ async def test_a_card_is_predicted_as_the_library_does(ana: Learner, clock: Cloc
     assert later["weakest"][0]["recall"] == recalled(expected, clock.now + 36 * DAY)
 
 
-async def test_a_deck_is_predicted_with_those_in_it_each_with_its_own_preset(ana: Learner, db_url: str, clock: Clock):
+async def test_a_deck_is_predicted_with_its_subdecks_and_their_presets(ana: Learner, db_url: str, clock: Clock):
     outer, inner, other = (
         await ana.deck("Languages", desiredRetention=0.8),
         await ana.deck("Languages::French", desiredRetention=0.95),
@@ -82,7 +82,7 @@ async def test_a_deck_is_predicted_with_those_in_it_each_with_its_own_preset(ana
     assert [each["recall"] for each in everything["weakest"]] == [min(recalls)]
 
 
-async def test_of_very_many_cards_an_even_part_is_looked_at(
+async def test_a_prediction_for_very_many_cards_uses_a_sample(
     ana: Learner, db_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     cards = await ana.notes(await ana.deck(), 40)
@@ -98,7 +98,7 @@ async def test_of_very_many_cards_an_even_part_is_looked_at(
     assert ana.answer["message"] == "Estimated from 10 of 40 cards."
 
 
-async def test_a_prediction_needs_a_day_that_is_not_past_and_one_thing_to_predict(ana: Learner, bob: Learner):
+async def test_a_past_day_and_both_a_card_and_a_deck_are_errors(ana: Learner, bob: Learner):
     deck = await ana.deck()
     [card] = await ana.notes(deck)
     assert await ana.fails("predict-retention", on="2026-11-15") == (
@@ -120,7 +120,7 @@ async def test_a_prediction_needs_a_day_that_is_not_past_and_one_thing_to_predic
     assert (await bob.fails("predict-retention", deckId=deck))[0] == "NotFoundError"
 
 
-async def test_where_nothing_was_answered_nothing_is_predicted(ana: Learner):
+async def test_without_answers_nothing_is_predicted(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     nothing = {"cards": 0, "average": None, "desired": None, "below": 0, "weakest": []}
     assert await ana("predict-retention", cardId=card) == nothing | {"at": "2026-11-16T09:00:00Z"}
@@ -128,9 +128,7 @@ async def test_where_nothing_was_answered_nothing_is_predicted(ana: Learner):
     assert [step["action"] for step in ana.hints["suggestedNextActions"]] == ["review-next-card"]
 
 
-async def test_confidence_rests_on_how_many_answers_there_are_and_how_old_they_are(
-    ana: Learner, db_url: str, clock: Clock
-):
+async def test_confidence_depends_on_the_number_and_age_of_answers(ana: Learner, db_url: str, clock: Clock):
     one, two = await ana.deck("One"), await ana.deck("Two")
     [few], cards = await ana.notes(one, front="alone"), await ana.notes(two, 20)
     await put_log(db_url, {few: [(4, MONDAY)]} | {card: [(4, MONDAY)] for card in cards})
@@ -198,7 +196,7 @@ async def test_progress_counts_days_grades_minutes_and_what_was_remembered(ana: 
     }
 
 
-async def test_what_was_taken_back_does_not_count_and_what_was_deleted_does(ana: Learner, clock: Clock):
+async def test_undone_reviews_do_not_count_and_those_of_deleted_cards_do(ana: Learner, clock: Clock):
     deck = await ana.deck()
     first, second = await ana.notes(deck, 2)
     await ana("review-card", cardId=first, grade="easy")
@@ -213,7 +211,7 @@ async def test_what_was_taken_back_does_not_count_and_what_was_deleted_does(ana:
     assert (await ana("get-progress", days=1, deckId=deck))["period"]["reviews"] == 0
 
 
-async def test_a_day_is_the_user_s_own_also_when_clocks_change(ana: Learner, db_url: str, clock: Clock):
+async def test_a_day_follows_the_time_zone_of_the_user_when_clocks_change(ana: Learner, db_url: str, clock: Clock):
     await ana("set-preference", name="timezone", value="America/New_York")
     deck = await ana.deck()
     night, morning = await ana.notes(deck, 2)
@@ -245,7 +243,7 @@ async def test_a_streak_goes_back_from_today_or_yesterday(ana: Learner, db_url: 
     assert (await ana("get-progress"))["streak"] == streak
 
 
-async def test_someone_who_never_learned_has_no_progress(bob: Learner):
+async def test_a_user_without_reviews_has_no_progress(bob: Learner):
     seen = await bob("get-progress", days=2)
     assert seen["period"] == {
         "from": "2026-11-15",
@@ -276,10 +274,10 @@ async def test_fitting_is_suggested_when_less_is_remembered_than_desired(ana: Le
     )
 
 
-# ---- a deck in figures ---------------------------------------------------------------------------
+# ---- statistics of a deck ------------------------------------------------------------------------
 
 
-async def test_a_deck_in_figures_is_what_its_cards_add_up_to(ana: Learner, db_url: str, clock: Clock):
+async def test_the_statistics_of_a_deck_are_the_sum_of_its_cards(ana: Learner, db_url: str, clock: Clock):
     outer, inner = await ana.deck("Languages", leechThreshold=3), await ana.deck("Languages::French", leechThreshold=2)
     young, mature, learning, _ = await ana.notes(outer, 4)
     relearning, inner_leech = [(await ana.notes(inner, front=front))[0] for front in ("one", "two")]
@@ -313,7 +311,7 @@ async def test_a_deck_in_figures_is_what_its_cards_add_up_to(ana: Learner, db_ur
     assert [card["cardId"] for card in (await ana(leeches["action"], **leeches["data"]))["cards"]] == [inner_leech]
 
 
-async def test_an_empty_deck_has_figures_too_and_another_s_has_none(ana: Learner, bob: Learner):
+async def test_an_empty_deck_has_statistics_and_another_users_has_none(ana: Learner, bob: Learner):
     deck = await ana.deck()
     seen = await ana("get-deck-stats", deckId=deck)
     assert seen == {
@@ -334,7 +332,7 @@ async def test_an_empty_deck_has_figures_too_and_another_s_has_none(ana: Learner
 # ---- the log -------------------------------------------------------------------------------------
 
 
-async def test_the_log_is_read_page_by_page_whatever_comes_meanwhile(ana: Learner, db_url: str, clock: Clock):
+async def test_pages_of_the_log_are_stable_when_reviews_are_added(ana: Learner, db_url: str, clock: Clock):
     first, second = await ana.notes(await ana.deck(), 2)
     # Two answers at the same moment: their ids tell them apart.
     logs = {first: [(4, MONDAY), (3, MONDAY + 8 * DAY)], second: [(2, MONDAY), (1, MONDAY + 9 * DAY)]}
@@ -350,7 +348,7 @@ async def test_the_log_is_read_page_by_page_whatever_comes_meanwhile(ana: Learne
     assert (rest["total"], rest["nextCursor"]) == (5, None)
 
 
-async def test_a_review_in_the_log_says_what_it_did(ana: Learner, clock: Clock):
+async def test_a_review_in_the_log_is_complete(ana: Learner, clock: Clock):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="easy", timeTakenMs=4200)
     after = theirs((4, MONDAY))
@@ -398,7 +396,7 @@ async def test_the_log_of_a_deck_and_of_a_period(ana: Learner, db_url: str):
     assert (error, "ends (2026-11-16) before it begins" in message) == ("ValidationError", True)
 
 
-async def test_a_cursor_of_somebody_else_and_a_card_that_never_was_are_refused(ana: Learner, bob: Learner):
+async def test_the_cursor_of_another_user_and_an_unknown_card_are_errors(ana: Learner, bob: Learner):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="easy")
     assert await bob.fails("get-review-history", cursor="review_1") == (

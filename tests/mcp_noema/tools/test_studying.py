@@ -59,7 +59,7 @@ async def test_learning_comes_before_due_and_due_before_new(ana: Learner):
         ("mixed", ["due", "new", "due", "new"]),
     ],
 )
-async def test_the_user_says_where_new_cards_go(ana: Learner, order: str, expected: list[str]):
+async def test_the_order_of_new_cards_is_a_preference(ana: Learner, order: str, expected: list[str]):
     deck = await ana.deck()
     cards = await ana.notes(deck, 4)
     for card in cards[:2]:
@@ -70,7 +70,7 @@ async def test_the_user_says_where_new_cards_go(ana: Learner, order: str, expect
     assert [("due" if card["cardId"] in cards[:2] else "new") for card in queue["cards"]] == expected
 
 
-async def test_limits_of_a_day_hold_for_a_deck_and_those_in_it(ana: Learner):
+async def test_daily_limits_apply_to_a_deck_with_its_subdecks(ana: Learner):
     outer = await ana.deck("Languages", newPerDay=3)
     french = await ana.deck("Languages::French", newPerDay=2)
     spanish = await ana.deck("Languages::Spanish", newPerDay=9)
@@ -87,7 +87,7 @@ async def test_limits_of_a_day_hold_for_a_deck_and_those_in_it(ana: Learner):
     assert (await ana("get-due-cards", deckId=french))["remaining"]["new"] == 2
 
 
-async def test_what_is_due_beyond_the_limit_is_told(ana: Learner):
+async def test_cards_due_beyond_the_limit_are_the_backlog(ana: Learner):
     deck = await ana.deck(reviewsPerDay=2, newPerDay=99)
     for card in await ana.notes(deck, 5):
         await ana.answers(card, "easy", every=timedelta(0))
@@ -98,7 +98,7 @@ async def test_what_is_due_beyond_the_limit_is_told(ana: Learner):
     assert warning["message"] == "3 more cards are due than today's limit allows."
 
 
-async def test_a_new_day_begins_when_the_user_says(ana: Learner):
+async def test_a_new_day_begins_at_the_preferred_hour(ana: Learner):
     await ana("set-preference", name="timezone", value="America/New_York")
     await ana("set-preference", name="dayStartHour", value=4)
     ana.clock.now = MONDAY.replace(hour=8)  # three in the morning in New York
@@ -110,7 +110,7 @@ async def test_a_new_day_begins_when_the_user_says(ana: Learner):
     assert (await ana("get-due-cards"))["remaining"]["new"] == 1
 
 
-async def test_cards_of_one_note_are_not_asked_on_one_day(ana: Learner):
+async def test_cards_of_one_note_are_not_shown_on_one_day(ana: Learner):
     deck = await ana.deck()
     there, back = await ana.notes(deck, kind="basic-reversed")
     assert [card["cardId"] for card in (await ana("get-due-cards"))["cards"]] == [there]
@@ -137,7 +137,7 @@ async def test_a_learning_card_is_shown_early_when_nothing_else_waits(ana: Learn
 # ---- bad input -----------------------------------------------------------------------------------
 
 
-async def test_an_unknown_card_and_one_of_somebody_else_read_the_same(ana: Learner, bob: Learner):
+async def test_an_unknown_card_and_another_users_give_the_same_error(ana: Learner, bob: Learner):
     [card] = await ana.notes(await ana.deck())
     for name in (card, "card_999", "card_0", "card_x", "card_99999999999999999999"):
         error, message = await bob.fails("review-card", cardId=name, grade="good")
@@ -149,7 +149,7 @@ async def test_an_unknown_card_and_one_of_somebody_else_read_the_same(ana: Learn
 
 
 @pytest.mark.parametrize("wrong", [0, 5, "5", "excellent", None, "Good"])
-async def test_a_grade_out_of_range_is_refused_with_those_there_are(ana: Learner, wrong: object):
+async def test_the_error_for_an_unknown_grade_lists_the_grades(ana: Learner, wrong: object):
     [card] = await ana.notes(await ana.deck())
     error, message = await ana.fails("review-card", cardId=card, grade=wrong)
     assert error == "ValidationError"
@@ -157,7 +157,7 @@ async def test_a_grade_out_of_range_is_refused_with_those_there_are(ana: Learner
     assert (await ana("get-due-cards"))["remaining"]["new"] == 1
 
 
-async def test_nothing_is_recorded_when_the_deck_being_studied_is_not_there(ana: Learner, bob: Learner):
+async def test_nothing_is_recorded_for_an_unknown_deck(ana: Learner, bob: Learner):
     [card] = await ana.notes(await ana.deck())
     his = await bob.deck("His")
     for deck in (his, "deck_99"):
@@ -165,14 +165,14 @@ async def test_nothing_is_recorded_when_the_deck_being_studied_is_not_there(ana:
     assert (await ana("get-due-cards"))["remaining"] == {"new": 1, "learning": 0, "due": 0}
 
 
-async def test_an_id_of_another_kind_is_refused(ana: Learner):
+async def test_an_id_of_another_kind_is_an_error(ana: Learner):
     deck = await ana.deck()
     error, message = await ana.fails("review-card", cardId=deck, grade="good")
     assert error == "ValidationError"
     assert "cardId" in message
 
 
-async def test_a_suspended_card_cannot_be_reviewed_until_it_is_back(ana: Learner):
+async def test_a_suspended_card_cannot_be_reviewed(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     await ana("suspend-cards", cardIds=[card])
     assert await ana.fails("review-card", cardId=card, grade="good") == (
@@ -183,7 +183,7 @@ async def test_a_suspended_card_cannot_be_reviewed_until_it_is_back(ana: Learner
     await ana("review-card", cardId=card, grade="good")
 
 
-async def test_a_review_in_the_future_or_before_the_last_is_refused(ana: Learner, clock: Clock):
+async def test_a_review_in_the_future_or_before_the_last_is_an_error(ana: Learner, clock: Clock):
     [card] = await ana.notes(await ana.deck())
     later = (clock.now + timedelta(hours=1)).isoformat()
     error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=later)
@@ -200,7 +200,7 @@ async def test_a_review_in_the_future_or_before_the_last_is_refused(ana: Learner
     assert "timezone" in message
 
 
-async def test_a_review_before_the_card_was_made_is_refused(ana: Learner, clock: Clock):
+async def test_a_review_before_the_card_was_created_is_an_error(ana: Learner, clock: Clock):
     [card] = await ana.notes(await ana.deck())
     before = (clock.now - DAY).isoformat()
     error, message = await ana.fails("review-card", cardId=card, grade="good", reviewedAt=before)
@@ -216,10 +216,10 @@ async def test_a_review_of_earlier_today_counts_from_then(ana: Learner, clock: C
     assert datetime.fromisoformat(data["due"]) == at + timedelta(seconds=Preset().learning_steps[1])
 
 
-# ---- delivered twice, taken back -----------------------------------------------------------------
+# ---- repeated and undone reviews -----------------------------------------------------------------
 
 
-async def test_a_review_that_is_delivered_twice_is_recorded_once(ana: Learner, bob: Learner):
+async def test_a_review_sent_twice_is_recorded_once(ana: Learner, bob: Learner):
     deck = await ana.deck()
     first, second = await ana.notes(deck, 2)
     once = await ana("review-card", cardId=first, grade="good", idempotencyKey="k1")
@@ -238,7 +238,7 @@ async def test_a_review_that_is_delivered_twice_is_recorded_once(ana: Learner, b
     assert not (await bob("review-card", cardId=his, grade="good", idempotencyKey="k1"))["repeated"]
 
 
-async def test_undo_puts_everything_back(ana: Learner):
+async def test_undo_restores_everything(ana: Learner):
     deck = await ana.deck()
     there, back = await ana.notes(deck, kind="basic-reversed")
     before = await ana("get-card", cardId=there)
@@ -250,7 +250,7 @@ async def test_undo_puts_everything_back(ana: Learner):
     assert not (await ana("get-card", cardId=back))["buried"]
 
 
-async def test_answers_are_taken_back_one_by_one_and_the_schedule_is_exact(ana: Learner):
+async def test_reviews_are_undone_one_by_one_and_the_schedule_is_exact(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     states = [await ana("get-card", cardId=card)]
     for grade in ("good", "good", "again", "hard"):
@@ -259,11 +259,11 @@ async def test_answers_are_taken_back_one_by_one_and_the_schedule_is_exact(ana: 
     for before in reversed(states[:-1]):
         await ana("undo-review")
         now = await ana("get-card", cardId=card)
-        # How likely it is remembered depends on the clock, which has gone on.
+        # The recall depends on the clock, which has moved on.
         assert now | {"recall": 0} == before | {"recall": 0}
 
 
-async def test_there_is_nothing_to_undo_at_first_and_after_the_last(ana: Learner, bob: Learner):
+async def test_undo_without_a_review_is_an_error(ana: Learner, bob: Learner):
     nothing = ("ConflictError", "You have no review to undo. get-review-history shows your reviews.")
     assert await ana.fails("undo-review") == nothing
     [card] = await ana.notes(await ana.deck())
@@ -274,7 +274,7 @@ async def test_there_is_nothing_to_undo_at_first_and_after_the_last(ana: Learner
     assert await ana.fails("undo-review") == nothing
 
 
-async def test_only_the_last_review_of_a_card_can_be_taken_back(ana: Learner):
+async def test_only_the_last_review_of_a_card_can_be_undone(ana: Learner):
     first, second = await ana.notes(await ana.deck(), 2)
     await ana("review-card", cardId=first, grade="good")
     ana.clock.forward(minutes=1)
@@ -288,7 +288,7 @@ async def test_only_the_last_review_of_a_card_can_be_taken_back(ana: Learner):
     )
 
 
-async def test_a_review_of_a_deleted_card_cannot_be_taken_back_and_stays_in_the_log(ana: Learner):
+async def test_a_review_of_a_deleted_card_cannot_be_undone_and_stays_in_the_log(ana: Learner):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="good")
     await ana("delete-note", noteId="note_1", explicit_action="DELETE_NOTE")
@@ -301,7 +301,7 @@ async def test_a_review_of_a_deleted_card_cannot_be_taken_back_and_stays_in_the_
 # ---- dice ----------------------------------------------------------------------------------------
 
 
-async def test_intervals_are_fuzzed_in_use_and_by_nothing_but_the_dice(tmp_path):
+async def test_intervals_are_fuzzed_by_the_dice_alone(tmp_path):
     assert REAL_WORLD.dice is random.random
     days = []
     for number, dice in enumerate((None, lambda: 0.0, lambda: 0.999, lambda: 0.999)):
