@@ -9,7 +9,7 @@ import inspect
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import grimp
 
 from mcp_core.calling import pipeline, records
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
 
 ROOT = Path(__file__).resolve().parent.parent
 SERVERS, STATE = "servers", "mcp_core.state"
@@ -42,9 +43,10 @@ STEPS = {
 GATES = ("limit", "parse", "authorize", "consent")
 RECORDS = {"receive": "Request", "observe": "Call", "consent": "Permit", "check": "Body", "render": "Answer"}
 """What a call has become after a step. Each record has more in it than the one before."""
+RAISED = (UnknownTool, ForgedReply, ElicitationUnsupported)
 EXITS = {
     "A Question for the person": "goes back at consent; the client calls again with the reply.",
-    "UnknownTool, ForgedReply, CannotAsk": "are raised to the host: it answers with a protocol error.",
+    ", ".join(error.__name__ for error in RAISED): "are raised to the host: it answers with a protocol error.",
     "Whatever else is raised": "becomes an Answer that is an error, and is recorded.",
 }
 """How a call can end otherwise, and what happens then."""
@@ -99,7 +101,7 @@ def is_room(name: str) -> bool:
 
 
 def edges(places: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Which box imports which, without what follows from others. `places` has the box of each module."""
+    """Which box imports which. `places` has the box of each room and module."""
 
     def box(module: str) -> str | None:
         while module not in places and "." in module:
@@ -112,14 +114,19 @@ def edges(places: Mapping[str, str]) -> set[tuple[str, str]]:
             source, target = box(module), box(imported)
             if source and target and source != target:
                 found[source].add(target)
+    return direct(found)
+
+
+def direct(imports: Mapping[str, Set[str]]) -> set[tuple[str, str]]:
+    """The imports that do not follow from others."""
 
     @cache
     def reach(name: str) -> frozenset[str]:
-        return frozenset().union(*(reach(target) | {target} for target in found[name]))
+        return frozenset().union(*(reach(target) | {target} for target in imports[name]))
 
     return {
         (name, target)
-        for name, targets in found.items()
+        for name, targets in imports.items()
         for target in targets
         if not any(target in reach(other) for other in targets)
     }

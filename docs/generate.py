@@ -3,13 +3,14 @@
     python docs/generate.py            write
     python docs/generate.py --check    fail when something is out of date
 
-Whole pages: tools of every server, settings, metrics, commands, rules. In hand-written pages, whatever stands between
-`<!-- begin FILE -->` and `<!-- end -->` is the text of that file, or one of the parts made here or by a server.
+Whole pages: tools of every server, settings, metrics, commands, rules, and the picture of the architecture. In pages
+that are written by hand, the text between `<!-- begin FILE -->` and `<!-- end -->` is that file, or a part that is made
+here or by a server.
 
 A server is found by its entry point. It may have a module `docs` with
 
     SETTINGS    its subclass of Settings
-    PARTS       what it makes for pages: a function that gives text, by the name after `begin`
+    PARTS       functions that return a part of a page, by the name after `begin`
 """
 
 import argparse
@@ -28,6 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
 
+import architecture
+import porting
 from pydantic.fields import FieldInfo
 
 from mcp_core import App, Settings, telemetry
@@ -92,7 +95,7 @@ def tools_page(name: str) -> str:
 
 
 def library_lines(app: App) -> list[str]:
-    """The prompts and resources of a server, where it has any."""
+    """The prompts and resources of a server, if it has any."""
     lines: list[str] = []
     for prompt in app.library.prompts:
         needed = f"Permissions {', '.join(prompt.permissions)}." if prompt.permissions else "No permission needed."
@@ -212,7 +215,7 @@ def rules_page() -> str:
 
 
 def family_words(rule: Rule) -> list[str]:
-    """What the package of a family says it is about."""
+    """The first line of the docstring of a family's package."""
     about = rule.check or rule.check_server or rule.check_live
     package = importlib.import_module(about.__module__.rpartition(".")[0]) if about else None
     return (package.__doc__ or "").strip().splitlines()[:1] if package else []
@@ -234,7 +237,7 @@ def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
 
 
 def fenced(text: str) -> list[str]:
-    """A block of JSON; where the text has a fence of its own, ours is longer."""
+    """A block of JSON; the fence is longer if the text contains one."""
     fence = "````" if "```" in text else "```"
     return [f"{fence}json", text, fence]
 
@@ -267,12 +270,13 @@ def score_section() -> list[str]:
 
 
 def pages() -> dict[Path, str]:
-    """Every generated page, and every hand-written one with its insertions renewed."""
+    """Every generated page, and every page with insertions."""
     made = {
         ROOT / "docs/settings.md": NOTE + settings_page(),
         ROOT / "docs/metrics.md": NOTE + metrics_page(),
         ROOT / "docs/commands.md": NOTE + commands_page(),
         ROOT / "docs/rules.md": NOTE + rules_page(),
+        ROOT / "docs/architecture.svg": architecture.draw(),
     }
     for name in targets.known():
         made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)
@@ -283,7 +287,7 @@ def pages() -> dict[Path, str]:
 
 
 def kinds_of_change() -> str:
-    """The table of all changes that `toolcharter diff` knows."""
+    """The table of all changes that `toolcharter diff` finds."""
     lines: list[str] = []
     for title, kinds in (("a tool", TOOL_KINDS), ("its arguments", INPUT_KINDS), ("its answer", OUTPUT_KINDS)):
         lines += ["", f"### Of {title}", "", "| kind | effect | what changed | needs |", "|---|---|---|---|"]
@@ -291,7 +295,11 @@ def kinds_of_change() -> str:
     return "\n".join(lines).strip()
 
 
-PARTS: dict[str, Callable[[], str]] = {"kinds-of-change": kinds_of_change}
+PARTS: dict[str, Callable[[], str]] = {
+    "kinds-of-change": kinds_of_change,
+    "porting-answers": porting.answers,
+    "porting-scores": porting.scores,
+}
 for server in servers():
     PARTS |= server.parts
 
@@ -305,19 +313,20 @@ def insertion(found: re.Match[str]) -> str:
 
 
 def run(*, check: bool) -> int:
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    made = pages()
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if check:
         for path in stale:
             print(f"{path.relative_to(ROOT)} is out of date; run `make docs` and commit what it writes")
         return 1 if stale else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(pages()[path], encoding="utf-8")
+        path.write_text(made[path], encoding="utf-8")
         print(f"wrote {path.relative_to(ROOT)}")
     return 0
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only look, and fail when something is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail when something is out of date")
     sys.exit(run(check=parser.parse_args().check))

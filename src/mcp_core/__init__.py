@@ -4,7 +4,7 @@ from mcp_core import hints, instructions
 from mcp_core.app import App
 from mcp_core.auth import Caller, StaticTokens, TokenVerifier
 from mcp_core.calling.bound import PerCall
-from mcp_core.calling.records import Answer, Question, Request
+from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import Need, ToolContext
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt
@@ -16,6 +16,8 @@ from mcp_core.errors import (
     ConsentRequired,
     DeadlineExceeded,
     DeclarationError,
+    ElicitationUnsupported,
+    ForgedReply,
     InvalidArguments,
     NotFound,
     PermissionDenied,
@@ -57,10 +59,12 @@ __all__ = [
     "DeadlineExceeded",
     "DeclarationError",
     "Deprecation",
+    "ElicitationUnsupported",
     "Embedded",
     "Evidence",
     "Example",
     "ExtMcpToolDecorator",
+    "ForgedReply",
     "Image",
     "InvalidArguments",
     "Message",
@@ -75,6 +79,7 @@ __all__ = [
     "Question",
     "RateLimit",
     "RateLimited",
+    "Reply",
     "Request",
     "Resource",
     "ResourcePage",

@@ -1,0 +1,1 @@
+"""Dice for an agent: the smallest complete server package."""

@@ -1,0 +1,1 @@
+toolcharter_servers = ["mcp_dice.app:build"]  # each example and each rule of `toolcharter verify` becomes a test
