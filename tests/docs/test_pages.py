@@ -1,0 +1,91 @@
+"""What the pages show can be copied: links lead somewhere, code can be imported, and consoles show what is printed."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+BLOCK = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for _, kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of headings."""
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_anchor_in_a_link_is_a_heading():
+    wrong = [
+        f"{page.relative_to(ROOT)}: {path}#{anchor}"
+        for page in PAGES
+        for path, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        if anchor not in anchors((page.parent / path) if path else page)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+def test_every_python_block_is_python_and_imports_what_exists(page: Path):
+    for block in blocks(page, "python"):
+        try:
+            tree = ast.parse(block)
+        except SyntaxError:
+            tree = ast.parse(f"async def outer():\n{re.sub('^', '    ', block, flags=re.MULTILINE)}")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in (
+                "toolcharter",
+                "mcp_core",
+            ):
+                module = import_module(node.module or "")
+                assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+def test_pages_import_from_toolcharter_what_it_has():
+    import toolcharter  # noqa: PLC0415 - beside the test that needs it
+
+    wrong = [
+        f"{page.name}: from {module} import {name}"
+        for page in PAGES
+        for block in blocks(page, "python")
+        for module, names in re.findall(r"^from (mcp_core\S*) import ([\w, ]+)$", block, re.MULTILINE)
+        for name in names.split(", ")
+        if name in toolcharter.__all__
+    ]
+    assert wrong == []
+
+
+def on_a_terminal(command: str) -> str:
+    """What a command prints to a person, without its styles."""
+    program, *arguments = command.split()
+    reader, writer = os.openpty()
+    environment = {"TOOLCHARTER_LOG_LEVEL": "CRITICAL", "COLUMNS": "200", "TERM": "xterm", "NO_COLOR": "1"}
+    subprocess.run(
+        [Path(sys.executable).with_name(program), *arguments],
+        cwd=ROOT / "examples",
+        env=environment,
+        stdout=writer,
+        timeout=60,
+        check=False,
+    )
+    printed = os.read(reader, 4000).decode()
+    os.close(writer)
+    os.close(reader)
+    return re.sub(r"\x1b\[\d*m", "", printed).replace("\r\n", "\n")
+
+
+def test_the_readme_shows_what_a_wrong_call_prints():
+    shown = next(block for block in blocks(ROOT / "README.md", "console") if "count_words" in block)
+    command, _, printed = shown.removeprefix("$ ").partition("\n")
+    assert on_a_terminal(command) == printed
