@@ -54,7 +54,7 @@ class Note:
 
 @dataclass
 class Notebook:
-    """The notes, by id. A real server would keep them in a database."""
+    """The notes, by id. A real server would store them in a database."""
 
     notes: dict[str, Note] = field(default_factory=lambda: {"note_1": Note("note_1", "Welcome", "Try list_notes.")})
     made: int = 1
@@ -67,11 +67,11 @@ class Notebook:
 
     def get(self, note_id: NoteId) -> Note:
         if note_id not in self.notes:
-            raise NotFound(f"There is no note {note_id!r}. list_notes shows those there are.")
+            raise NotFound(f"No note {note_id!r} exists. Call list_notes to see the ids.")
         return self.notes[note_id]
 
 
-# What the tools of this server have in common is said once. A keyword at a declaration wins.
+# Values that several tools share. A keyword of a declaration replaces that of its preset.
 reads = tool.query.preset(permissions=["notes:read"], tags=["notes"], open_world=False)
 writes = tool.mutation.preset(permissions=["notes:write"], tags=["notes"], open_world=False)
 
@@ -277,7 +277,7 @@ async def review_notes(notebook: Need[Notebook], words: str = "", tone: str = "p
     """
     found = [n for n in notebook.notes.values() if words.lower() in f"{n.title} {n.body}".lower()]
     if not found:
-        raise NotFound(f"There is no note with {words!r}. Leave the words out to review all notes.")
+        raise NotFound(f"No note contains {words!r}. Omit the words to review all notes.")
     lines = "\n".join(f"- {note.title}: {note.body}" for note in found)
     return Result.ok(
         f"Review these notes in a {tone} tone:\n{lines}", instruction=instructions.validate_with_user("what comes next")
@@ -295,7 +295,7 @@ async def list_note_resources(notebook: Need[Notebook], cursor: str | None = Non
 
 
 async def read_note_resource(uri: str, notebook: Need[Notebook]) -> Content | None:
-    """A note as Markdown; None where there is no such note."""
+    """A note as Markdown, or None if it does not exist."""
     note = notebook.notes.get(uri.removeprefix(NOTE_SCHEME))
     return Content(f"# {note.title}\n\n{note.body}\n", "text/markdown") if note else None
 
@@ -312,7 +312,7 @@ TOOLS = [add, list_notes, get_note, create_note, delete_note, digest_notes, find
 
 
 def build(settings: Settings) -> App:
-    """The server: its tools, its policy, and what they need."""
+    """The server: its tools, its policy, and the objects that they need."""
     app = App(
         "demo",
         version="1.0.0",

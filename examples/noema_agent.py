@@ -16,7 +16,7 @@ from pathlib import Path
 from agents import Agent, Model, RunConfig, Runner, TResponseInputItem
 from agents.mcp import MCPServerStdio
 
-# Beside the Python that runs this, so that it is found without an activated environment too.
+# Beside the Python that runs this, so that it is found even if the environment is not activated.
 MCP_NOEMA = Path(sys.executable).with_name("mcp-noema")
 
 INSTRUCTIONS = """
@@ -31,7 +31,7 @@ Never delete anything that the person has not asked you to.
 async def learn(
     requests: AsyncIterator[str], *, model: str | Model | None = None, options: tuple[str, ...] = ()
 ) -> AsyncIterator[str]:
-    """Answer one request after the other. `model` is the SDK's default where it is left out."""
+    """Answer one request after the other. If `model` is None, the SDK's default is used."""
     async with MCPServerStdio({"command": str(MCP_NOEMA), "args": list(options)}) as server:
         agent = Agent(name="Tutor", instructions=INSTRUCTIONS, mcp_servers=[server], model=model)
         said: list[TResponseInputItem] = []
@@ -43,7 +43,7 @@ async def learn(
 
 
 async def typed() -> AsyncIterator[str]:
-    """What the person types, line by line, up to an empty one."""
+    """The lines that the person types, up to an empty one."""
     print("> ", end="", flush=True)
     while request := (await asyncio.to_thread(sys.stdin.readline)).strip():
         yield request

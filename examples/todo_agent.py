@@ -15,7 +15,7 @@ from pathlib import Path
 from agents import Agent, Model, RunConfig, Runner, TResponseInputItem
 from agents.mcp import MCPServerStdio
 
-# Beside the Python that runs this, so that it is found without an activated environment too.
+# Beside the Python that runs this, so that it is found even if the environment is not activated.
 MCP_TODO = Path(sys.executable).with_name("mcp-todo")
 
 INSTRUCTIONS = """
@@ -28,7 +28,7 @@ When a tool answers with an error, say so in plain words, or correct the call an
 async def keep_list(
     requests: AsyncIterator[str], user: str, *, model: str | Model | None = None, options: tuple[str, ...] = ()
 ) -> AsyncIterator[str]:
-    """Answer one request after the other. `model` is the SDK's default where it is left out."""
+    """Answer one request after the other. If `model` is None, the SDK's default is used."""
     async with MCPServerStdio({"command": str(MCP_TODO), "args": ["--user", user, *options]}) as server:
         agent = Agent(name="Todo list", instructions=INSTRUCTIONS.format(user=user), mcp_servers=[server], model=model)
         said: list[TResponseInputItem] = []
@@ -40,7 +40,7 @@ async def keep_list(
 
 
 async def typed() -> AsyncIterator[str]:
-    """What the person types, line by line, up to an empty one."""
+    """The lines that the person types, up to an empty one."""
     print("> ", end="", flush=True)
     while request := (await asyncio.to_thread(sys.stdin.readline)).strip():
         yield request

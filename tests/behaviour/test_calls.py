@@ -96,7 +96,7 @@ async def test_a_business_error_has_its_type(connect: Connect):
     assert error == {
         "type": "NotFoundError",
         "kind": "business",
-        "message": "There is no note 'note_999'. list_notes shows those there are.",
+        "message": "No note 'note_999' exists. Call list_notes to see the ids.",
     }
 
 

@@ -115,7 +115,7 @@ async def test_what_a_prompt_lacks_is_named_and_nothing_runs(connect: Connect):
 async def test_a_known_failure_of_a_prompt_is_said_in_its_own_words(connect: Connect):
     async with connect() as client:
         refused = await refusal(client.get_prompt("review_notes", {"words": "xyzzy"}))
-    words = "There is no note with 'xyzzy'. Leave the words out to review all notes."
+    words = "No note contains 'xyzzy'. Omit the words to review all notes."
     assert refused == (-32602, words, {"errorType": "NotFoundError"})
 
 
