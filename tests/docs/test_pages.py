@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import toolcharter
+from toolcharter.verify.rules import all_rules, static_rules
+
 ROOT = Path(__file__).parents[2]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 BLOCK = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
@@ -53,8 +56,6 @@ def test_every_python_block_is_python_and_imports_what_exists(page: Path):
 
 
 def test_pages_import_from_toolcharter_what_it_has():
-    import toolcharter  # noqa: PLC0415 - beside the test that needs it
-
     wrong = [
         f"{page.name}: from {module} import {name}"
         for page in PAGES
@@ -89,3 +90,11 @@ def test_the_readme_shows_what_a_wrong_call_prints():
     shown = next(block for block in blocks(ROOT / "README.md", "console") if "count_words" in block)
     command, _, printed = shown.removeprefix("$ ").partition("\n")
     assert on_a_terminal(command) == printed
+
+
+def test_the_numbers_of_rules_are_right():
+    static, live = len(static_rules()), len(all_rules()) - len(static_rules())
+    counted = f"{static} rules, {sum(rule.optional for rule in static_rules())} of them optional"
+    readme, changes = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "CHANGELOG.md"))
+    assert [counted in readme, f"{live} more call the tools" in readme] == [True, True]
+    assert [counted in changes, f"- {live} live checks" in changes] == [True, True]
