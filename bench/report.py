@@ -215,12 +215,12 @@ def _figure(samples: Samples, cell: Cell, metric: str, digits: int) -> str:
     return f"{median(numbers):,.{digits}f} ± {spread(numbers):.0%}"
 
 
-def target_section(held: Sequence[Target]) -> str:
-    rows = [_target_row(target) for target in held if target.findings]
+def target_section(found: Sequence[Target]) -> str:
+    rows = [_target_row(target) for target in found if target.findings]
     if not rows:
         return ""
     summary = table(["Target", "bound", "measured, worst case", "range", ""], rows)
-    details = [_finding_row(target, finding) for target in held for finding in target.findings]
+    details = [_finding_row(target, finding) for target in found for finding in target.findings]
     every = table(["Target", "condition", "measured", "by processor time", ""], details)
     fold = f"<details><summary>Each target under each condition</summary>\n\n{every}\n</details>\n"
     return f"## Targets\n\n{summary}\n{fold}"
@@ -239,8 +239,8 @@ def _target_row(target: Target) -> list[str]:
     bound = f"at {target.sense} {_value(target.bound, target)}"
     shown = f"{_value(worst.value, target)} ({worst.condition})"
     extent = f"{_value(numbers[0], target)} to {_value(numbers[-1], target)}"
-    held = sum(map(target.holds, target.findings))
-    verdict = "met" if target.met else f"**missed** ({held} of {len(target.findings)} conditions meet it)"
+    met = sum(map(target.holds, target.findings))
+    verdict = "met" if target.met else f"**missed** ({met} of {len(target.findings)} conditions meet it)"
     return [target.words, bound, shown, extent, verdict]
 
 

@@ -63,7 +63,7 @@ ABOUT = {
 
 
 class Layers(NamedTuple):
-    """A package, and its rooms in rows from top to bottom. A module in a row of several stands on a shelf."""
+    """A package, and its rooms in rows from top to bottom. Modules that share a row are on a shelf."""
 
     package: str
     rows: list[list[str]]

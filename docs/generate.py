@@ -258,7 +258,7 @@ def score_section() -> list[str]:
         "## Quality of definitions",
         "",
         "The six dimensions of the Tool Definition Quality Score, from facts of the definition, without a model.",
-        "A point says that a thing is there, not that it is well said.",
+        "A point means that something exists, not that it is well written.",
         "",
         "| dimension | points | for |",
         "|---|---:|---|",

@@ -272,7 +272,7 @@ async def review_notes(notebook: Need[Notebook], words: str = "", tone: str = "p
     """Go through the notes and say what to do next.
 
     Args:
-        words: Only notes that contain this text; all of them where it is left out.
+        words: Only notes that contain this text; all of them if it is omitted.
         tone: How to write, such as plain or cheerful.
     """
     found = [n for n in notebook.notes.values() if words.lower() in f"{n.title} {n.body}".lower()]

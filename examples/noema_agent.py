@@ -34,11 +34,11 @@ async def learn(
     """Answer one request after the other. If `model` is None, the SDK's default is used."""
     async with MCPServerStdio({"command": str(MCP_NOEMA), "args": list(options)}) as server:
         agent = Agent(name="Tutor", instructions=INSTRUCTIONS, mcp_servers=[server], model=model)
-        said: list[TResponseInputItem] = []
+        conversation: list[TResponseInputItem] = []
         async for request in requests:
-            said.append({"role": "user", "content": request})
-            result = await Runner.run(agent, said, run_config=RunConfig(tracing_disabled=True))
-            said = result.to_input_list()
+            conversation.append({"role": "user", "content": request})
+            result = await Runner.run(agent, conversation, run_config=RunConfig(tracing_disabled=True))
+            conversation = result.to_input_list()
             yield result.final_output
 
 

@@ -27,19 +27,19 @@ Tables = Mapping[str, Mapping[str, Column]]
 INTRODUCTION = (
     "# Conformance\n\n"
     "Written by `make conformance`; do not edit.\n\n"
-    "The official suite runs what each revision requires of a server.\n"
+    "The official suite runs the scenarios that each revision requires of a server.\n"
     "*plain* and *asking* are [our fixture](../tests/conformance/fixture.py), on the native host with the fast lane: "
     "*plain* has no tool that asks the person, so the lane answers nearly all requests itself; "
-    "*asking* has some, so clients of the older protocol get a session of the SDK's underneath.\n"
+    "*asking* has some, so clients of the older protocol get a session of the SDK.\n"
     "*SDK* is the judge: [a fixture with what the suite asks for](../tests/conformance/sdk_fixture.py) "
-    "on the SDK's own `MCPServer`, because the SDK's everything-server is in no package.\n"
+    "on the SDK's own `MCPServer`, because the SDK's everything-server is not in a package.\n"
     "The number in brackets counts checks; every message is also checked against the schema of its revision.\n"
-    "*advice* is a check of something that a server should do, and that does not fail the scenario.\n"
-    "*not offered* needs something that no App has; it counts as neither passed nor failed, "
+    "*advice* is a check of something that a server should do; it does not fail the scenario.\n"
+    "*not offered* needs something that an App does not have; it counts as neither passed nor failed, "
     "and [offers.py](../tests/conformance/offers.py) lists it.\n"
-    "Where a tool of ours asks, the suite fills in a form of its own instead of saying yes, so the call ends "
-    "with a refusal; what these scenarios check is the messages up to there.\n"
-    "A scenario marked with * is run by the suite, but does not count for conformance.\n"
+    "If one of our tools asks the person, the suite fills in its own form and does not say yes, so the call ends "
+    "with a refusal; these scenarios check the messages up to that point.\n"
+    "The suite runs a scenario marked with *, but it does not count for conformance.\n"
 )
 
 PYTHON_CLIENTS = (

@@ -2,8 +2,8 @@
 
 python tests/conformance/sdk_fixture.py PORT
 
-The SDK's everything-server is no package that could be installed. This one offers what the suite's descriptions
-of its scenarios ask for, and leaves the protocol to the SDK, as that one does.
+The SDK's everything-server cannot be installed as a package. This server offers what the suite's scenarios need, and
+leaves the protocol to the SDK, as that one does.
 """
 
 import asyncio
