@@ -35,7 +35,7 @@ from pydantic.fields import FieldInfo
 
 from mcp_core import App, Settings, telemetry
 from mcp_core.declare.describe import full
-from mcp_core.settings import variable
+from mcp_core.settings import environment_variable
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json
@@ -151,7 +151,7 @@ def settings_table(fields: Mapping[str, FieldInfo]) -> list[str]:
     for name, field in fields.items():
         default = "" if field.default in (None, ()) else f"`{field.default}`"
         option = f"`--{name.replace('_', '-')}`"
-        lines.append(f"| {option} | `{variable(name)}` | {default} | {field.description} |")
+        lines.append(f"| {option} | `{environment_variable(name)}` | {default} | {field.description} |")
     return lines
 
 

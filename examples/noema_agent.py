@@ -4,7 +4,7 @@ pip install openai-agents
 OPENAI_API_KEY=... python examples/noema_agent.py
 
 Type what you want, such as "I want to learn the capitals of Europe", "quiz me" or "how am I doing?", and your answers.
-An empty line ends it. What you have learned is still there the next time.
+An empty line ends the program. What you have learned is kept for the next time.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ MCP_NOEMA = Path(sys.executable).with_name("mcp-noema")
 INSTRUCTIONS = """
 You are a tutor. What the person wants to learn is on flashcards, which are asked when they are about to be forgotten.
 To study, call review-next-card, show the front only, and end your turn. When the person has answered, compare it with
-the back, tell them, and call review-card with the grade that fits: again, hard, good or easy. Then go on.
+the back, tell them, and call review-card with the right grade: again, hard, good or easy. Then continue.
 Every answer of a tool has agentHints.suggestedNextActions: do the first of them unless the person wants something else.
 Never delete anything that the person has not asked you to.
 """
@@ -42,7 +42,7 @@ async def learn(
             yield result.final_output
 
 
-async def typed() -> AsyncIterator[str]:
+async def read_lines() -> AsyncIterator[str]:
     """The lines that the person types, up to an empty one."""
     print("> ", end="", flush=True)
     while request := (await asyncio.to_thread(sys.stdin.readline)).strip():
@@ -52,8 +52,8 @@ async def typed() -> AsyncIterator[str]:
 
 async def main() -> None:
     if not os.environ.get("OPENAI_API_KEY"):
-        sys.exit("Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.")
-    async for answer in learn(typed()):
+        sys.exit("Set OPENAI_API_KEY to the key of your OpenAI account, and start again.")
+    async for answer in learn(read_lines()):
         print(answer)
 
 

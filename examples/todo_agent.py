@@ -3,7 +3,7 @@
 pip install openai-agents
 OPENAI_API_KEY=... python examples/todo_agent.py ana
 
-Type what you want, such as "don't let me forget the passport" or "what is left?". An empty line ends it.
+Type what you want, such as "don't let me forget the passport" or "what is left?". An empty line ends the program.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ async def keep_list(
             yield result.final_output
 
 
-async def typed() -> AsyncIterator[str]:
+async def read_lines() -> AsyncIterator[str]:
     """The lines that the person types, up to an empty one."""
     print("> ", end="", flush=True)
     while request := (await asyncio.to_thread(sys.stdin.readline)).strip():
@@ -49,8 +49,8 @@ async def typed() -> AsyncIterator[str]:
 
 async def main() -> None:
     if not os.environ.get("OPENAI_API_KEY"):
-        sys.exit("Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.")
-    async for answer in keep_list(typed(), user=sys.argv[1] if len(sys.argv) > 1 else "me"):
+        sys.exit("Set OPENAI_API_KEY to the key of your OpenAI account, and start again.")
+    async for answer in keep_list(read_lines(), user=sys.argv[1] if len(sys.argv) > 1 else "me"):
         print(answer)
 
 

@@ -1,4 +1,4 @@
-"""`App`: a server's tools with all they need, before any host. Each server's `build(settings)` makes one."""
+"""`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -43,7 +43,7 @@ class App:
     """
 
     governs: ClassVar[bool] = True
-    """Tells decorators that tools need no wrapping here."""
+    """Tells ExtMcpToolDecorator that tools need no wrapper here."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class App:
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
         self.registry.register_all(tools)
         self.prepare_examples = prepare_examples
-        """Puts in place what the examples speak of, in an app that is open for nothing else."""
+        """Creates the data that the examples use, in an app that is used for nothing else."""
         self.library = Library(self.registry)
         for function in prompts:
             self.library.add_prompt(prompt_of(function))
@@ -90,16 +90,16 @@ class App:
         self._pipeline: Pipeline | None = None
         self._stack: AsyncExitStack | None = None
         self._users = 0
-        self._door = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     # --- putting it together ---------------------------------------------------------------------------
 
     def provide(self, of: type[Any], value: Any) -> None:
-        """Give handlers what they declare as `Need[of]`: one object for all, or a `PerCall`."""
+        """Provide what handlers declare as `Need[of]`: one object for all calls, or a `PerCall`."""
         self._resources[of] = value
 
     def provide_each(self, of: type[Any], open: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
-        """Give each call its own, opened before the handler and closed after it: a transaction, a session."""
+        """Provide one for each call, such as a transaction: opened before the handler and closed after it."""
         self._resources[of] = PerCall(open)
 
     def provided(self, of: type[T]) -> T:
@@ -138,8 +138,8 @@ class App:
         return register if function is None else register(check_function(function))
 
     async def __aenter__(self) -> "App":
-        """Open what the tools need. May be entered several times; the last to leave closes it."""
-        async with self._door:
+        """Open what the tools need. It may be entered several times; the last exit closes it."""
+        async with self._lock:
             self._users += 1
             if self._users == 1:
                 self._stack = await AsyncExitStack().__aenter__()
@@ -152,7 +152,7 @@ class App:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        async with self._door:
+        async with self._lock:
             self._users -= 1
             if self._users == 0 and self._stack is not None:
                 stack, self._stack, self._pipeline = self._stack, None, None
@@ -164,7 +164,7 @@ class App:
         return self._pipeline is not None
 
     async def _open(self, stack: AsyncExitStack) -> None:
-        self.registry.check_links()
+        self.registry.check_replacements()
         state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
         if self._lifespan is not None:
@@ -199,7 +199,7 @@ class App:
         spec = self.registry.get(tool)
         final = self.registry.final_name(spec) if spec else tool
         answer = await self.run(Request(final, arguments or {}, caller or self.local_caller))
-        return cast(Answer, answer)  # nobody is there to be asked
+        return cast(Answer, answer)  # without a client, there is nobody to ask
 
     def list_tools(self) -> list[ListedTool]:
         """All tools as an agent sees them, in a stable order."""
@@ -210,7 +210,7 @@ class App:
         return full(self.registry.resolve(final_name))
 
     def input_schema(self, final_name: str) -> Mapping[str, Any] | None:
-        """The input schema of a tool; None where there is no such tool."""
+        """The input schema of a tool; None if it does not exist."""
         try:
             return self.registry.resolve(final_name).input_schema
         except UnknownTool:
@@ -239,13 +239,12 @@ class App:
 
 
 def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:
-    one = settings.deadline
-    deadlines = DEADLINES if one is None else dict.fromkeys(DEADLINES, one)
-    return Policy(format, version, structured, deadlines, settings.limits_when_away)
+    deadlines = DEADLINES if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
+    return Policy(format, version, structured, deadlines, settings.limits_without_redis)
 
 
 def _local_caller(settings: Settings) -> Caller:
-    """Who calls where there is no token: on stdio the person whose process it is, who may do everything."""
+    """The caller without a token: on stdio the person who started the process, who may do everything."""
     grants = ("*",) if settings.grants is None else settings.grants
     return user(settings.user, grants) if settings.user else Caller(grants=frozenset(grants))
 

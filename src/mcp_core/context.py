@@ -1,4 +1,4 @@
-"""`ToolContext`: who asks, through which agent, as part of which trace."""
+"""`ToolContext`: who calls, through which agent, as part of which trace."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
@@ -10,16 +10,16 @@ ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 T = TypeVar("T")
 
 
-class NeedMark:
+class NeedMarker:
     """Marks a handler parameter that the app provides and no agent sees."""
 
 
-Need = Annotated[T, NeedMark()]
-"""`notes: Need[Notes]` in a handler's signature: the app's `Notes`, given to every call."""
+Need = Annotated[T, NeedMarker()]
+"""`notes: Need[Notes]` in a handler's signature: the `Notes` that the app provides."""
 
 
 class ToolContext(NamedTuple):
-    """What every handler may know about the call it serves."""
+    """What a handler can know about the call."""
 
     correlation_id: str
     trace_id: str
@@ -30,16 +30,16 @@ class ToolContext(NamedTuple):
     session_id: str | None = None
     metadata: Mapping[str, Any] = MappingProxyType({})
     read_only: bool = False
-    """Whether the tool declared that it changes nothing; what opens a transaction can hold it to that."""
+    """Whether the tool declares that it changes nothing; a transaction can enforce that."""
     progress: ReportProgress | None = None
     folders: ListFolders | None = None
 
     async def client_folders(self) -> tuple[str, ...]:
-        """The folders that the client works in; none where it does not tell, or cannot in its protocol."""
+        """The folders that the client works in; empty if it does not say, or its protocol cannot."""
         return () if self.folders is None else await self.folders()
 
     async def report_progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the work is, where it asked to be told."""
+        """Report progress to the client, if it asked for progress."""
         if self.progress is not None:
             await self.progress(done, total, message)
 

@@ -1,23 +1,23 @@
 """What handlers and gates raise.
 
-    ToolError                 a call that failed for a known reason      kind
-    ├── InvalidArguments      ValidationError    the input is wrong      validation
-    ├── NotFound              NotFoundError      no such thing           business
-    ├── Conflict              ConflictError      a domain rule forbids   business
-    ├── PermissionDenied      PermissionError    the caller may not      business
-    ├── ConsentRequired       ConsentError       the person has not said yes  business
-    │   ├── ForgedReply       ConsentError       a protocol error, not a result   business
-    │   └── ElicitationUnsupported               a protocol error, not a result   business
-    ├── RateLimited           RateLimitError     too many calls          business
-    ├── DeadlineExceeded      DeadlineError      took too long           system
-    └── Unavailable           UnavailableError   something we need is away    system
-    UnknownTool               no tool of that name: a protocol error, not a result
-    Refused                   a prompt or a resource that is not given: a protocol error as well
-    BrokenResult              a handler's answer breaks its tool's promise: raised inside the pipeline only
-    DeclarationError          a tool is declared wrongly: raised at import or registration
-    CannotStart               something a server needs is missing: the command ends with these words
+    ToolError                      error_type         a call that failed for a known reason  kind
+    ├── InvalidArguments           ValidationError    the input is wrong                     validation
+    ├── NotFound                   NotFoundError      it does not exist                      business
+    ├── Conflict                   ConflictError      a domain rule forbids it               business
+    ├── PermissionDenied           PermissionError    a permission is missing                business
+    ├── ConsentRequired            ConsentError       the person has not agreed              business
+    │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
+    │   └── ElicitationUnsupported ConsentError       a protocol error, not a result         business
+    ├── RateLimited                RateLimitError     too many calls                         business
+    ├── DeadlineExceeded           DeadlineError      it took too long                       system
+    └── Unavailable                UnavailableError   something it needs cannot be reached   system
+    UnknownTool                    no tool of that name: a protocol error, not a result
+    Refused                        a prompt or a resource that is refused: a protocol error as well
+    BrokenResult                   a handler's value does not match its tool's declaration: raised in the pipeline only
+    DeclarationError               a declaration is not valid: raised at import or registration
+    CannotStart                    something that a server needs is missing: the command prints the message and exits
 
-The pipeline alone turns a `ToolError` into a result. Whatever else a handler raises becomes a
+Only the pipeline turns a `ToolError` into a result. Any other exception of a handler becomes a
 `SystemError` with an id; the log has the stack, the answer does not.
 """
 
@@ -31,7 +31,7 @@ ErrorKind = Literal["validation", "business", "system"]
 
 
 class ToolError(Exception):
-    """A call that failed for a known reason. `str(error)` is what the agent is told."""
+    """A call that failed for a known reason. `str(error)` is the message for the agent."""
 
     error_type: ClassVar[str] = "ToolError"
     kind: ClassVar[ErrorKind] = "business"
@@ -53,26 +53,26 @@ class ToolError(Exception):
 
 
 class InvalidArguments(ToolError):
-    """The input is wrong; the agent can mend it."""
+    """The arguments are wrong; the agent can correct them."""
 
     error_type = "ValidationError"
     kind = "validation"
     default_instruction = instructions.suggest_before_retrying("correcting the arguments named in the error")
 
     def __init__(self, error: str, *, fields: Sequence[str] = (), **channels: Any) -> None:
-        """`fields` are the arguments to mend."""
+        """`fields` are the arguments to correct."""
         super().__init__(error, **channels)
         self.fields = tuple(fields)
 
 
 class NotFound(ToolError):
-    """There is no such thing."""
+    """What was asked for does not exist."""
 
     error_type = "NotFoundError"
 
 
 class Conflict(ToolError):
-    """A rule of the domain forbids it as things stand."""
+    """A rule of the domain forbids it in the current state."""
 
     error_type = "ConflictError"
 
@@ -85,18 +85,18 @@ class PermissionDenied(ToolError):
 
 
 class ConsentRequired(ToolError):
-    """The person has not agreed to this very action."""
+    """The person has not agreed to exactly this action."""
 
     error_type = "ConsentError"
     default_instruction = instructions.REQUIRE_CONSENT
 
 
 class ForgedReply(ConsentRequired):
-    """A reply came under a seal that this server did not make. Recorded as a refusal, and reported by the host."""
+    """A reply has a seal that this server did not make. It is recorded as refused; the host reports it."""
 
 
 class ElicitationUnsupported(ConsentRequired):
-    """The person must confirm the call, and the client has not declared that it can ask them. As above."""
+    """The person must confirm the call, and the client has not declared that it can ask them. Reported likewise."""
 
 
 class RateLimited(ToolError):
@@ -117,7 +117,7 @@ class DeadlineExceeded(ToolError):
 
 
 class Unavailable(ToolError):
-    """Something this call needs (a store, a site) cannot be reached."""
+    """Something that this call needs, such as a database, cannot be reached."""
 
     error_type = "UnavailableError"
     kind = "system"
@@ -133,7 +133,7 @@ class UnknownTool(Exception):
 
 
 class Refused(Exception):
-    """A prompt or a resource that is not given; the words and the data may leave the server."""
+    """A prompt or a resource that is refused. The message and the data are for the client."""
 
     def __init__(self, error: str, kind: ErrorKind, data: Mapping[str, Any]) -> None:
         super().__init__(error)
@@ -142,11 +142,11 @@ class Refused(Exception):
 
 
 class BrokenResult(Exception):
-    """A handler returned what its tool does not promise. The message is for the log."""
+    """A handler returned a value that does not match its declaration. The message is for the log."""
 
 
 class DeclarationError(Exception):
-    """A tool is declared wrongly. Each problem names the tool, the field and the fix."""
+    """A declaration is not valid. Each problem names the tool, the field and the fix."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
@@ -154,4 +154,4 @@ class DeclarationError(Exception):
 
 
 class CannotStart(Exception):
-    """A server lacks something it needs; the message says what, and what to do."""
+    """A server lacks something that it needs. The message says what, and what to do."""

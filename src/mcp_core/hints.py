@@ -9,7 +9,7 @@ Nobody writes a confidence. A handler hands over `Evidence`, and the confidence 
     sample         n / (n + samples for half confidence); 1 where nothing was sampled
     source         high 1.0, medium 0.8, unknown 0.6, low 0.5
 
-The sum is explained in `reasoning`, so that an agent, or a person, can see where a low figure comes from.
+`reasoning` explains the result, so that an agent or a person can see where a low figure comes from.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,19 +24,19 @@ Level = Literal["critical", "high", "medium", "low"]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 SOURCE_WEIGHT: Mapping[SourceQuality, float] = {"high": 1.0, "medium": 0.8, "unknown": 0.6, "low": 0.5}
-LEAST_EFFORT = 0.01
-"""No action is free: the effort that a return on investment is reckoned with at the least."""
+MINIMUM_EFFORT = 0.01
+"""No action is free: the smallest effort that a return on investment is computed with."""
 
 
-class _Part(BaseModel):
-    """A piece of the hints: snake_case here, camelCase on the wire, refusing what the charter does not know."""
+class _HintModel(BaseModel):
+    """A part of the hints: snake_case here, camelCase on the wire, without fields that the charter does not have."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, populate_by_name=True, extra="forbid", frozen=True, protected_namespaces=()
     )
 
 
-class Evidence(_Part):
+class Evidence(_HintModel):
     """What an answer rests on."""
 
     completeness: Share = 1.0
@@ -54,7 +54,7 @@ class Evidence(_Part):
         return round(self.completeness * freshness * sample * SOURCE_WEIGHT[self.source], 4)
 
     def explain(self) -> str:
-        """The formula with its numbers, in words."""
+        """The formula with its numbers, as a sentence."""
         parts = [f"{self.completeness:.0%} complete", f"{self.source} quality source"]
         if self.age_seconds:
             parts.append(f"{self.age_seconds:.0f} s old (half-life {self.half_life_seconds:.0f} s)")
@@ -63,8 +63,8 @@ class Evidence(_Part):
         return f"Confidence {self.confidence:.2f}: {', '.join(parts)}."
 
 
-class SuggestedAction(_Part):
-    """A tool to call next, with arguments that are ready to send."""
+class SuggestedAction(_HintModel):
+    """A tool to call next, with its arguments."""
 
     action: str
     priority: Level = "medium"
@@ -79,7 +79,7 @@ class SuggestedAction(_Part):
     confidence: Share | None = None
 
 
-class ResourceMetadata(_Part):
+class ResourceMetadata(_HintModel):
     """What is known about a related resource."""
 
     category: str | None = None
@@ -89,8 +89,8 @@ class ResourceMetadata(_Part):
     freshness: str | None = None
 
 
-class RelatedResource(_Part):
-    """Something the answer is about, or near to."""
+class RelatedResource(_HintModel):
+    """Something that the answer is about, or that is close to it."""
 
     type: str
     id: str
@@ -99,7 +99,7 @@ class RelatedResource(_Part):
     metadata: ResourceMetadata | None = None
 
 
-class RiskFactor(_Part):
+class RiskFactor(_HintModel):
     """What may go wrong when the suggestions are followed."""
 
     type: Literal["performance", "accuracy", "cost", "complexity", "user-experience"]
@@ -110,7 +110,7 @@ class RiskFactor(_Part):
     mitigation: str | None = None
 
 
-class Dependency(_Part):
+class Dependency(_HintModel):
     """Which suggested action must wait for which."""
 
     action: str
@@ -119,8 +119,8 @@ class Dependency(_Part):
     reason: str | None = None
 
 
-class EstimatedImpact(_Part):
-    """What following the suggestions brings and costs; the ratio follows."""
+class EstimatedImpact(_HintModel):
+    """The benefit and the effort of the suggestions; the ratio follows from them."""
 
     benefit: Share
     effort: Share
@@ -130,11 +130,11 @@ class EstimatedImpact(_Part):
     @property
     def roi(self) -> float:
         """Benefit over effort."""
-        return round(self.benefit / max(self.effort, LEAST_EFFORT), 4)
+        return round(self.benefit / max(self.effort, MINIMUM_EFFORT), 4)
 
 
-class PreferenceAlignment(_Part):
-    """How a suggestion fits what the person prefers."""
+class PreferenceAlignment(_HintModel):
+    """How well a suggestion matches a preference of the person."""
 
     action: str
     preference: str
@@ -143,7 +143,7 @@ class PreferenceAlignment(_Part):
     explanation: str | None = None
 
 
-class HintWarning(_Part):
+class HintWarning(_HintModel):
     """Something to watch out for."""
 
     type: Literal["validation", "duplicate", "conflict", "deprecation", "performance"]
@@ -154,7 +154,7 @@ class HintWarning(_Part):
     auto_fixable: bool | None = None
 
 
-class Alternative(_Part):
+class Alternative(_HintModel):
     """Another approach that was considered."""
 
     approach: str
@@ -165,7 +165,7 @@ class Alternative(_Part):
     estimated_impact: Share | None = None
 
 
-class HintMetadata(_Part):
+class HintMetadata(_HintModel):
     """Where the hints come from."""
 
     generated_at: str
@@ -177,7 +177,7 @@ class HintMetadata(_Part):
 NO_IMPACT = EstimatedImpact(benefit=0.0, effort=0.0)
 
 
-class AgentHints(_Part):
+class AgentHints(_HintModel):
     """The hints of one answer. `confidence`, `sourceQuality` and `reasoning` follow from the evidence."""
 
     evidence: Evidence = Field(exclude=True)
@@ -227,8 +227,8 @@ class AgentHints(_Part):
         """The names of the suggested tools."""
         return frozenset(step.action for step in self.suggested_next_actions)
 
-    def renamed(self, names: Mapping[str, str]) -> "AgentHints":
-        """The same hints, with each action under the name the agent calls it by."""
+    def with_action_names(self, names: Mapping[str, str]) -> "AgentHints":
+        """The same hints, with each action under the name that the agent calls it by."""
         if not any(names.get(action, action) != action for action in self.actions()):
             return self
 
@@ -247,12 +247,12 @@ class AgentHints(_Part):
             "suggested_next_actions": tuple(map(steps, self.suggested_next_actions)),
             "dependencies": tuple(map(edges, self.dependencies)),
             "preference_alignment": tuple(
-                fit.model_copy(update={"action": rename(fit.action)}) for fit in self.preference_alignment
+                one.model_copy(update={"action": rename(one.action)}) for one in self.preference_alignment
             ),
         }
         return self.model_copy(update=update)
 
-    def warned(self, warning: HintWarning) -> "AgentHints":
+    def with_warning(self, warning: HintWarning) -> "AgentHints":
         """The same hints with one more warning."""
         return self.model_copy(update={"warnings": (*(self.warnings or ()), warning)})
 
@@ -278,7 +278,7 @@ def for_list(
     more: SuggestedAction | None = None,
     resources: Sequence[RelatedResource] = (),
 ) -> AgentHints:
-    """Hints for a list: complete when it shows all there is; `more` is suggested when it does not."""
+    """Hints for a list. `more` is suggested when the list does not show everything."""
     known_total = shown if total is None else max(total, shown)
     if known_total == 0:
         return for_empty(then=then, source=source, age_seconds=age_seconds)
@@ -296,12 +296,12 @@ def for_list(
 def for_empty(
     *, then: Sequence[SuggestedAction] = (), source: SourceQuality = "high", age_seconds: float = 0.0
 ) -> AgentHints:
-    """Hints for a search that was carried out and found nothing."""
+    """Hints for a search that found nothing."""
     return AgentHints(
         evidence=Evidence(source=source, age_seconds=age_seconds),
         suggested_next_actions=tuple(then),
         assumptions=("The filters are the ones the user meant.",),
-        why="The search was carried out in full and found nothing.",
+        why="The search was complete and found nothing.",
     )
 
 
@@ -321,7 +321,7 @@ def _for_change(
 def for_created(
     kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
 ) -> AgentHints:
-    """Hints after something was made."""
+    """Hints after something was created."""
     return _for_change("created", (kind, id, label), then, evidence)
 
 
@@ -335,7 +335,7 @@ def for_updated(
 def for_deleted(
     kind: str, id: str, label: str, *, then: Sequence[SuggestedAction] = (), evidence: Evidence | None = None
 ) -> AgentHints:
-    """Hints after something was removed."""
+    """Hints after something was deleted."""
     return _for_change("deleted", (kind, id, label), then, evidence)
 
 
@@ -344,12 +344,12 @@ def for_value(*, evidence: Evidence | None = None, then: Sequence[SuggestedActio
     return AgentHints(evidence=evidence or Evidence(), suggested_next_actions=tuple(then), why=why)
 
 
-# A failure is known for certain, but it holds nothing of what was asked.
+# A failure is certain, but contains nothing of what was asked for.
 _FAILED = Evidence(completeness=0.0)
 
 
 def for_not_found(*, then: Sequence[SuggestedAction] = (), nearest: Collection[str] = ()) -> AgentHints:
-    """Hints when there is no such thing; `nearest` are names that exist."""
+    """Hints when something does not exist; `nearest` are similar names that do."""
     return AgentHints(
         evidence=_FAILED,
         suggested_next_actions=tuple(then),
@@ -361,19 +361,19 @@ def for_not_found(*, then: Sequence[SuggestedAction] = (), nearest: Collection[s
 
 
 def for_validation_error(fields: Sequence[str], *, retry: SuggestedAction | None = None) -> AgentHints:
-    """Hints when the input was wrong: which fields to mend, then call again."""
+    """Hints when arguments are wrong: which to correct before the next call."""
     return AgentHints(
         evidence=_FAILED,
         suggested_next_actions=(retry,) if retry else (),
         validity_period="immediate",
         context_needed=tuple(f"a valid value for {field}" for field in fields),
         warnings=(HintWarning(type="validation", severity="medium", message="Nothing was done.", auto_fixable=True),),
-        why="The arguments do not fit the schema.",
+        why="The arguments do not match the schema.",
     )
 
 
 def for_permission(missing: Sequence[str]) -> AgentHints:
-    """Hints when the caller may not."""
+    """Hints when the caller lacks permissions."""
     return AgentHints(
         evidence=_FAILED,
         validity_period="indefinite",
@@ -388,14 +388,14 @@ def for_consent(tool: str) -> AgentHints:
     return AgentHints(
         evidence=_FAILED,
         validity_period="immediate",
-        context_needed=("the user's agreement to this very action",),
+        context_needed=("the user's consent to exactly this action",),
         constraints=(f"{tool} runs only after the user has agreed.",),
         why="The user has not agreed to this action.",
     )
 
 
 def for_rate_limit(retry: SuggestedAction, retry_after: float) -> AgentHints:
-    """Hints when too many calls were made: the same call, later."""
+    """Hints when too many calls were made: suggest the same call, later."""
     return AgentHints(
         evidence=_FAILED,
         suggested_next_actions=(retry.model_copy(update={"estimated_time": round(retry_after * 1000)}),),
@@ -407,7 +407,7 @@ def for_rate_limit(retry: SuggestedAction, retry_after: float) -> AgentHints:
 
 
 def for_system_error(retry: SuggestedAction | None = None) -> AgentHints:
-    """Hints when something broke on our side; `retry` only where trying again is safe."""
+    """Hints for an error of the server; give `retry` only where trying again is safe."""
     return AgentHints(
         evidence=_FAILED.model_copy(update={"source": "unknown"}),
         suggested_next_actions=(retry,) if retry else (),
@@ -416,11 +416,11 @@ def for_system_error(retry: SuggestedAction | None = None) -> AgentHints:
             RiskFactor(
                 type="accuracy",
                 severity="medium",
-                description="Whether the action took effect is not known.",
+                description="It is not known whether the action took effect.",
                 probability=0.5,
                 impact=0.5,
                 mitigation="Read the current state before trying again.",
             ),
         ),
-        why="The tool failed for a reason that lies with the server.",
+        why="The tool failed because of an error in the server.",
     )

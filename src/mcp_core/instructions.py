@@ -1,6 +1,6 @@
-"""The standard vocabulary for `instruction`: what an answer may tell the agent to do next.
+"""The standard vocabulary for `instruction`: what an answer asks the agent to do next.
 
-Constants where the sentence is fixed, functions where it has a gap. They can be joined with a space.
+Constants for fixed sentences, functions for sentences with a parameter. They can be joined with a space.
 """
 
 # Error handling
@@ -8,7 +8,7 @@ PRESENT_ERROR = "Present this error to the user and take no further action."
 
 
 def suggest_before_retrying(remediation: str) -> str:
-    """The agent may mend it and try again."""
+    """The agent may correct it and try again."""
     return f"Suggest {remediation} before retrying."
 
 

@@ -13,7 +13,7 @@ from mcp_core.errors import DeclarationError, UnknownTool
 
 
 class ToolRegistry:
-    """An instance for each server, never a global. Order is the order of registration."""
+    """The tools in the order of their registration. Each server has its own registry."""
 
     def __init__(self, naming: Naming | None = None) -> None:
         self.naming = naming or Naming()
@@ -21,13 +21,15 @@ class ToolRegistry:
         self._by_final: dict[str, ToolSpec] = {}
 
     def register(self, tool: ToolSpec | Callable[..., Any]) -> ToolSpec:
-        """Add a tool. A faulty declaration, or a name that is taken, is refused."""
-        spec = self._spelled(tool if isinstance(tool, ToolSpec) else spec_of(tool))
+        """Add a tool. Raises DeclarationError for a declaration that is not valid, or a name that is taken."""
+        spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
         if problems := self.validate(spec):
             raise DeclarationError(problems)
         final = self.final_name(spec)
         if taken := self._by_final.get(final) or self._by_name.get(spec.name):
-            raise DeclarationError([f"{final}: two tools of one name, at {taken.source} and {spec.source}; rename one"])
+            raise DeclarationError(
+                [f"{final}: two tools have this name, at {taken.source} and {spec.source}; rename one"]
+            )
         self._by_name[spec.name] = self._by_final[final] = spec
         return spec
 
@@ -35,14 +37,14 @@ class ToolRegistry:
         """Add several; a module stands for the tools declared in it, in their order."""
         for item in tools:
             if isinstance(item, ModuleType):
-                self.register_all(_declared_in(item))
+                self.register_all(_tools_declared_in(item))
             else:
                 self.register(item)
 
-    def _spelled(self, spec: ToolSpec) -> ToolSpec:
-        if spec.has_own_name or self.naming.spell(spec.name) == spec.name:
+    def _in_style(self, spec: ToolSpec) -> ToolSpec:
+        if spec.has_own_name or self.naming.to_style(spec.name) == spec.name:
             return spec
-        return replace(spec, name=self.naming.spell(spec.name))
+        return replace(spec, name=self.naming.to_style(spec.name))
 
     def get(self, name: str) -> ToolSpec | None:
         """The tool of that undecorated name."""
@@ -62,21 +64,21 @@ class ToolRegistry:
 
     def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
         """What is wrong with a tool under this server's policy; empty when nothing is."""
-        spec = self._spelled(tool if isinstance(tool, ToolSpec) else spec_of(tool))
+        spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
         problems = spec_problems(spec) if spec.governed else value_problems(spec)
         if problem := self.naming.problem(spec.name, spec.declaration.prefix):
             problems.append(f"{spec.name}: name: {problem}")
         return problems
 
-    def check_links(self) -> None:
-        """Refuse a server in which a deprecated tool names a replacement that is not there."""
-        dead = [
+    def check_replacements(self) -> None:
+        """Raise DeclarationError if a deprecated tool names a replacement that does not exist."""
+        problems = [
             f"{spec.name}: deprecated: the replacement {old.replacement!r} is not a tool of this server"
             for spec in self._by_name.values()
             if (old := spec.declaration.deprecated) and old.replacement not in self._by_name
         ]
-        if dead:
-            raise DeclarationError(dead)
+        if problems:
+            raise DeclarationError(problems)
 
     def final_name(self, spec: ToolSpec) -> str:
         """The name the agent sees."""
@@ -91,14 +93,14 @@ class ToolRegistry:
         return self._by_final.get(final_name)
 
     def resolve(self, final_name: str) -> ToolSpec:
-        """The tool an agent means. Raises UnknownTool, which names the nearest."""
+        """The tool of that final name. Raises UnknownTool, which names the nearest."""
         spec = self._by_final.get(final_name)
         if spec is None:
             raise UnknownTool(final_name, difflib.get_close_matches(final_name[:128], self._by_final, n=2, cutoff=0.5))
         return spec
 
 
-def _declared_in(module: ModuleType) -> list[Callable[..., Any]]:
+def _tools_declared_in(module: ModuleType) -> list[Callable[..., Any]]:
     # Once each, though a module may give a function two names.
     return list(
         dict.fromkeys(

@@ -1,4 +1,4 @@
-"""`Result`: what a tool answers, with one channel for the person and one for the agent."""
+"""`Result`: the answer of a tool, with one channel for the person and one for the agent."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -13,7 +13,7 @@ _SETTABLE = frozenset({"message", "instruction", "hints"})
 
 @dataclass
 class Result(Generic[T]):
-    """A success or a failure, never both: `success` follows from whether there is an `error`.
+    """A success or a failure, never both: a result with an `error` is a failure.
 
     `message` is for the person, `instruction` for the agent. They, and `hints`, may be set later;
     what makes it a success or a failure may not.

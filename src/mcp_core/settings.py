@@ -18,24 +18,24 @@ def _split(text: Any) -> Any:
     return tuple(word.strip() for word in text.split(",") if word.strip()) if isinstance(text, str) else text
 
 
-Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
-    """What a person can set. Each field is an option and an environment variable.
+    """What a user can set. Each field is an option and an environment variable.
 
-    A server with settings of its own has a subclass. The title of a field is what the help calls its value, where
-    the last word of its name would not say it.
+    A server with settings of its own has a subclass. The title of a field is the name of its value in the help; by
+    default that is the last word of the field's name.
     """
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    allow_hosts: Words = Field(
+    allow_hosts: TextList = Field(
         default=(), description="Further Host names that requests may carry, for servers behind a name."
     )
-    allow_origins: Words = Field(
+    allow_origins: TextList = Field(
         default=(), description="Further web origins that may call, such as https://app.example."
     )
     lane: Literal["fast", "sdk"] = Field(
@@ -51,16 +51,16 @@ class Settings(BaseSettings):
         title="URL",
         description="Redis URL for cache, limits and confirmations shared by several processes.",
     )
-    limits_when_away: Literal["open", "closed"] = Field(
+    limits_without_redis: Literal["open", "closed"] = Field(
         default="open",
-        description="Whether rate limits let calls through (open) or refuse them (closed) without Redis.",
+        description="While Redis cannot be reached: let calls pass their rate limits (open) or refuse them (closed).",
     )
     tokens: Path | None = Field(
         default=None,
         title="FILE",
-        description="JSON file of bearer tokens: {TOKEN: {user, grants}}. HTTP then refuses everyone else.",
+        description="JSON file of bearer tokens: {TOKEN: {user, grants}}. Other callers over HTTP are refused.",
     )
-    user: str | None = Field(default=None, min_length=1, description="Who calls, where no token says so.")
+    user: str | None = Field(default=None, min_length=1, description="User of calls without a token.")
     grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
     )
@@ -80,16 +80,16 @@ class Settings(BaseSettings):
         default=None,
         gt=0,
         title="SECONDS",
-        description="Seconds every call may take, instead of what the tool's response time allows.",
+        description="Time limit of every call in seconds, instead of that of the tool's response time.",
     )
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
-        """Settings of this type: these, or the same values, where the environment fills in what a subclass adds."""
+        """These settings as this type; the environment fills in the fields that a subclass adds."""
         return settings if isinstance(settings, cls) else cls(**settings.model_dump())
 
 
-def variable(name: str) -> str:
+def environment_variable(name: str) -> str:
     """The environment variable of a setting."""
     return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
 
@@ -98,7 +98,7 @@ def add_options(parser: argparse.ArgumentParser, settings_type: type[Settings] =
     """Give a command an option for each setting."""
     for name, field in settings_type.model_fields.items():
         flag = f"--{name.replace('_', '-')}"
-        words = f"{field.description} [{variable(name)}]"
+        words = f"{field.description} [{environment_variable(name)}]"
         if field.annotation is bool:
             parser.add_argument(flag, action="store_true", default=None, help=words)
         elif _takes_several(field):
@@ -108,13 +108,13 @@ def add_options(parser: argparse.ArgumentParser, settings_type: type[Settings] =
 
 
 def from_options(options: argparse.Namespace, settings_type: type[Settings] = Settings) -> Settings:
-    """The settings that a command was given; the environment fills the rest."""
+    """The settings from the options of a command; the environment fills in the rest."""
     given = {name: getattr(options, name, None) for name in settings_type.model_fields}
     try:
         return settings_type(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
-        faults = [f"{fault['loc'][0]}: {fault['msg']}, got {fault['input']!r}" for fault in error.errors()]
-        raise SystemExit("Wrong settings:\n" + "\n".join(faults)) from None
+        problems = [f"{one['loc'][0]}: {one['msg']}, got {one['input']!r}" for one in error.errors()]
+        raise SystemExit("Invalid settings:\n" + "\n".join(problems)) from None
 
 
 def _takes_several(field: FieldInfo) -> bool:

@@ -1,4 +1,4 @@
-"""`ToolArguments`: the base of argument models, the collection of declared tools, and the common fields."""
+"""`ToolArguments`: the base class of argument models, the collection of declared tools, and common fields."""
 
 import threading
 from collections.abc import Callable
@@ -46,9 +46,9 @@ class ToolArguments(BaseModel):
     def get_declared_tools() -> dict[str, Callable[..., Any]]:
         """All tools declared since the last call, by name. The collection is empty afterwards."""
         with ToolArguments._guard:
-            found = dict(ToolArguments._declared)
+            tools = dict(ToolArguments._declared)
             ToolArguments._declared.clear()
-        return found
+        return tools
 
     @classmethod
     def to_schema_markdown(cls) -> str:
@@ -66,7 +66,7 @@ class ToolArguments(BaseModel):
 
 
 class BrandedId(str):
-    """An id that shows what it is the id of: `card_123` is a CardId and can never pass for a DeckId.
+    """An id whose prefix says what it identifies: `card_123` is a CardId and never a DeckId.
 
     Make your own with `class CardId(BrandedId, prefix="card")`.
     """
@@ -88,7 +88,7 @@ class BrandedId(str):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         text = core_schema.str_schema(pattern=f"^{cls.prefix}_[A-Za-z0-9_-]+$", max_length=128)
-        # The brand is checked before the text is: another brand of the same letters is still another brand.
+        # The brand is checked first: an id of another brand is refused even if its text would be valid.
         branded = core_schema.no_info_before_validator_function(cls._same_brand, text)
         return core_schema.no_info_after_validator_function(
             cls, branded, serialization=core_schema.plain_serializer_function_ser_schema(str.__str__)
@@ -110,9 +110,7 @@ class Pagination(ToolArguments):
 
     limit: int = Field(default=20, ge=1, le=100, description="How many items to return, 1 to 100.")
     offset: int = Field(default=0, ge=0, description="How many items to skip; ignored when a cursor is given.")
-    cursor: str | None = Field(
-        default=None, max_length=512, description="Where to go on, as given by the previous answer."
-    )
+    cursor: str | None = Field(default=None, max_length=512, description="Where to continue, from the previous answer.")
 
 
 class Sorting(ToolArguments):
@@ -136,8 +134,8 @@ class DateRange(ToolArguments):
 
 
 class CommonMetadata(BaseModel):
-    """What every stored thing can say about itself."""
+    """Common metadata of anything that is stored."""
 
-    created_at: datetime = Field(description="When it was made, UTC.")
+    created_at: datetime = Field(description="When it was created, UTC.")
     updated_at: datetime = Field(description="When it was last changed, UTC.")
     tags: list[str] = Field(default_factory=list, description="Labels for finding it.")

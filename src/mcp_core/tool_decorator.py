@@ -29,14 +29,14 @@ logger = get_logger(__name__)
 
 
 def get_tool_prefix() -> str:
-    """The prefix from the environment; unset means none."""
+    """The prefix from the environment; empty if it is not set."""
     return os.environ.get(PREFIX_VARIABLE, "")
 
 
 def log_tool_usage(function: F) -> F:
     """Log the call, its success and its failure; an exception goes on to the layer above."""
     if getattr(function, _LOGGED, False):
-        return function  # once is enough
+        return function  # it is logged already
     name = function.__name__
 
     @functools.wraps(function)
@@ -100,7 +100,7 @@ class ExtMcpToolDecorator:
                 self.server.registry.register(spec_of(function, replace(declared, name=final, prefix="")))
                 return function
             described = {"description": ToolArguments.build_tool_description(function)} | options
-            self.server.tool(name=final, **described)(_on_the_wire(log_tool_usage(function)))
+            self.server.tool(name=final, **described)(_flat_function(log_tool_usage(function)))
             return function
 
         return register(name) if bare else register
@@ -108,20 +108,20 @@ class ExtMcpToolDecorator:
     def _final_name(self, function: Callable[..., Any], name: str | None, prefix: str | None) -> str:
         """The name and the prefix of this registration, else those that the function declares, else the usual ones."""
         declared = declaration_of(function) or Declaration()
-        chosen = name or declared.name or self.naming.spell(function.__name__)
+        chosen = name or declared.name or self.naming.to_style(function.__name__)
         prefixes = (prefix, declared.prefix, self.prefix)
         return self.naming.final(chosen, next(one for one in prefixes if one is not None))
 
     def _claim(self, final: str, function: Callable[..., Any]) -> None:
-        """Refuse a second tool of one name: servers would replace or drop one of them without a word."""
+        """Refuse a second tool of one name: servers would silently replace or drop one of them."""
         taken = self._taken.setdefault(final, function)
         if taken is not function:
             places = f"{source_of(taken)} and {source_of(function)}"
-            raise DeclarationError([f"{final}: two tools of one name, at {places}; rename one"])
+            raise DeclarationError([f"{final}: two tools have this name, at {places}; rename one"])
 
 
-def _on_the_wire(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as a server should see it: flat arguments, and a `Result` as its JSON text."""
+def _flat_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as a server sees it: flat arguments, and a `Result` as its JSON text."""
     spec = spec_of(function)
     signature = spec.signature
     if signature.needs:
@@ -131,16 +131,16 @@ def _on_the_wire(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     async def flat_async(**arguments: Any) -> Any:
-        return _as_answer(await function(**_unflatten(signature, takes, arguments)))
+        return _wire_value(await function(**_unflatten(signature, takes, arguments)))
 
     @functools.wraps(function)
     def flat_sync(**arguments: Any) -> Any:
-        return _as_answer(function(**_unflatten(signature, takes, arguments)))
+        return _wire_value(function(**_unflatten(signature, takes, arguments)))
 
     wrapper: Any = flat_async if signature.is_async else flat_sync
-    shown = _flat_parameters(function, signature)
-    wrapper.__signature__ = inspect.Signature(shown)
-    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    parameters = _flat_parameters(function, signature)
+    wrapper.__signature__ = inspect.Signature(parameters)
+    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     # Servers that look through wrappers would find the nested signature again.
     del wrapper.__wrapped__
     return wrapper
@@ -152,7 +152,7 @@ def _flat_parameters(function: Callable[..., Any], signature: Signature) -> list
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            # What a factory makes is not known yet; the field says that there is one.
+            # The default of a factory is not known yet; the field has the factory.
             default=inspect.Parameter.empty if field.is_required() or field.default_factory else field.default,
             annotation=_annotated(field),
         )
@@ -187,17 +187,17 @@ def _unflatten(signature: Signature, takes: frozenset[str], arguments: dict[str,
 
 
 def _context() -> ToolContext:
-    """All that is known of a call here: that there is one."""
+    """A context without what only an App knows."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return ToolContext(uuid4().hex, uuid4().hex, agent_id="unknown", agent_version="unknown", timestamp=now)
 
 
-def _as_answer(value: Any) -> Any:
-    """A `Result` as text; a failed one as an error result, where the server's MCP library is loaded."""
+def _wire_value(value: Any) -> Any:
+    """A `Result` as text; a failed one as an error result if the server's MCP library is loaded."""
     if not isinstance(value, Result):
         return value
     text = cast(Result[Any], value).to_json_str()
-    # Looked up, not imported: a server that speaks MCP has loaded its wire types, and others have none.
+    # Not imported: a server that speaks MCP has loaded these types, and others have no use for them.
     types = sys.modules.get("mcp_types")
     if value.is_ok() or types is None:
         return text

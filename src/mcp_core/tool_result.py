@@ -13,7 +13,7 @@ _quoted = encode_basestring
 
 
 class ToolMetadata(NamedTuple):
-    """How, when and by what an answer was made."""
+    """When and by which versions an answer was made, and how long it took."""
 
     tool_version: str
     service_version: str

@@ -405,7 +405,7 @@ def test_a_part_that_breaks_the_documented_shape_is_refused(part: type, fields: 
 def test_roi_is_benefit_over_effort_and_always_a_number(benefit: float, effort: float):
     roi = EstimatedImpact(benefit=benefit, effort=effort).roi
     assert math.isfinite(roi)
-    assert roi == pytest.approx(benefit / max(effort, hints.LEAST_EFFORT), abs=1e-4)
+    assert roi == pytest.approx(benefit / max(effort, hints.MINIMUM_EFFORT), abs=1e-4)
 
 
 @pytest.mark.requirement("HIN-3")
@@ -426,7 +426,7 @@ def test_actions_are_known_and_can_take_the_names_that_agents_call():
         preference_alignment=(PreferenceAlignment(action="get_note", preference="p", alignment="weak", score=0.1),),
     )
     assert made.actions() == {"get_note", "list_notes"}
-    assert made.renamed({"get_note": "my_get_note", "list_notes": "my_list_notes"}) == AgentHints(
+    assert made.with_action_names({"get_note": "my_get_note", "list_notes": "my_list_notes"}) == AgentHints(
         evidence=Evidence(),
         suggested_next_actions=(
             NEXT.model_copy(update={"action": "my_get_note"}),
@@ -435,13 +435,13 @@ def test_actions_are_known_and_can_take_the_names_that_agents_call():
         dependencies=(Dependency(action="my_list_notes", depends_on=("my_get_note",)),),
         preference_alignment=(PreferenceAlignment(action="my_get_note", preference="p", alignment="weak", score=0.1),),
     )
-    assert made.renamed({"other": "x"}) is made
+    assert made.with_action_names({"other": "x"}) is made
 
 
 def test_a_warning_is_added_to_those_there_are():
     first, second = (HintWarning(type="conflict", severity="low", message=text) for text in ("one", "two"))
     bare = hints.for_value()
-    assert bare.warned(first).warned(second).warnings == (first, second)
+    assert bare.with_warning(first).with_warning(second).warnings == (first, second)
     assert bare.warnings is None
 
 
@@ -474,7 +474,7 @@ def test_an_empty_list_says_that_the_search_was_carried_out(total: int | None):
     made = hints.for_list(0, total, more=MORE, then=[NEXT])
     assert made == hints.for_empty(then=[NEXT])
     assert made.to_json()["reasoning"] == (
-        "The search was carried out in full and found nothing. Confidence 1.00: 100% complete, high quality source."
+        "The search was complete and found nothing. Confidence 1.00: 100% complete, high quality source."
     )
 
 
@@ -523,7 +523,7 @@ def test_each_failure_says_what_would_help():
         "not found": ("the identifier of something that exists",),
         "validation": ("a valid value for a", "a valid value for b"),
         "permission": ("the permission notes:read",),
-        "consent": ("the user's agreement to this very action",),
+        "consent": ("the user's consent to exactly this action",),
     }
     assert hints.for_not_found(nearest=["note_2"]).assumptions == ("note_2 may have been meant",)
 
@@ -549,7 +549,7 @@ def test_a_system_error_warns_that_the_outcome_is_not_known():
         RiskFactor(
             type="accuracy",
             severity="medium",
-            description="Whether the action took effect is not known.",
+            description="It is not known whether the action took effect.",
             probability=0.5,
             impact=0.5,
             mitigation="Read the current state before trying again.",

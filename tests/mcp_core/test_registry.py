@@ -96,7 +96,7 @@ def test_an_example_module_can_be_registered_whole():
     [
         (Naming("kebab"), "add", "is not kebab-case verb-noun; rename it, or declare another style for the server"),
         (Naming("snake"), "add-up", "is not snake_case; rename it, or declare another style for the server"),
-        (Naming("snake", "p" * 64), "add", "is 68 characters long with its prefix; clients take 64"),
+        (Naming("snake", "p" * 64), "add", "is 68 characters long with its prefix; clients allow 64"),
     ],
 )
 def test_a_name_against_the_servers_policy_is_found_and_refused(naming: Naming, name: str, problem: str):
@@ -154,7 +154,7 @@ def test_two_tools_of_one_name_are_refused_with_both_places(first: dict, second:
     assert spec_of(kept).source != spec_of(refused).source
     with pytest.raises(DeclarationError) as error:
         registry.register(refused)
-    assert str(error.value) == f"{shown}: two tools of one name, at {places}; rename one"
+    assert str(error.value) == f"{shown}: two tools have this name, at {places}; rename one"
     assert [spec.handler for spec in registry.get_all()] == [kept]
 
 
@@ -187,10 +187,10 @@ def test_a_replacement_that_is_not_there_is_refused():
     registry = ToolRegistry(Naming("snake", "demo"))
     registry.register(made("get_old", deprecated=old))
     with pytest.raises(DeclarationError) as error:
-        registry.check_links()
+        registry.check_replacements()
     assert str(error.value) == "get_old: deprecated: the replacement 'get_new' is not a tool of this server"
     registry.register(made("get_new"))
-    registry.check_links()
+    registry.check_replacements()
     assert registry.get("get_new") is not None
 
 

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from mcp_core import App, DeclarationError, Settings, mcp_log
 from mcp_core.run import greeting, run
-from mcp_core.settings import variable
+from mcp_core.settings import environment_variable
 
 DEMO = str(Path(__file__).resolve().parents[2] / "examples" / "demo.py")
 
@@ -112,7 +112,7 @@ def test_help_names_every_setting_and_its_variable(capsys: pytest.CaptureFixture
     words = capsys.readouterr().out.split()
     for name in Settings.model_fields:
         assert f"--{name.replace('_', '-')}" in words
-        assert f"[{variable(name)}]" in words
+        assert f"[{environment_variable(name)}]" in words
 
 
 def test_a_mistake_is_not_buried_below_all_options(capsys: pytest.CaptureFixture[str]):

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from pydantic import Field, ValidationError
 
-from mcp_core.settings import Settings, add_options, from_options, variable
+from mcp_core.settings import Settings, add_options, environment_variable, from_options
 
 
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch):
     for name in Settings.model_fields:
-        monkeypatch.delenv(variable(name), raising=False)
+        monkeypatch.delenv(environment_variable(name), raising=False)
 
 
 def parse(*words: str) -> Settings:
@@ -28,7 +28,7 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("lane", "sdk", "sdk"),
     ("db", "sqlite:///tasks.db", "sqlite:///tasks.db"),
     ("redis", "redis://localhost", "redis://localhost"),
-    ("limits_when_away", "closed", "closed"),
+    ("limits_without_redis", "closed", "closed"),
     ("tokens", "tokens.json", Path("tokens.json")),
     ("user", "user_1", "user_1"),
     ("grants", "cards:read,notes:*", ("cards:read", "notes:*")),
@@ -53,7 +53,7 @@ def test_each_setting_is_an_option(name: str, text: str, value: Any):
 
 @pytest.mark.parametrize(("name", "text", "value"), GIVEN)
 def test_each_setting_is_an_environment_variable(monkeypatch: pytest.MonkeyPatch, name: str, text: str, value: Any):
-    monkeypatch.setenv(variable(name), text)
+    monkeypatch.setenv(environment_variable(name), text)
     assert getattr(parse(), name) == value
 
 
@@ -81,7 +81,7 @@ def test_without_anything_the_defaults_hold():
         "lane": "fast",
         "db": None,
         "redis": None,
-        "limits_when_away": "open",
+        "limits_without_redis": "open",
         "tokens": None,
         "user": None,
         "grants": None,
@@ -119,7 +119,7 @@ def test_a_variable_without_our_name_is_not_ours(monkeypatch: pytest.MonkeyPatch
         ("port", "http"),
         ("log_level", "LOUD"),
         ("descriptions", "long"),
-        ("limits_when_away", "ajar"),
+        ("limits_without_redis", "ajar"),
         ("deadline", 0),
         ("colour", "red"),
     ],
@@ -141,7 +141,7 @@ def test_the_help_names_every_variable_and_choice(capsys: pytest.CaptureFixture[
     shown = " ".join(capsys.readouterr().out.split())
     for name, field in Settings.model_fields.items():
         assert f"--{name.replace('_', '-')}" in shown
-        assert f"[{variable(name)}]" in shown
+        assert f"[{environment_variable(name)}]" in shown
         assert field.description
     assert "--log-level TRACE|DEBUG|INFO|WARNING|ERROR|CRITICAL" in shown
 

@@ -191,7 +191,7 @@ def test_two_tools_of_one_final_name_are_refused_with_both_places():
     with pytest.raises(DeclarationError) as refused:
         tools.tool("guide_double", prefix="")(other)
     places = f"{spec_of(double).source} and {spec_of(other).source}"
-    assert str(refused.value) == f"guide_double: two tools of one name, at {places}; rename one"
+    assert str(refused.value) == f"guide_double: two tools have this name, at {places}; rename one"
     assert names_on(server) == ["guide_double"]
 
 

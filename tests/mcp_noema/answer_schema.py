@@ -116,7 +116,7 @@ SUCCESS = shape({**DATA, **ENVELOPE}, message=TEXT, instruction=TEXT)
 ERROR = shape({"type": TEXT, "kind": {"enum": ["validation", "business", "system"]}, "message": TEXT}, errorId=TEXT)
 FAILURE = shape({"data": {"type": "null"}, "error": ERROR, **ENVELOPE}, message=TEXT, instruction=TEXT)
 
-LEAST_EFFORT = 0.01
+MINIMUM_EFFORT = 0.01
 
 
 def broken(answer: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> list[str]:
@@ -146,7 +146,7 @@ def _broken_relations(hints: Mapping[str, Any], schemas: Mapping[str, dict[str, 
     named += [name for step in hints["suggestedNextActions"] for name in step.get("prerequisites", ())]
     yield from (f"{name} is spoken of, but not suggested" for name in named if name not in suggested)
     impact = hints["estimatedImpact"]
-    if impact["roi"] != round(impact["benefit"] / max(impact["effort"], LEAST_EFFORT), 4):
+    if impact["roi"] != round(impact["benefit"] / max(impact["effort"], MINIMUM_EFFORT), 4):
         yield f"{impact} is not benefit over effort"
     if f"Confidence {hints['confidence']:.2f}: " not in hints.get("reasoning", ""):
         yield f"the reasoning does not explain the confidence: {hints.get('reasoning')!r}"

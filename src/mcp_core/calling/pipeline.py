@@ -20,7 +20,7 @@ from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import invoke
-from mcp_core.calling.stages.limit import WhenAway, limit
+from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, Trail, begin, record
@@ -46,7 +46,7 @@ class Policy:
     service_version: str = "0.0.0"
     structured: bool = False
     deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
-    limits_when_away: WhenAway = "open"
+    limits_without_redis: WithoutRedis = "open"
 
 
 class Pipeline:
@@ -105,7 +105,7 @@ class Pipeline:
         state, key = self._state, None
         try:
             if tool.limited:
-                await limit(call, state, self._policy.limits_when_away)
+                await limit(call, state, self._policy.limits_without_redis)
             arguments, arguments_json = parse(tool, call.request.arguments)
             if tool.permissions:
                 authorize(call, tool.permissions)

@@ -1,4 +1,4 @@
-"""Descriptions: one declaration, read by people and agents in full or in short."""
+"""Descriptions of a tool for agents and people, full or compact, from its declaration."""
 
 import json
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def describe(spec: ToolSpec, detail: Detail) -> str:
 
 def compact(spec: ToolSpec) -> str:
     """What it does, when to use it, what it returns: for agents that pay by the token."""
-    parts = [spec.declaration.description or spec.doc.summary, _consent_in_short(spec), _deprecation(spec)]
+    parts = [spec.declaration.description or spec.doc.summary, _compact_consent(spec), _deprecation(spec)]
     if not spec.declaration.description:
         parts += [spec.doc.when or " ".join(spec.doc.body.split()), _returns(spec)]
     return " ".join(part for part in parts if part)
@@ -66,11 +66,11 @@ def _consent(spec: ToolSpec) -> str:
     return (
         f"{CONSENT_HEADING}: only call this when the user has asked for exactly this action. "
         f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{asked} "
-        "Do not use it frivolously, on a guess, or as a step the user has not heard of."
+        "Do not use it frivolously, on a guess, or as a step that the user does not know about."
     )
 
 
-def _consent_in_short(spec: ToolSpec) -> str:
+def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
     asked = " They are asked to confirm it." if spec.declaration.confirm else ""
@@ -88,12 +88,12 @@ def _usage(spec: ToolSpec) -> str:
     lines = [f"{spec.name}("]
     for name, argument in spec.input_schema["properties"].items():
         note = "required" if name in required else "optional"
-        lines.append(f"  {name}={_place(_type(argument))},  # {note}")
+        lines.append(f"  {name}={_placeholder(_type(argument))},  # {note}")
     return "\n".join([*lines, ")"])
 
 
-def _place(kind: str) -> str:
-    # In angle brackets it would be an element of HTML, which no description may hold.
+def _placeholder(kind: str) -> str:
+    # <object> would be an HTML element, which descriptions must not contain.
     return "{...}" if kind == "object" else f"<{kind}>"
 
 

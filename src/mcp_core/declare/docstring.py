@@ -1,4 +1,4 @@
-"""A tool's docstring, taken apart: what it does, when to use it, its arguments, what it returns."""
+"""The parts of a tool's docstring: what it does, when to use it, its arguments, what it returns."""
 
 import inspect
 import re
@@ -28,11 +28,11 @@ class Docstring:
     @property
     def when(self) -> str:
         """The paragraphs that say when to use the tool: those that begin with "Use"."""
-        return " ".join(_flow(part) for part in self.body.split("\n\n") if part.lstrip().startswith("Use "))
+        return " ".join(_one_line(part) for part in self.body.split("\n\n") if part.lstrip().startswith("Use "))
 
 
 def parse(function: Callable[..., Any]) -> Docstring:
-    """Read a docstring in the usual (Google) form; one without sections is all text."""
+    """Read a docstring in Google style. Sections are optional."""
     blocks: dict[str, list[str]] = {"": []}
     current = ""
     for line in (inspect.getdoc(function) or "").splitlines():
@@ -47,10 +47,10 @@ def parse(function: Callable[..., Any]) -> Docstring:
     summary, _, body = "\n".join(blocks[""]).strip().partition("\n\n")
     arguments = blocks.get("Args") or blocks.get("Arguments") or blocks.get("Parameters") or []
     return Docstring(
-        summary=_flow(summary),
+        summary=_one_line(summary),
         body=body.strip(),
         arguments=_arguments(arguments),
-        returns=_flow("\n".join(blocks.get("Returns", []))),
+        returns=_one_line("\n".join(blocks.get("Returns", []))),
         usage=inspect.cleandoc("\n".join(["", *blocks.get("Usage", [])])),
     )
 
@@ -68,5 +68,5 @@ def _arguments(lines: list[str]) -> dict[str, str]:
     return found
 
 
-def _flow(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""A tool as `tools/list` shows it: all that an agent, a client or a contract can see of it."""
+"""A tool as `tools/list` shows it: all that a client, an agent or a contract can see."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ class ListedTool:
 
     @classmethod
     def from_wire(cls, entry: Any) -> "ListedTool":
-        """Read an entry of a tools/list answer. What has the wrong type is taken for missing; a name must be there."""
+        """Read an entry of a tools/list answer. A value of the wrong type counts as missing; a name is required."""
         fields = _object(entry)
         name = fields.get("name")
         if not isinstance(name, str):
-            raise ValueError(f"a tool has a name, but this entry has none: {str(entry)[:80]}")  # noqa: TRY004 - bad data
+            raise ValueError(f"this tool has no name: {str(entry)[:80]}")  # noqa: TRY004 - bad data
         schema = fields.get("outputSchema")
         return cls(
             name=name,
@@ -36,7 +36,7 @@ class ListedTool:
         )
 
     def to_wire(self) -> dict[str, Any]:
-        """The entry as a server sends it; what it does not have is left out."""
+        """The entry as a server sends it, without what is empty."""
         fields: dict[str, Any] = {
             "name": self.name,
             "title": self.title,
@@ -59,7 +59,7 @@ def read_tools(answer: Any) -> list[ListedTool]:
         fields = cast(dict[str, Any], answer)
         answer = fields.get("tools", _object(fields.get("result")).get("tools"))
     if not isinstance(answer, list):
-        raise ValueError('this is no tools/list answer; it looks like {"tools": [...]} or [...]')  # noqa: TRY004 - bad data
+        raise ValueError('this is not a tools/list answer, which looks like {"tools": [...]} or [...]')  # noqa: TRY004 - bad data
     return [ListedTool.from_wire(entry) for entry in cast(list[Any], answer)]
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 Style = Literal["snake", "kebab"]
 
 LONGEST_NAME = 64
-"""Many clients take no more, though the protocol allows 128."""
+"""Many clients allow no more, though the protocol allows 128."""
 
 _PATTERN = {
     "snake": re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*"),
@@ -29,7 +29,7 @@ class Naming:
         """What stands between prefix and name."""
         return "-" if self.style == "kebab" else "_"
 
-    def spell(self, function_name: str) -> str:
+    def to_style(self, function_name: str) -> str:
         """A function's name in this style."""
         return function_name.replace("_", "-") if self.style == "kebab" else function_name
 
@@ -48,7 +48,7 @@ class Naming:
         if not _PATTERN[self.style].fullmatch(name):
             return f"is not {_RULE[self.style]}; rename it, or declare another style for the server"
         if len(final := self.final(name, prefix)) > LONGEST_NAME:
-            return f"is {len(final)} characters long with its prefix; clients take {LONGEST_NAME}"
+            return f"is {len(final)} characters long with its prefix; clients allow {LONGEST_NAME}"
         if not _PORTABLE.fullmatch(final):
-            return f"is {final!r} with its prefix; clients take ASCII letters, digits, _ and - only"
+            return f"is {final!r} with its prefix; clients allow ASCII letters, digits, _ and - only"
         return None

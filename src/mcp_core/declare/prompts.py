@@ -1,4 +1,4 @@
-"""What a prompt declares: a function whose text parameters a person fills in, and which gives messages."""
+"""Prompts: functions whose text parameters a person fills in, and which return messages."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack, cast, overload
@@ -34,7 +34,7 @@ class Message(NamedTuple):
 
 
 class PromptArgument(NamedTuple):
-    """What a person may give to a prompt: always text."""
+    """An argument of a prompt: always text."""
 
     name: str
     description: str | None

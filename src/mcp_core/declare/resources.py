@@ -1,4 +1,4 @@
-"""What a server offers to be read: resources that are listed and read by functions, and may change while it runs."""
+"""Resources: what clients can read. Functions list and read them, and they may change while the server runs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class ResourcePage(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What was read, and of which type it is. Text alone is `text/plain`."""
+    """The content of a resource and its type. Plain text needs no `Content`."""
 
     value: str | bytes
     mime_type: str
@@ -46,15 +46,15 @@ class Content(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResourceSource:
-    """The resources whose address begins with `prefix`, and the functions that know them.
+    """The resources whose address begins with `prefix`, and the functions that read and list them.
 
-    The functions are handlers as those of tools: they may take a `ToolContext` and what the app provides (`Need`).
+    The functions are handlers like those of tools: they may take a `ToolContext` and what the app provides (`Need`).
 
-        read(uri: str) -> str | bytes | Content | None       None where there is no such resource
-        list(cursor: str | None) -> [Resource] | ResourcePage    without `cursor`, all is one page
+        read(uri: str) -> str | bytes | Content | None       None if it does not exist
+        list(cursor: str | None) -> [Resource] | ResourcePage    without `cursor`, all on one page
 
-    `fixed` are resources that are always there, and `templates` the forms of others: everybody sees these in the lists,
-    as they see the tools. Who lacks one of the `permissions` is shown nothing else.
+    `fixed` are resources that always exist, and `templates` the forms of other addresses: every caller sees these in
+    the lists. A caller without one of the `permissions` sees nothing else.
     """
 
     prefix: str
@@ -65,7 +65,7 @@ class ResourceSource:
     permissions: Sequence[str] = ()
     response_time: ResponseTime = "medium"
     ttl_ms: int = 0
-    """How long clients may keep what they have read."""
+    """How long clients may cache the content."""
     reader: ToolSpec = field(init=False, repr=False, compare=False)
     """The function that reads, as the pipeline's steps know it."""
     lister: ToolSpec | None = field(init=False, repr=False, compare=False)
@@ -81,7 +81,7 @@ class ResourceSource:
         if "://" not in self.prefix:
             problems.append("prefix: is not the beginning of an address; give for example 'note://'")
         if "uri" not in self.reader.input_schema["properties"]:
-            problems.append("read: takes no uri; give it a parameter `uri: str`")
+            problems.append("read: has no parameter for the address; add `uri: str`")
         given = [r.uri for r in self.fixed] + [t.uri_template for t in self.templates]
         problems += [f"{uri}: does not begin with the prefix" for uri in given if not uri.startswith(self.prefix)]
         if problems:
@@ -89,7 +89,7 @@ class ResourceSource:
 
 
 def page_of(resources: Sequence[Resource], cursor: str | None, size: int = 100) -> ResourcePage:
-    """One page of a list that is at hand as a whole."""
+    """One page of a complete list."""
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < len(str(10**9))):
         raise InvalidArguments(f"The cursor {cursor[:60]!r} does not belong to this list. Begin without a cursor.")
     start = int(cursor or 0)

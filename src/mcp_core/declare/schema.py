@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from mcp_core.context import NeedMark, ToolContext
+from mcp_core.context import NeedMarker, ToolContext
 from mcp_core.declare import docstring
 from mcp_core.mcp_log import is_secret_name
 
@@ -36,7 +36,7 @@ JsonSchema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a handler takes, seen from outside and from inside."""
+    """What a handler takes: the arguments that agents see, and what is filled in."""
 
     model: type[BaseModel]
     model_parameter: str | None
@@ -50,7 +50,7 @@ class Signature:
 
 
 class UnreadableSignature(Exception):
-    """A signature that no argument model can be made of; the message says why."""
+    """No argument model can be made of a signature. The message says why."""
 
 
 def read_signature(function: Callable[..., Any], consent: str | None = None) -> Signature:
@@ -76,11 +76,11 @@ def read_signature(function: Callable[..., Any], consent: str | None = None) -> 
             needs[name] = get_args(annotation)[0]
         else:
             plain[name] = parameter.replace(annotation=annotation)
-    whole = _whole_model(plain)
-    model = _closed(hints[whole]) if whole else _model_of(function, plain)
+    single = _model_parameter(plain)
+    model = _forbid_extra(hints[single]) if single else _model_from_parameters(function, plain)
     return Signature(
         model=_with_consent(model, consent),
-        model_parameter=whole,
+        model_parameter=single,
         context_parameter=context,
         needs=needs,
         returns=hints.get("return", Any),
@@ -106,10 +106,10 @@ def _is_host_context(annotation: Any) -> bool:
 
 
 def _is_need(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated and any(isinstance(a, NeedMark) for a in get_args(annotation)[1:])
+    return get_origin(annotation) is Annotated and any(isinstance(a, NeedMarker) for a in get_args(annotation)[1:])
 
 
-def _whole_model(plain: Mapping[str, inspect.Parameter]) -> str | None:
+def _model_parameter(plain: Mapping[str, inspect.Parameter]) -> str | None:
     """The name of the only parameter, where its type is a model."""
     if len(plain) != 1:
         return None
@@ -118,7 +118,7 @@ def _whole_model(plain: Mapping[str, inspect.Parameter]) -> str | None:
     return name if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def _closed(model: type[BaseModel]) -> type[BaseModel]:
+def _forbid_extra(model: type[BaseModel]) -> type[BaseModel]:
     """The model itself, or a subclass of it that refuses unknown arguments."""
     if model.model_config.get("extra") == "forbid":
         return model
@@ -126,13 +126,13 @@ def _closed(model: type[BaseModel]) -> type[BaseModel]:
     return cast(type[BaseModel], type(model.__name__, (model,), members))
 
 
-def _model_of(function: Callable[..., Any], plain: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
+def _model_from_parameters(function: Callable[..., Any], plain: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
     described = docstring.parse(function).arguments
     fields: dict[str, Any] = {}
     for name, parameter in plain.items():
         annotation: Any = parameter.annotation
         if name.startswith("_") or (name.startswith("model_") and hasattr(BaseModel, name)):
-            raise UnreadableSignature(f"takes {name}, which no argument can be called; rename it")
+            raise UnreadableSignature(f"takes {name}, which is not a valid argument name; rename it")
         if name in described and not _has_description(annotation):
             annotation = Annotated[annotation, Field(description=described[name])]
         default = ... if parameter.default is parameter.empty else parameter.default
@@ -146,7 +146,7 @@ def _model_of(function: Callable[..., Any], plain: Mapping[str, inspect.Paramete
             return create_model(f"{title}Arguments", __config__=config, __module__=function.__module__, **fields)
         except PydanticSchemaGenerationError as error:
             words = str(error).partition(". ")[0]
-            raise UnreadableSignature(f"has an argument that is no JSON ({words}); take plain types") from error
+            raise UnreadableSignature(f"has an argument that JSON cannot hold ({words}); use plain types") from error
 
 
 def _has_description(annotation: Any) -> bool:
@@ -227,7 +227,7 @@ class _InputSchemaGenerator(OutputSchemaGenerator):
             return self.generate_inner(inner["schema"])
         made = super().default_schema(schema)
         if made.get("default", ...) is None and made.get("type", "null") != "null":
-            del made["default"]  # `str | SkipJsonSchema[None]` shows no null, so null is no default to show
+            del made["default"]  # `str | SkipJsonSchema[None]` shows no null, so null is not shown as a default
         return made
 
 
@@ -273,7 +273,7 @@ def _inline(node: Any, definitions: JsonSchema, path: tuple[str, ...]) -> Any:
     out: JsonSchema = {}
     for key, value in schema.items():
         if (key == "title" and isinstance(value, str)) or key == "discriminator":
-            # A discriminator points to definitions that are written out here, and is no part of JSON Schema.
+            # A discriminator points to definitions that are written out here, and is not part of JSON Schema.
             continue
         if key == "const":
             out["enum"] = [value]

@@ -83,7 +83,7 @@ tool = ToolDecorator()
 
 
 def _combine(preset: ToolOptions, options: ToolOptions) -> ToolOptions:
-    """The options over those of a preset. What is said of caching is said as a whole."""
+    """The options of a preset, overridden by those given. `cacheable` and `cache_ttl` are overridden together."""
     chosen = preset | options
     if "cache_ttl" in options:
         chosen["cacheable"] = options.get("cacheable", options["cache_ttl"] is not None)
@@ -107,7 +107,7 @@ def _mark(function: F, declaration: Declaration) -> F:
 
 
 def check_function(function: Any) -> Any:
-    """The function that a decorator stands on. Anything else is refused, such as a name by position."""
+    """The function that is decorated. Anything else is refused, such as a name by position."""
     if callable(function):
         return function  # pyright: ignore[reportUnknownVariableType]
     raise DeclarationError([f"{function!r} is not a function; give options by keyword, such as name={function!r}"])

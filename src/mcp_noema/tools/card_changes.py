@@ -199,7 +199,7 @@ def _with_suspended(agent_hints: AgentHints, changed: ChangedCards) -> AgentHint
         suggested_fix="Call suspend-cards with suspend false.",
         auto_fixable=True,
     )
-    return agent_hints.warned(warning)
+    return agent_hints.with_warning(warning)
 
 
 class ResetCards(CardSelectionArguments):

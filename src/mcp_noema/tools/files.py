@@ -124,10 +124,10 @@ def _with_warnings(agent_hints: AgentHints, imported: ImportSummary) -> AgentHin
     if imported.skipped:
         reasons = "; ".join(f"{count} {reason}" for reason, count in imported.skipped.items())
         warning = HintWarning(type="validation", severity="medium", message=f"Skipped: {reasons}.")
-        agent_hints = agent_hints.warned(warning)
+        agent_hints = agent_hints.with_warning(warning)
     if imported.media:
         message = f"{imported.media} images and sounds are shown by their names only."
-        agent_hints = agent_hints.warned(HintWarning(type="validation", severity="low", message=message))
+        agent_hints = agent_hints.with_warning(HintWarning(type="validation", severity="low", message=message))
     return agent_hints
 
 

@@ -306,7 +306,7 @@ def _update_hints(changed: ChangedNote) -> AgentHints:
     if not changed.suspended:
         return agent_hints
     ids = tuple(CardId.of(number) for number in changed.suspended)
-    return agent_hints.warned(
+    return agent_hints.with_warning(
         HintWarning(
             type="conflict",
             severity="medium",

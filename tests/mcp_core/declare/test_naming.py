@@ -38,7 +38,7 @@ def test_a_tools_own_prefix_wins_and_the_empty_one_means_none(prefix: str | None
 @given(name=snake, prefix=prefixes, style=styles)
 def test_the_command_of_a_final_name_is_the_name_it_was_made_of(name: str, prefix: str, style: Style):
     naming = Naming(style, prefix)
-    spelled = naming.spell(name)
+    spelled = naming.to_style(name)
     assert naming.command(naming.final(spelled)) == spelled
 
 
@@ -48,7 +48,7 @@ def test_a_good_function_name_is_good_in_both_styles_once_it_is_spelled(name: st
     long = len(prefix.rstrip("_-")) + 1 + len(name) > LONGEST_NAME
     assert (Naming("snake", prefix).problem(name) is None) is not long
     kebab = Naming("kebab", prefix)
-    assert (kebab.problem(kebab.spell(name)) is None) is (not long and "_" in name)
+    assert (kebab.problem(kebab.to_style(name)) is None) is (not long and "_" in name)
 
 
 @pytest.mark.requirement("NAM-8")
@@ -88,7 +88,7 @@ def test_a_name_in_another_style_is_a_problem(style: Style, name: str):
 def test_a_name_that_clients_would_cut_is_a_problem():
     name = "n" * 60
     assert Naming("snake", "abc").problem(name) is None
-    assert Naming("snake", "abcd").problem(name) == "is 65 characters long with its prefix; clients take 64"
+    assert Naming("snake", "abcd").problem(name) == "is 65 characters long with its prefix; clients allow 64"
     assert Naming("snake", "abcd").problem(name, "") is None
 
 
@@ -96,5 +96,5 @@ def test_a_name_that_clients_would_cut_is_a_problem():
 @pytest.mark.parametrize("prefix", ["my tools", "café", "a/b", "a\n"])
 def test_a_prefix_that_clients_refuse_is_a_problem(prefix: str):
     assert Naming("snake", prefix).problem("x") == (
-        f"is {prefix + '_x'!r} with its prefix; clients take ASCII letters, digits, _ and - only"
+        f"is {prefix + '_x'!r} with its prefix; clients allow ASCII letters, digits, _ and - only"
     )

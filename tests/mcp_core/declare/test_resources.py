@@ -40,7 +40,7 @@ def no_uri() -> str:
     ("given", "problem"),
     [
         ({"prefix": "note"}, "note: prefix: is not the beginning of an address; give for example 'note://'"),
-        ({"read": no_uri}, "note://: read: takes no uri; give it a parameter `uri: str`"),
+        ({"read": no_uri}, "note://: read: has no parameter for the address; add `uri: str`"),
         ({"fixed": [Resource("card://1", "1")]}, "note://: card://1: does not begin with the prefix"),
         ({"templates": [ResourceTemplate("card://{id}", "1")]}, "note://: card://{id}: does not begin with the prefix"),
         ({"permissions": ["notes"]}, "note://: permissions: 'notes' is not 'resource:action'; write for example"),

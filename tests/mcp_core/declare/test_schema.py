@@ -171,7 +171,7 @@ def test_an_argument_may_have_the_name_of_a_pydantic_method(name: str):
 def test_a_name_that_cannot_be_an_argument_is_refused_not_dropped(name: str):
     made: dict[str, Any] = {}
     exec(f"def handler({name}: int): pass", made)
-    with pytest.raises(UnreadableSignature, match=f"takes {name}, which no argument can be called; rename it"):
+    with pytest.raises(UnreadableSignature, match=f"takes {name}, which is not a valid argument name; rename it"):
         read_signature(made["handler"])
 
 
@@ -197,7 +197,7 @@ def test_signatures_that_agents_cannot_call_are_refused():
         (named, r"takes \*\*options: int; agents send named arguments"),
         (positional, "takes a: int; agents send named arguments"),
         (missing, "a type hint that cannot be resolved .*NoSuchType.*; import the type"),
-        (thing, "an argument that is no JSON .*Store.*; take plain types"),
+        (thing, "an argument that JSON cannot hold .*Store.*; use plain types"),
     ):
         with pytest.raises(UnreadableSignature, match=words):
             read_signature(function)

@@ -55,8 +55,8 @@ def _finish(made: AgentHints, spec: ToolSpec, names: Names) -> str:
     if deprecated := spec.declaration.deprecated:
         fix = f"Call {names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
-        made = made.warned(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
-    return made.renamed(names).to_json_str()
+        made = made.with_warning(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
+    return made.with_action_names(names).to_json_str()
 
 
 def _follow_from(

@@ -9,11 +9,11 @@ from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
 
-WhenAway = Literal["open", "closed"]
+WithoutRedis = Literal["open", "closed"]
 """What a limit does while the shared store is away: let calls through, or refuse them."""
 
 
-async def limit(call: Call, state: State, when_away: WhenAway) -> None:
+async def limit(call: Call, state: State, without_redis: WithoutRedis) -> None:
     """Count the call, or refuse it."""
     allowed = call.spec.declaration.rate_limit
     if allowed is None:
@@ -21,8 +21,8 @@ async def limit(call: Call, state: State, when_away: WhenAway) -> None:
     try:
         wait = await state.hit(f"{call.request.caller.key}\0{call.final_name}", allowed)
     except StateUnavailable as error:
-        logger.error("Rate limits cannot be read, and fail %s: %s", when_away, error.__cause__)
-        if when_away == "closed":
+        logger.error("Rate limits cannot be read, and fail %s: %s", without_redis, error.__cause__)
+        if without_redis == "closed":
             raise Unavailable("The rate limit of this tool cannot be checked right now. Try again later.") from error
         return
     if wait > 0:

@@ -95,7 +95,7 @@ async def test_a_refused_call_reaches_no_handler():
 
 @pytest.mark.parametrize(("policy", "goes_through"), [("open", True), ("closed", False)])
 async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: str, policy, goes_through: bool, log):
-    settings = Settings(redis=dead_url, limits_when_away=policy)
+    settings = Settings(redis=dead_url, limits_without_redis=policy)
     async with App("test", version="1.0.0", tools=[ping], settings=settings) as app:
         answers = [await app.call("ping") for _ in range(4)]
     assert [not answer.is_error for answer in answers] == [goes_through] * 4

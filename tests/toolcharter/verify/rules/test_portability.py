@@ -43,7 +43,7 @@ P = "inputSchema.properties"
             [
                 (
                     "name",
-                    "the name has 65 characters; many clients take 64",
+                    "the name has 65 characters; many clients allow 64",
                     ("Claude Desktop", "claude.ai", "OpenAI", "Gemini"),
                 )
             ],

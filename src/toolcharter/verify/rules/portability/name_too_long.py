@@ -9,7 +9,7 @@ CLIENTS = ("Claude Desktop", "claude.ai", "OpenAI", "Gemini")
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if len(tool.name) > _LONGEST:
-        yield Problem(f"the name has {len(tool.name)} characters; many clients take 64", "name", clients=CLIENTS)
+        yield Problem(f"the name has {len(tool.name)} characters; many clients allow 64", "name", clients=CLIENTS)
 
 
 RULE = Rule(
