@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mcp_core import Conflict
 from mcp_guide.model import DEFAULT_PROJECT, Configuration, Project, find_project
+from toolcharter import Conflict
 
 MAX_SESSIONS = 1000
 """The number of sessions whose project is remembered. The oldest is forgotten first."""

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import ModuleType
 
-from mcp_core import App, Naming, Settings
 from mcp_guide.active_project import ActiveProjects
 from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.example_data import install_example_data
@@ -15,6 +14,7 @@ from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
 from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, modes, projects
+from toolcharter import App, Naming, Settings
 
 VERSION = "1.0.0"
 

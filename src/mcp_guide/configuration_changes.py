@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from mcp_core import Conflict
 from mcp_guide import model
 from mcp_guide.model import Category, Collection, Configuration, FlagValue, Mode, Project
 from mcp_guide.references import find_references, rename_reference, resolve_expression
+from toolcharter import Conflict
 
 T = TypeVar("T")
 P = ParamSpec("P")

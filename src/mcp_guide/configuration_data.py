@@ -23,9 +23,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from mcp_core import ToolError
 from mcp_guide import model, yaml_text
 from mcp_guide.model import Category, Collection, Configuration, Project
+from toolcharter import ToolError
 
 T = TypeVar("T")
 Data = dict[str, Any]

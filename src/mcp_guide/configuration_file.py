@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from mcp_core import Unavailable, instructions
 from mcp_guide.model import Configuration
+from toolcharter import Unavailable, instructions
 
 if sys.platform == "win32":
     import msvcrt

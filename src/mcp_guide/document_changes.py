@@ -2,9 +2,9 @@
 
 from pathlib import PurePosixPath
 
-from mcp_core import NotFound
 from mcp_guide.guide import GuideResult, ProjectView
 from mcp_guide.model import NO_CATEGORY, Category, suggest_names
+from toolcharter import NotFound
 
 
 def create(view: ProjectView, category_dir: str, name: str, content: str) -> GuideResult:

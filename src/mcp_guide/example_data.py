@@ -11,7 +11,7 @@ DOCUMENTS = {
         "instruction: Run ruff before you show code.\n---\n# Python\n\nUse type hints. Format with ruff.\n"
     ),
     "lang/rust.md": "# Rust\n\nRun cargo fmt.\n",
-    "docs/api.md": "---\ntitle: API\n---\n# API\n\nEvery address begins with /v1.\n",
+    "docs/api.md": "---\ntitle: API\n---\n# API\n\nEvery URL begins with /v1.\n",
     "guidelines/review.md": "# Review\n\nRead the tests first.\n",
     "checks/release.md": "---\nrequires: [strict]\n---\n# Release\n\n- [ ] The changelog is written.\n",
 }

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from mcp_core import PermissionDenied, Unavailable
 from mcp_guide import retrieval
 from mcp_guide.content import formats
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
+from toolcharter import PermissionDenied, Unavailable
 
 
 def export(view: ProjectView, expression: str, destination: str, format: formats.Format) -> GuideResult:

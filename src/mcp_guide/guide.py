@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
-from mcp_core import Result, ToolContext
 from mcp_guide import configuration_changes as changes
 from mcp_guide import model
 from mcp_guide.active_project import ActiveProjects, Reason
@@ -19,6 +18,7 @@ from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Project
 from mcp_guide.settings import default_index_folder
+from toolcharter import Result, ToolContext
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import SearchIndex

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_core import Conflict, ToolError
 from mcp_guide import model
 from mcp_guide.configuration_changes import add_category, free_name, with_project
 from mcp_guide.configuration_file import ConfigurationFile
@@ -29,6 +28,7 @@ from mcp_guide.model import Collection, Configuration, FlagValue, Project
 from mcp_guide.references import resolve_expression
 from mcp_guide.settings import GuideSettings, default_config_path
 from mcp_guide.yaml_text import YamlError, load
+from toolcharter import Conflict, ToolError
 
 _SKIP_REASONS = {
     "allowed_write_paths": "not imported: add the folder to export_folders by hand",

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mcp_core import ToolError
 from mcp_guide import model
 from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
+from toolcharter import ToolError
 
 STARTER = Path(__file__).parent / "starter"
 

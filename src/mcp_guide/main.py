@@ -3,10 +3,10 @@
 import os
 import sys
 
-from mcp_core.run import run
 from mcp_guide import init_command
 from mcp_guide.app import build
 from mcp_guide.settings import PREFIX, GuideSettings
+from toolcharter import run
 
 ABOUT = (
     "Your team's guidelines and documents for coding agents."

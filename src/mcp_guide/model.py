@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
-from mcp_core import InvalidArguments, NotFound, instructions
 from mcp_guide.content.expressions import parse_expression
 from mcp_guide.content.patterns import compile_patterns, quote_text
+from toolcharter import InvalidArguments, NotFound, instructions
 
 FlagValue = bool | str | int | float | list[str]
 Mode = Literal["DISCUSSION", "PLANNING", "IMPLEMENTATION", "CHECK"]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from mcp_core import Conflict, NotFound
 from mcp_guide.content.expressions import Specification, parse_expression, render_expression
 from mcp_guide.model import NO_CATEGORY, Category, Project, suggest_names
+from toolcharter import Conflict, NotFound
 
 MAX_NESTING = 50
 """The maximum depth of collections inside collections."""

@@ -3,7 +3,11 @@
 import asyncio
 from urllib.parse import quote, unquote
 
-from mcp_core import (
+from mcp_guide.content.tree import Entry
+from mcp_guide.guide import Guide, ProjectView
+from mcp_guide.model import ALL_DOCUMENTS, Category
+from mcp_guide.retrieval import read_documents
+from toolcharter import (
     Content,
     Need,
     NotFound,
@@ -14,10 +18,6 @@ from mcp_core import (
     ToolContext,
     page_of,
 )
-from mcp_guide.content.tree import Entry
-from mcp_guide.guide import Guide, ProjectView
-from mcp_guide.model import ALL_DOCUMENTS, Category
-from mcp_guide.retrieval import read_documents
 
 PREFIX = "guide://"
 MARKDOWN, PLAIN = "text/markdown", "text/plain"

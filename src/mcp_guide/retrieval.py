@@ -5,8 +5,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp_core import InvalidArguments, NotFound
-from mcp_core.instructions import consider
 from mcp_guide.content import formats
 from mcp_guide.content.documents import Document
 from mcp_guide.content.expressions import add_pattern
@@ -16,6 +14,7 @@ from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_CATEGORY, Category, FlagValue, resolve_flags
 from mcp_guide.references import CategorySelection, resolve_expression
+from toolcharter import InvalidArguments, NotFound, instructions
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import Hit
@@ -69,7 +68,7 @@ def _no_match(view: ProjectView, expression: str, selections: Sequence[CategoryS
     hint = f"Did you mean {' or '.join(map(repr, similar))}?" if similar else "list_documents shows all documents."
     return NotFound(
         f"No document matches {expression[:200]!r} in the project {view.project.name!r}. {hint}",
-        instruction=consider("one of the suggested names, or what list_documents shows"),
+        instruction=instructions.consider("one of the suggested names, or what list_documents shows"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 import platformdirs
 from pydantic import Field
 
-from mcp_core import Settings
+from toolcharter import Settings
 
 PREFIX: Final = "guide"
 """The default prefix of the tool names."""

@@ -113,7 +113,7 @@ def test_the_command_adds_the_prefix_guide_unless_another_is_set():
         assert names == [f"{before}{name}" for name in TOOLS]
 
 
-def test_whoever_asks_for_full_descriptions_gets_all_four_sections():
+def test_full_descriptions_have_all_four_sections():
     for tool in json.loads(list_tools("--descriptions", "full"))["result"]["tools"]:
         assert "## Concrete Examples" in tool["description"]
 

@@ -16,6 +16,7 @@ from mcp_guide.app import build
 from toolcharter.examples import run_examples
 
 HOME = Path(mcp_guide.__file__).parent
+WITHOUT_TOOLS = {"__init__", "fields", "presets"}
 KINDS = {"tools": "src/mcp_guide/tools/README.md", "prompts": "src/mcp_guide/prompts/README.md"}
 SECTIONS = ["## Description", "## JSON Schema", "## Usage Instructions", "## Concrete Examples"]
 
@@ -34,14 +35,12 @@ def copy_template(kind: str, tmp_path: Path):
 @pytest.mark.requirement("DOC-3")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_module_points_to_its_template(kind):
-    modules = [path for path in (HOME / kind).glob("*.py") if path.name not in ("__init__.py", "fields.py")]
+    modules = [path for path in (HOME / kind).glob("*.py") if path.stem not in WITHOUT_TOOLS]
     assert len(modules) >= (10 if kind == "tools" else 1)
     for path in modules:
         source = path.read_text()
-        declared = re.findall(r"^@(?:ToolArguments\.declare|prompt)\(", source, re.MULTILINE)
-        beside = re.findall(
-            rf"^# .*{re.escape(KINDS[kind])}.*\n@(?:ToolArguments\.declare|prompt)\(", source, re.MULTILINE
-        )
+        declared = re.findall(r"^@[\w.]+\(", source, re.MULTILINE)
+        beside = re.findall(rf"^# .*{re.escape(KINDS[kind])}.*\n@[\w.]+\(", source, re.MULTILINE)
         assert KINDS[kind] in source.split('"""')[1], path.name
         assert len(beside) == len(declared) > 0, path.name
 
@@ -124,7 +123,7 @@ async def test_the_example_tool_does_what_its_example_says(monkeypatch):
 
 @pytest.mark.requirement("COL-4")
 def test_every_tool_module_is_served_with_all_that_it_declares():
-    modules = {path.stem for path in (HOME / "tools").glob("*.py")} - {"__init__", "fields", "tool_example"}
+    modules = {path.stem for path in (HOME / "tools").glob("*.py")} - WITHOUT_TOOLS - {"tool_example"}
     assert {module.__name__.rpartition(".")[2] for module in guide_app.MODULES} == modules
     declared = [
         name

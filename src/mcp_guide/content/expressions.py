@@ -9,8 +9,8 @@ The name is that of a category or a collection. A comma or plus inside `{...}` o
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_core.errors import InvalidArguments
 from mcp_guide.content.patterns import quote_text, split_outside_brackets
+from toolcharter import InvalidArguments
 
 MAX_EXPRESSION_LENGTH = 2_000
 MAX_SPECIFICATIONS = 50

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from mcp_core.errors import InvalidArguments, Unavailable
 from mcp_guide.content.patterns import quote_text
+from toolcharter import InvalidArguments, Unavailable
 
 MAX_NAME_LENGTH = 255
 MAX_PATH_LENGTH = 2_000

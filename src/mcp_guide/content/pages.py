@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
 
-from mcp_core.errors import InvalidArguments, NotFound
 from mcp_guide.content.patterns import quote_text
+from toolcharter import InvalidArguments, NotFound
 
 
 class Sized(Protocol):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from mcp_core.errors import InvalidArguments
+from toolcharter import InvalidArguments
 
 MAX_PATTERN_LENGTH = 1_000
 MAX_ALTERNATIVES = 256

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from mcp_core.errors import InvalidArguments, ToolError, Unavailable
 from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_stamp_reliable, stamp
 from mcp_guide.content.folder_watch import FolderWatch
@@ -24,6 +23,7 @@ from mcp_guide.content.patterns import stem
 from mcp_guide.content.ranking import Hit, RankedSearch, SearchPage
 from mcp_guide.content.search_query import SearchQuery, parse_query
 from mcp_guide.content.tree import DocumentTree
+from toolcharter import InvalidArguments, ToolError, Unavailable
 
 T = TypeVar("T")
 

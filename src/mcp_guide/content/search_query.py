@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from mcp_core.errors import InvalidArguments
 from mcp_guide.content.patterns import quote_text
+from toolcharter import InvalidArguments
 
 MAX_QUERY_LENGTH = 1_000
 MAX_TERMS = 32

@@ -12,11 +12,11 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
 from mcp_guide.content.documents import Document, DocumentCache, make_document
 from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Files, is_name, is_stamp_reliable, split_path, stamp
 from mcp_guide.content.folders import MISSING_ERRNOS, FolderListings, Listing
 from mcp_guide.content.patterns import FolderScope, PatternSet, compile_patterns, quote_text, stem
+from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
 
 MAX_CACHED_BYTES = 64_000_000
 MAX_CACHED_MATCHES = 32  # results of patterns

@@ -3,10 +3,10 @@
 How a prompt is documented: src/mcp_guide/prompts/README.md
 """
 
-from mcp_core import Need, Result, ToolContext, prompt
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import NO_CATEGORY, NO_COLLECTION
 from mcp_guide.tools.content import GetContentArgs, get_content
+from toolcharter import Need, Result, ToolContext, prompt
 
 HELP = """\
 Add documents to this conversation: @guide EXPRESSION [EXPRESSION ...]

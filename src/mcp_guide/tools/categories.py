@@ -7,48 +7,25 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_CATEGORY, Category, find_category
-from mcp_guide.tools.fields import (
-    ADDS,
-    CHANGES,
-    READS,
-    REMOVES,
-    About,
-    NewName,
-    OneName,
-    ProjectName,
-    Stated,
-)
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
-Dir = Annotated[str | None, Field(description="Its folder, such as lang.")]
-Patterns = Annotated[
-    list[str] | None,
-    Field(description="Its documents, such as *.md."),
-]
-
-Name = Annotated[str, Field(description="Such as lang.")]
+Name = Annotated[str, Field(description="Name, such as lang.")]
 
 LANG = {"name": "lang", "dir": "lang", "patterns": ["*.md"], "description": "How we write code."}
-
-
-class ListCategoriesArgs(ToolArguments):
-    """Which categories to show."""
-
-    name: OneName = None
-    project: ProjectName = None
+DECISIONS = {"name": "decisions", "dir": "docs/adr", "patterns": ["*.md"], "description": "Why things are so."}
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["categories"],
     examples=[Example("Show one category", {"name": "lang"}, {"categories": [LANG]})],
 )
-async def list_categories(args: ListCategoriesArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_categories(args: ListArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the categories.
 
     Use it to see which categories there are.
@@ -73,31 +50,23 @@ class AddCategoryArgs(ToolArguments):
     """A new category."""
 
     name: Name
-    dir: Dir = None
-    patterns: Patterns = None
-    description: About = None
+    dir: Annotated[str | None, Field(description="Its folder, such as lang.")] = None
+    patterns: Annotated[list[str] | None, Field(description="Its documents, such as *.md.")] = None
+    description: Description = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **ADDS,
-    permissions=["projects:write"],
+@presets.adds(
     tags=["categories"],
-    examples=[
-        Example(
-            "A category for decisions",
-            {"name": "decisions", "dir": "docs/adr", "patterns": ["*.md"], "description": "Why things are so."},
-            {"name": "decisions", "dir": "docs/adr", "patterns": ["*.md"], "description": "Why things are so."},
-        )
-    ],
+    examples=[Example("A category for decisions", DECISIONS, DECISIONS)],
 )
 async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Add a category.
 
     Use it to give a folder of documents a name. Returns the category.
 
-    The folder is named as the category unless `dir` says otherwise, and is made with its first document.
+    Without `dir`, the folder has the name of the category. It is created with its first document.
 
     Usage:
         add_category(name="decisions", dir="docs/adr", patterns=["*.md"])
@@ -114,25 +83,18 @@ async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolC
     return view.result(to_value(view.project.categories[args.name]), f"Added the category {args.name!r}.")
 
 
-class ChangeCategoryArgs(ToolArguments):
-    """A category, and what shall be different."""
+class ChangeCategoryArgs(AddCategoryArgs):
+    """A category, and what to change in it."""
 
-    name: Name
     new_name: NewName = None
-    dir: Dir = None
-    patterns: Patterns = None
-    description: About = None
-    project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["projects:write"],
+@presets.changes(
     tags=["categories"],
     examples=[
         Example(
-            "Call it by another name; collections follow",
+            "Rename a category; collections are updated",
             {"name": "lang", "new_name": "languages"},
             {**LANG, "name": "languages"},
         )
@@ -141,11 +103,11 @@ class ChangeCategoryArgs(ToolArguments):
 async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a category.
 
-    Use it for another name, folder or patterns; what is left out stays.
+    Use it for another name, folder or patterns; omitted fields remain.
 
-    What is left out stays. Collections that name the category follow a new name.
+    Collections that name the category are updated when it is renamed.
 
-    The answer has the category.
+    The result has the category.
 
     Usage:
         change_category(name="lang", patterns=["*.md", "*.txt"])
@@ -166,22 +128,20 @@ async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context:
 
 
 class RemoveCategoryArgs(ToolArguments):
-    """A category that shall go."""
+    """The category to remove."""
 
     name: Name
-    explicit_action: Annotated[Literal["REMOVE_CATEGORY"], Stated]
+    explicit_action: Annotated[Literal["REMOVE_CATEGORY"], CONFIRMED]
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **REMOVES,
-    permissions=["projects:write"],
+@presets.removes(
     consent="REMOVE_CATEGORY",
     tags=["categories"],
     examples=[
         Example(
-            "Checks are no longer needed",
+            "Remove a category that is no longer needed",
             {"name": "checks", "explicit_action": "REMOVE_CATEGORY"},
             {"removed": "checks"},
         )
@@ -190,9 +150,9 @@ class RemoveCategoryArgs(ToolArguments):
 async def remove_category(args: RemoveCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Remove a category.
 
-    Use it to drop the name; the files stay.
+    Use it to drop a category; its files stay.
 
-    The answer has its name.
+    The result has its name.
 
     Usage:
         remove_category(name="checks", explicit_action="REMOVE_CATEGORY")

@@ -3,28 +3,26 @@
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
-from mcp_guide.tools.fields import READS
+from mcp_guide.tools import presets
+from toolcharter import Example, Need, ToolContext
 
 _PROTOCOL = "io.modelcontextprotocol/protocolVersion"
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["client"],
     examples=[
         Example(
-            "Who am I",
+            "Show this client",
             {},
             {"agent": "unknown", "agent_version": "unknown", "project": "shop", "chosen_by": "folder"},
         )
     ],
 )
 async def client_info(guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Tell what the server knows of this client.
+    """Show what the server knows about this client.
 
     Use it when the wrong project seems active.
 

@@ -7,51 +7,33 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_COLLECTION, Collection, find_collection
-from mcp_guide.tools.fields import (
-    ADDS,
-    CHANGES,
-    READS,
-    REMOVES,
-    About,
-    NewName,
-    OneName,
-    ProjectName,
-    Stated,
-)
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
-_ABOUT = "What it gives, such as lang/python."
-Name = Annotated[str, Field(description="Such as backend.")]
-Expressions = Annotated[list[str], Field(description=_ABOUT)]
-NewExpressions = Annotated[list[str] | None, Field(description=_ABOUT)]
+EXPRESSIONS = Field(description="Its contents, such as lang/python.")
+
+Name = Annotated[str, Field(description="Name, such as backend.")]
 
 BACKEND = {"name": "backend", "expressions": ["lang/python", "docs/api"], "description": "For work on the server."}
-
-
-class ListCollectionsArgs(ToolArguments):
-    """Which collections to show."""
-
-    name: OneName = None
-    project: ProjectName = None
+REVIEW = {"name": "review", "expressions": ["guidelines", "backend"]}
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["collections"],
     examples=[Example("All collections", {}, {"collections": [BACKEND]})],
 )
-async def list_collections(args: ListCollectionsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
+async def list_collections(args: ListArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the collections.
 
     Use it to see which collections there are.
 
     Returns:
-        Expressions of each.
+        What each contains.
 
     Usage:
         list_collections()
@@ -70,28 +52,20 @@ class AddCollectionArgs(ToolArguments):
     """A new collection."""
 
     name: Name
-    expressions: Expressions
-    description: About = None
+    expressions: Annotated[list[str], EXPRESSIONS]
+    description: Description = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **ADDS,
-    permissions=["projects:write"],
+@presets.adds(
     tags=["collections"],
-    examples=[
-        Example(
-            "What a reviewer reads",
-            {"name": "review", "expressions": ["guidelines", "backend"]},
-            {"name": "review", "expressions": ["guidelines", "backend"]},
-        )
-    ],
+    examples=[Example("A collection for reviewers", REVIEW, REVIEW)],
 )
 async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Add a collection.
 
-    Use it to give several expressions one name. Returns the collection.
+    Use it to group documents of several categories under one name. Returns the collection.
 
     Usage:
         add_collection(name="review", expressions=["guidelines", "lang/python"])
@@ -103,23 +77,21 @@ async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: T
 
 
 class ChangeCollectionArgs(ToolArguments):
-    """A collection, and what shall be different."""
+    """A collection, and what to change in it."""
 
     name: Name
     new_name: NewName = None
-    expressions: NewExpressions = None
-    description: About = None
+    expressions: Annotated[list[str] | None, EXPRESSIONS] = None
+    description: Description = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["projects:write"],
+@presets.changes(
     tags=["collections"],
     examples=[
         Example(
-            "The server work needs the guidelines too",
+            "Add the guidelines to a collection",
             {"name": "backend", "expressions": ["lang/python", "docs/api", "guidelines"]},
             {**BACKEND, "expressions": ["lang/python", "docs/api", "guidelines"]},
         )
@@ -128,11 +100,11 @@ class ChangeCollectionArgs(ToolArguments):
 async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a collection.
 
-    Use it for other expressions or another name; what is left out stays.
+    Use it to change what it contains, or its name; omitted fields remain.
 
-    What is left out stays. Collections that name this one follow a new name.
+    Collections that name this one are updated when it is renamed.
 
-    The answer has the collection.
+    The result has the collection.
 
     Usage:
         change_collection(name="backend", expressions=["lang/python"])
@@ -151,29 +123,29 @@ async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], cont
 
 
 class RemoveCollectionArgs(ToolArguments):
-    """A collection that shall go."""
+    """The collection to remove."""
 
     name: Name
-    explicit_action: Annotated[Literal["REMOVE_COLLECTION"], Stated]
+    explicit_action: Annotated[Literal["REMOVE_COLLECTION"], CONFIRMED]
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **REMOVES,
-    permissions=["projects:write"],
+@presets.removes(
     consent="REMOVE_COLLECTION",
     tags=["collections"],
     examples=[
-        Example("One name less", {"name": "backend", "explicit_action": "REMOVE_COLLECTION"}, {"removed": "backend"})
+        Example(
+            "Remove a collection", {"name": "backend", "explicit_action": "REMOVE_COLLECTION"}, {"removed": "backend"}
+        )
     ],
 )
 async def remove_collection(args: RemoveCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Remove a collection.
 
-    Use it to undo add_collection; its documents stay.
+    Use it to drop a collection; its documents stay.
 
-    The answer has its name.
+    The result has its name.
 
     Usage:
         remove_collection(name="backend", explicit_action="REMOVE_COLLECTION")

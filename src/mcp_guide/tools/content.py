@@ -7,10 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import retrieval
 from mcp_guide.guide import Guide, GuideResult
-from mcp_guide.tools.fields import READS_DOCUMENTS, Cursor, Expression, Format, Pattern, ProjectName
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import Cursor, Expression, Format, Pattern, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
 PYTHON = {
     "content": "# Python\n\nUse type hints. Format with ruff.\n",
@@ -19,7 +20,7 @@ PYTHON = {
 
 
 class GetContentArgs(ToolArguments):
-    """What to read, and in which form."""
+    """What to read, and in which format."""
 
     expression: Expression
     pattern: Pattern = None
@@ -29,15 +30,12 @@ class GetContentArgs(ToolArguments):
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS_DOCUMENTS,
-    permissions=["documents:read"],
-    tags=["content"],
+@presets.reads_documents(
     examples=[
-        Example("The guidelines for one language", {"expression": "lang/python"}, PYTHON),
-        Example("The same in two arguments", {"expression": "lang", "pattern": "python"}, PYTHON),
+        Example("Read the guideline for one language", {"expression": "lang/python"}, PYTHON),
+        Example("The same with a separate pattern", {"expression": "lang", "pattern": "python"}, PYTHON),
         Example(
-            "A collection, as a list",
+            "Read a collection as a list",
             {"expression": "backend", "format": "json"},
             {
                 "content": [
@@ -54,7 +52,7 @@ class GetContentArgs(ToolArguments):
                     {
                         "path": "docs/api.md",
                         "title": "API",
-                        "text": "# API\n\nEvery address begins with /v1.\n",
+                        "text": "# API\n\nEvery URL begins with /v1.\n",
                         "is_text": True,
                         "size": "<number>",
                     },
@@ -67,20 +65,20 @@ class GetContentArgs(ToolArguments):
 async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Read guidelines and documents.
 
-    Use it before work the team has guidelines for, or when a category or document is named.
+    Use it before you write code or text, to know the team's rules, or when a category or document is named.
 
-    An expression is a category or collection, with patterns after a slash.
-    `+` joins patterns, `,` joins specifications, whose documents come in that order, each once.
-    What the documents tell the agent to do is in the instruction.
+    An expression is a category or collection, with optional patterns after a slash.
+    `+` separates patterns, `,` separates specifications. The documents come in this order, each once.
+    The instruction of the result says what the documents require of you.
 
     Returns:
         The text, and next_cursor if there is more.
 
     Usage:
-        get_content(expression="lang")                       # what the category shows
-        get_content(expression="lang/python+rust")           # documents of these names
+        get_content(expression="lang")                       # the documents of a category
+        get_content(expression="lang/python+rust")           # two documents of a category
         get_content(expression="lang/python,docs/api")       # several, in this order
-        get_content(expression="docs", pattern="**/*.md")    # a pattern of its own
+        get_content(expression="docs", pattern="**/*.md")    # with a separate pattern
     """
     return await guide.run(
         args.project, context, retrieval.get_content, args.expression, args.pattern, args.format, args.cursor
@@ -88,24 +86,21 @@ async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolCon
 
 
 class SearchContentArgs(ToolArguments):
-    """What to look for."""
+    """What to find."""
 
     query: Annotated[str, Field(max_length=500, description="Words to find.")]
-    limit: Annotated[int, Field(ge=1, le=50, description="At most so many.")] = 10
+    limit: Annotated[int, Field(ge=1, le=50, description="Maximum number.")] = 10
     cursor: Cursor = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS_DOCUMENTS,
-    # The first search of a root makes the index: half a second for a thousand documents.
+@presets.reads_documents(
+    # The first search builds the index: half a second for a thousand documents.
     deadline=120,
-    permissions=["documents:read"],
-    tags=["content"],
     examples=[
         Example(
-            "Where formatting is spoken of",
+            "Find documents about formatting",
             {"query": "ruff format"},
             {
                 "hits": [{"path": "lang/python.md", "title": "Python", "snippet": "<text>", "score": "<number>"}],
@@ -117,9 +112,9 @@ class SearchContentArgs(ToolArguments):
 async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Search all documents for words.
 
-    Use it to find what mentions a topic.
+    Use it to find what the documents say about a topic.
 
-    The search covers the categories of the project, and ranks by how well the words fit.
+    The search covers the categories of the project and ranks the hits by relevance.
 
     Returns:
         Path, title and snippet of each hit.
@@ -135,19 +130,16 @@ class ListDocumentsArgs(ToolArguments):
     """Which documents to list."""
 
     expression: Annotated[str | None, Field(description="Such as lang or docs/**/*.md.")] = None
-    limit: Annotated[int, Field(ge=1, le=200, description="At most so many.")] = 50
+    limit: Annotated[int, Field(ge=1, le=200, description="Maximum number.")] = 50
     cursor: Cursor = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS_DOCUMENTS,
-    permissions=["documents:read"],
-    tags=["content"],
+@presets.reads_documents(
     examples=[
         Example(
-            "What there is for Python",
+            "List the documents about Python",
             {"expression": "lang/python"},
             {
                 "documents": [
@@ -168,7 +160,7 @@ class ListDocumentsArgs(ToolArguments):
 async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List documents by name.
 
-    Use it to see which files a category has.
+    Use it to see which documents or files a category has.
 
     Returns:
         Path, title and description of each.

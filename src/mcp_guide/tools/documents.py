@@ -7,36 +7,42 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import document_changes
 from mcp_guide.guide import Guide, GuideResult
-from mcp_guide.tools.fields import ADDS, CHANGES, MAX_DOCUMENT_LENGTH, REMOVES, ProjectName, Stated
-
-CategoryDir = Annotated[str, Field(description="Category, such as lang.")]
-DocumentName = Annotated[str, Field(max_length=100, description="Such as python.md.")]
-Text = Annotated[str, Field(max_length=MAX_DOCUMENT_LENGTH, description="Markdown, with front matter if need be.")]
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import CONFIRMED, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
 
-class CreateDocumentArgs(ToolArguments):
+class DocumentArgs(ToolArguments):
+    """A document in a category."""
+
+    category_dir: Annotated[str, Field(description="Category, such as lang.")]
+    name: Annotated[str, Field(max_length=100, description="File, such as python.md.")]
+
+
+class DocumentTextArgs(DocumentArgs):
+    """A document, and its whole text."""
+
+    content: Annotated[str, Field(max_length=1_000_000, description="Markdown, front matter optional.")]
+
+
+class CreateDocumentArgs(DocumentTextArgs):
     """A new document."""
 
-    category_dir: CategoryDir
-    name: DocumentName
-    content: Text
-    explicit_action: Annotated[Literal["CREATE_DOCUMENT"], Stated]
+    explicit_action: Annotated[Literal["CREATE_DOCUMENT"], CONFIRMED]
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **ADDS,
+@presets.adds(
     permissions=["documents:write"],
     consent="CREATE_DOCUMENT",
     destructive=False,
     tags=["documents"],
     examples=[
         Example(
-            "Write down how we write Go",
+            "Create a guideline for Go",
             {
                 "category_dir": "lang",
                 "name": "go",
@@ -50,12 +56,12 @@ class CreateDocumentArgs(ToolArguments):
 async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Create a new document in a category.
 
-    Use it to write or save a new file.
+    Use it to write down or save a new guideline or note.
 
     The document is a file in the folder of the category, which people can edit and commit.
-    A document that exists is never overwritten.
+    An existing document is never overwritten.
 
-    The answer has its path and size.
+    The result has its path and size.
 
     Usage:
         create_document(category_dir="lang", name="go", content="# Go", explicit_action="CREATE_DOCUMENT")
@@ -63,25 +69,21 @@ async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context:
     return await guide.run(args.project, context, document_changes.create, args.category_dir, args.name, args.content)
 
 
-class UpdateDocumentArgs(ToolArguments):
-    """A document, and what shall stand in it."""
+class UpdateDocumentArgs(DocumentTextArgs):
+    """An existing document, and its new text."""
 
-    category_dir: CategoryDir
-    name: DocumentName
-    content: Text
-    explicit_action: Annotated[Literal["UPDATE_DOCUMENT"], Stated]
+    explicit_action: Annotated[Literal["UPDATE_DOCUMENT"], CONFIRMED]
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
+@presets.changes(
     permissions=["documents:write"],
     consent="UPDATE_DOCUMENT",
     tags=["documents"],
     examples=[
         Example(
-            "Another rule for Rust",
+            "Change the rule for Rust",
             {
                 "category_dir": "lang",
                 "name": "rust.md",
@@ -95,11 +97,11 @@ class UpdateDocumentArgs(ToolArguments):
 async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Replace the text of a document.
 
-    Use it to change or rewrite one; the old text is overwritten.
+    Use it to edit, change or rewrite one; the old text is overwritten.
 
-    Read the document first: front matter that is not in the new text is gone too.
+    Read the document first: front matter that is not in the new text is lost too.
 
-    The answer has its path and size.
+    The result has its path and size.
 
     Usage:
         update_document(category_dir="lang", name="go", content="# Go 2", explicit_action="UPDATE_DOCUMENT")
@@ -107,37 +109,34 @@ async def update_document(args: UpdateDocumentArgs, guide: Need[Guide], context:
     return await guide.run(args.project, context, document_changes.update, args.category_dir, args.name, args.content)
 
 
-class DeleteDocumentArgs(ToolArguments):
-    """A document that shall go."""
+class DeleteDocumentArgs(DocumentArgs):
+    """The document to delete."""
 
-    category_dir: CategoryDir
-    name: DocumentName
-    explicit_action: Annotated[Literal["DELETE_DOCUMENT"], Stated]
+    explicit_action: Annotated[Literal["DELETE_DOCUMENT"], CONFIRMED]
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **REMOVES,
+@presets.removes(
     permissions=["documents:write"],
     consent="DELETE_DOCUMENT",
     confirm="if_possible",
-    question="Delete the document {name} in {category_dir} for good?",
+    question="Delete the document {name} in {category_dir} permanently?",
     tags=["documents"],
     examples=[
         Example(
-            "Rust is no longer used",
+            "Delete the guideline for Rust",
             {"category_dir": "lang", "name": "rust", "explicit_action": "DELETE_DOCUMENT"},
             {"path": "lang/rust.md"},
         )
     ],
 )
 async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Delete a document for good.
+    """Delete a document permanently.
 
-    Use it for one document.
+    Use it to remove one file.
 
-    The answer has its path.
+    The result has its path.
 
     Usage:
         delete_document(category_dir="lang", name="go", explicit_action="DELETE_DOCUMENT")

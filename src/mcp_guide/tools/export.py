@@ -7,41 +7,41 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide.export import export
 from mcp_guide.guide import Guide, GuideResult
-from mcp_guide.tools.fields import ADDS, Expression, Format, ProjectName
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import Expression, Format, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
     """What to write, and where."""
 
     expression: Expression
-    destination: Annotated[str, Field(description="Such as backend.md.")]
+    destination: Annotated[str, Field(description="File, such as backend.md.")]
     format: Format = "plain"
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **ADDS,
+@presets.adds(
     permissions=["documents:read", "documents:export"],
     tags=["content"],
     examples=[
         Example(
-            "The backend documents as one file",
+            "Export the backend documents as one file",
             {"expression": "backend", "destination": "backend.md"},
             {"file": "<text>", "size": "<number>", "documents": ["lang/python.md", "docs/api.md"]},
         )
     ],
 )
 async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Write content to a file.
+    """Write documents to a file.
 
-    Use it for a new file in a folder the configuration allows.
+    Use it to export them as a new file in an allowed folder.
 
-    A file that exists is left alone.
-    A folder is allowed by the person, in `export_folders` of the configuration file, and never by a tool.
+    An existing file is not changed.
+    Only the user can allow a folder, in `export_folders` of the configuration file.
 
     Returns:
         The file and its size.

@@ -8,14 +8,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core import Example, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import FlagValue, resolve_flags, suggest_names
-from mcp_guide.tools.fields import CHANGES, READS, ProjectName
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import NamePart, ProjectName
+from toolcharter import Example, Need, ToolArguments, ToolContext
 
-Flag = Annotated[str, Field(description="Such as tdd.")]
-Containing = Annotated[str | None, Field(description="Only names with this.")]
+reads = presets.reads.preset(permissions=["flags:read"], tags=["flags"])
+writes = presets.changes.preset(permissions=["flags:write"], tags=["flags"])
+
+Flag = Annotated[str, Field(description="Name, such as tdd.")]
 Value = Annotated[
     bool | int | float | str | list[str] | None,
     Field(description="null removes it."),
@@ -35,23 +38,20 @@ class SetProjectFlagArgs(ToolArguments):
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["flags:write"],
-    tags=["flags"],
+@writes(
     examples=[
-        Example("Switch a flag on", {"flag": "tdd", "value": True}, {"flag": "tdd", "value": True}),
+        Example("Turn a flag on", {"flag": "tdd", "value": True}, {"flag": "tdd", "value": True}),
         Example("Remove a flag", {"flag": "strict", "value": None}, {"flag": "strict", "value": None}),
     ],
 )
 async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Set or remove a flag of one project.
 
-    Use it to switch something for one project.
+    Use it to turn a flag on or off for one project.
 
-    Documents that require a flag are shown only where it is set.
+    Documents that require a flag are shown only if it is set.
 
-    The answer has the flag and its value.
+    The result has the flag and its value.
 
     Usage:
         set_project_flag(flag="tdd", value=true)
@@ -63,17 +63,14 @@ async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context
 
 
 class GetProjectFlagArgs(ToolArguments):
-    """A flag as it holds in a project."""
+    """A flag of a project."""
 
     flag: Flag
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["flags:read"],
-    tags=["flags"],
+@reads(
     examples=[
         Example("A flag of the project", {"flag": "strict"}, {"flag": "strict", "value": True, "scope": "project"}),
         Example("A global default", {"flag": "beta"}, {"flag": "beta", "value": False, "scope": "global"}),
@@ -82,7 +79,7 @@ class GetProjectFlagArgs(ToolArguments):
 async def get_project_flag(args: GetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Check a flag of a project.
 
-    Use it to see whether it is set or on; global ones are the defaults.
+    Use it to see its value, or whether it is on; global flags are the defaults.
 
     Returns:
         Value and scope.
@@ -104,24 +101,21 @@ def _get_flag(view: ProjectView, flag: str) -> GuideResult:
 class ListProjectFlagsArgs(ToolArguments):
     """Which flags to list."""
 
-    containing: Containing = None
+    containing: NamePart = None
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["flags:read"],
-    tags=["flags"],
-    examples=[Example("All that hold in the project", {}, {"flags": {"beta": False, "strict": True}})],
+@reads(
+    examples=[Example("All flags of the project", {}, {"flags": {"beta": False, "strict": True}})],
 )
 async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """List the flags that hold in a project.
+    """List the flags of a project.
 
-    Use it to see all, global defaults included.
+    Use it to see all that apply, global defaults included.
 
     Returns:
-        All flags.
+        Name and value of each.
 
     Usage:
         list_project_flags()
@@ -141,20 +135,17 @@ class SetFeatureFlagArgs(ToolArguments):
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["flags:write"],
-    tags=["flags"],
-    examples=[Example("On everywhere", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
+@writes(
+    examples=[Example("Turn a flag on globally", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
 async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
     """Set or remove a global feature flag.
 
-    Use it to switch it for all projects.
+    Use it to turn a flag on or off for all projects.
 
-    Projects that set the flag themselves keep their own value.
+    A project that sets the flag itself keeps its own value.
 
-    The answer has the flag and its value.
+    The result has the flag and its value.
 
     Usage:
         set_feature_flag(flag="beta", value=true)
@@ -171,19 +162,16 @@ class GetFeatureFlagArgs(ToolArguments):
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["flags:read"],
-    tags=["flags"],
+@reads(
     examples=[Example("A global flag", {"flag": "beta"}, {"flag": "beta", "value": False})],
 )
 async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
     """Check a global feature flag.
 
-    Use it for the global value.
+    Use it to see its global value.
 
     Returns:
-        Its value.
+        The value.
 
     Usage:
         get_feature_flag(flag="beta")
@@ -196,23 +184,20 @@ async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> Guid
 class ListFeatureFlagsArgs(ToolArguments):
     """Which global flags to list."""
 
-    containing: Containing = None
+    containing: NamePart = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["flags:read"],
-    tags=["flags"],
+@reads(
     examples=[Example("All global flags", {}, {"flags": {"beta": False}})],
 )
 async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> GuideResult:
     """List the global feature flags.
 
-    Use it for the defaults of all projects.
+    Use it to see the defaults of all projects.
 
     Returns:
-        All of them.
+        Name and value of each.
 
     Usage:
         list_feature_flags()

@@ -7,28 +7,27 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import Mode
-from mcp_guide.tools.fields import CHANGES, READS, ProjectName
+from mcp_guide.tools import presets
+from mcp_guide.tools.fields import ProjectName
+from toolcharter import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
 
 
 class GetModeArgs(ToolArguments):
-    """Whose mode."""
+    """The project."""
 
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["modes"],
-    examples=[Example("What may be done now", {}, {"mode": "DISCUSSION"})],
+    examples=[Example("Get the current mode", {}, {"mode": "DISCUSSION"})],
 )
 async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Tell the current mode.
+    """Show the current mode.
 
     Use it to see if changes are allowed now.
 
@@ -59,16 +58,14 @@ class SetModeArgs(ToolArguments):
 # The pipeline confirms a tool, not a value: if the client can ask, the user confirms every change of mode.
 # Only IMPLEMENTATION needs the literal.
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["projects:write"],
+@presets.changes(
     confirm="if_possible",
     question="Let the agent work in {mode} mode?",
     tags=["modes"],
     examples=[
-        Example("Make a plan", {"mode": "PLANNING"}, {"mode": "PLANNING"}),
+        Example("Start planning", {"mode": "PLANNING"}, {"mode": "PLANNING"}),
         Example(
-            "The user has agreed to the plan",
+            "Start implementing after the user has agreed",
             {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"},
             {"mode": "IMPLEMENTATION"},
         ),
@@ -77,7 +74,7 @@ class SetModeArgs(ToolArguments):
 async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another mode.
 
-    Use it to go on; IMPLEMENTATION only after the user agreed.
+    Use it to discuss, plan, implement or check; IMPLEMENTATION only after the user agreed.
 
     For IMPLEMENTATION, `user_consent` states that the user agreed.
 

@@ -8,28 +8,25 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_core import Example, InvalidArguments, Need, ToolArguments, ToolContext
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Configuration, Project, find_project, project_names
-from mcp_guide.tools import categories, collections
-from mcp_guide.tools.fields import ADDS, CHANGES, READS, REMOVES, NewName, ProjectName, Stated
+from mcp_guide.tools import categories, collections, presets
+from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
+from toolcharter import Example, InvalidArguments, Need, ToolArguments, ToolContext
 
-Known = Annotated[str, Field(description="Such as shop.")]
-New = Annotated[str, Field(description="Such as blog.")]
-Folder = Annotated[str | None, Field(description="Where its work is done.")]
+ExistingProject = Annotated[str, Field(description="Name, such as shop.")]
+Folder = Annotated[str | None, Field(description="Its working folder.")]
 
 
 class ListProjectsArgs(ToolArguments):
     """Which projects to list."""
 
-    containing: Annotated[str | None, Field(description="Only names with this.")] = None
+    containing: NamePart = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["projects"],
     examples=[
         Example(
@@ -67,19 +64,17 @@ def _list_projects(view: ProjectView, containing: str | None) -> GuideResult:
 
 
 class GetProjectConfigArgs(ToolArguments):
-    """Whose configuration."""
+    """The project."""
 
     project: ProjectName = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **READS,
-    permissions=["projects:read"],
+@presets.reads(
     tags=["projects"],
     examples=[
         Example(
-            "All of one project",
+            "The configuration of one project",
             {"project": "shop"},
             {
                 "name": "shop",
@@ -96,7 +91,7 @@ class GetProjectConfigArgs(ToolArguments):
 async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Show the configuration of a project.
 
-    Use it to see all settings.
+    Use it to see all its settings.
 
     Returns:
         Its mode, categories, collections and flags.
@@ -120,28 +115,27 @@ def _get_configuration(view: ProjectView) -> GuideResult:
 
 
 class SetProjectArgs(ToolArguments):
-    """Which project is meant from now on."""
+    """The project to make active."""
 
-    project: Known
+    project: ExistingProject
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
+@presets.changes(
     permissions=["projects:read"],
     tags=["projects"],
     examples=[
-        Example("Work on the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
+        Example("Switch to the shop", {"project": "shop"}, {"name": "shop", "mode": "DISCUSSION", "folder": "<text>"})
     ],
 )
 async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another project.
 
-    Use it to work on that one from now on.
+    Use it to work on that project from now on.
 
-    Only a project that exists can be chosen. The choice holds for this session; files are not changed.
+    The project must exist. The selection applies to this session; no file is changed.
 
-    The answer has its name and mode.
+    The result has its name and mode.
 
     Usage:
         set_project(project="shop")
@@ -154,21 +148,19 @@ def _get_active(view: ProjectView) -> GuideResult:
 
 
 class CloneProjectArgs(ToolArguments):
-    """A project made from another."""
+    """A new project, copied from another."""
 
-    name: New
+    name: Annotated[str, Field(description="Name, such as blog.")]
     source: ProjectName = None
     folder: Folder = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **ADDS,
-    permissions=["projects:write"],
+@presets.adds(
     tags=["projects"],
     examples=[
         Example(
-            "The blog begins as the shop did",
+            "Start the blog with the settings of the shop",
             {"name": "blog", "source": "shop"},
             {"name": "blog", "mode": "DISCUSSION"},
         )
@@ -177,11 +169,11 @@ class CloneProjectArgs(ToolArguments):
 async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Make a new project as a copy.
 
-    Use it to begin with what another has, or from default, which is empty. Returns the new one.
+    Use it to create a project like another, or from default, which is empty. Returns the copy.
 
     Categories, collections, flags and document root are copied; the mode is DISCUSSION.
 
-    The answer has name and mode of the copy.
+    The result has the name and mode of the new project.
 
     Usage:
         clone_project(name="blog", source="shop")
@@ -193,21 +185,19 @@ async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: Too
 
 
 class ChangeProjectArgs(ToolArguments):
-    """A project, and what shall be different."""
+    """A project, and what to change in it."""
 
-    project: Known
+    project: ExistingProject
     new_name: NewName = None
     folder: Folder = None
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **CHANGES,
-    permissions=["projects:write"],
+@presets.changes(
     tags=["projects"],
     examples=[
         Example(
-            "Another name",
+            "Rename a project",
             {"project": "shop", "new_name": "store"},
             {"name": "store", "mode": "DISCUSSION", "folder": "<text>"},
         )
@@ -218,7 +208,7 @@ async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> GuideRe
 
     Use it to give a project another name or folder.
 
-    The answer has its name and mode.
+    The result has its name and mode.
 
     Usage:
         change_project(project="shop", new_name="store")
@@ -240,23 +230,21 @@ def _rename_or_move(before: Configuration, name: str, new_name: str | None, fold
 
 
 class RemoveProjectArgs(ToolArguments):
-    """A project that shall go."""
+    """The project to remove."""
 
-    project: Known
-    explicit_action: Annotated[Literal["REMOVE_PROJECT"], Stated]
+    project: ExistingProject
+    explicit_action: Annotated[Literal["REMOVE_PROJECT"], CONFIRMED]
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
-@ToolArguments.declare(
-    **REMOVES,
-    permissions=["projects:write"],
+@presets.removes(
     consent="REMOVE_PROJECT",
     confirm="if_possible",
     question="Remove the configuration of the project {project}? Its files stay.",
     tags=["projects"],
     examples=[
         Example(
-            "The shop is closed",
+            "Remove a project",
             {"project": "shop", "explicit_action": "REMOVE_PROJECT"},
             {"removed": "shop"},
         )
@@ -265,9 +253,9 @@ class RemoveProjectArgs(ToolArguments):
 async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> GuideResult:
     """Remove a project from the configuration.
 
-    Use it to forget a project; its files stay.
+    Use it to drop a project; its files stay.
 
-    The answer has its name.
+    The result has its name.
 
     Usage:
         remove_project(project="shop", explicit_action="REMOVE_PROJECT")
