@@ -1,6 +1,6 @@
-"""Gaps in a text: `{{c1::the answer::a hint}}`, one inside the other if need be.
+"""Cloze deletions, here called gaps: `{{c1::the answer::a hint}}`. They may be nested.
 
-A gap with several numbers, `{{c1,2::both}}`, is empty on the card of each.
+A gap with several numbers, `{{c1,2::both}}`, is hidden on the card of each.
 """
 
 import re
@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r"\{\{c([0-9]{1,5}(?:,[0-9]{1,5}){0,99})::|\}\}")
 _OCCLUSION = "image-occlusion:"
-_DEEPEST = 10
-"""Gaps further inside than this are text, as in Anki."""
-_HIGHEST = 500
+_MAX_DEPTH = 10
+"""Gaps nested deeper are text, as in Anki."""
+_MAX_NUMBER = 500
 """A gap with a higher number makes no card."""
 
-_NONE = -1
-"""The number of no gap."""
+_NO_NUMBER = -1
+"""No gap has this number."""
 
 
 @dataclass(slots=True)
 class _Gap:
     numbers: frozenset[int]
-    written: str
+    source: str
     parts: list["str | _Gap"] = field(default_factory=list["str | _Gap"])
     hint: str = ""
 
@@ -34,25 +34,25 @@ class _Gap:
 
 def numbers(text: str) -> set[int]:
     """The numbers of the gaps."""
-    return {number for gap in _gaps(_read(text)) for number in gap.numbers if 0 < number <= _HIGHEST}
+    return {number for gap in _gaps(_parse(text)) for number in gap.numbers if 0 < number <= _MAX_NUMBER}
 
 
-def shown(text: str, number: int, *, hidden: bool) -> str:
-    """The text with the gaps of that number open or, if `hidden`, empty. Nothing, if there are none."""
-    parts = _read(text)
+def render(text: str, number: int, *, hide: bool) -> str:
+    """The text with the gaps of that number filled in, or hidden. Empty if it has no such gap."""
+    parts = _parse(text)
     if not any(number in gap.numbers for gap in _gaps(parts)):
         return ""
-    return "".join(_show(parts, number if hidden else _NONE))
+    return "".join(_render(parts, number if hide else _NO_NUMBER))
 
 
-def only(text: str, number: int) -> str:
-    """What belongs into the gaps of that number."""
-    return ", ".join("".join(_show(gap.parts, _NONE)) for gap in _gaps(_read(text)) if number in gap.numbers)
+def answers(text: str, number: int) -> str:
+    """The answers of the gaps with that number."""
+    return ", ".join("".join(_render(gap.parts, _NO_NUMBER)) for gap in _gaps(_parse(text)) if number in gap.numbers)
 
 
-def revealed(text: str) -> str:
+def reveal(text: str) -> str:
     """The text with all gaps filled in."""
-    return "".join(_show(_read(text), _NONE)) if "{{c" in text else text
+    return "".join(_render(_parse(text), _NO_NUMBER)) if "{{c" in text else text
 
 
 def _gaps(parts: list[str | _Gap]) -> Iterator[_Gap]:
@@ -62,36 +62,36 @@ def _gaps(parts: list[str | _Gap]) -> Iterator[_Gap]:
             yield from _gaps(part.parts)
 
 
-def _show(parts: list[str | _Gap], hidden: int) -> Iterator[str]:
+def _render(parts: list[str | _Gap], hidden: int) -> Iterator[str]:
     for part in parts:
         if isinstance(part, str):
             yield "" if part.startswith(_OCCLUSION) else part
         elif hidden in part.numbers:
             yield f"[{part.hint or '...'}]"
         else:
-            yield from _show(part.parts, hidden)
+            yield from _render(part.parts, hidden)
 
 
-def _read(text: str) -> list[str | _Gap]:
-    """The text in parts. A gap without an end is text."""
+def _parse(text: str) -> list[str | _Gap]:
+    """The parts of the text. An unclosed gap is text."""
     top = _Gap(frozenset(), "")
     opened = [top]
-    place = 0
+    position = 0
     for match in _TOKEN.finditer(text):
-        _add(opened, text[place : match.start()])
-        place = match.end()
-        if match[1] and len(opened) <= _DEEPEST:
+        _add(opened, text[position : match.start()])
+        position = match.end()
+        if match[1] and len(opened) <= _MAX_DEPTH:
             opened.append(_Gap(frozenset(map(int, match[1].split(","))), match[0]))
         elif not match[1] and len(opened) > 1:
-            done = opened.pop()
-            opened[-1].parts.append(done)
+            closed = opened.pop()
+            opened[-1].parts.append(closed)
         else:
             _add(opened, match[0])
-    _add(opened, text[place:])
+    _add(opened, text[position:])
     while len(opened) > 1:
-        unfinished = opened.pop()
-        hint = [f"::{unfinished.hint}"] if unfinished.hint else []
-        opened[-1].parts += [unfinished.written, *unfinished.parts, *hint]
+        unclosed = opened.pop()
+        hint = [f"::{unclosed.hint}"] if unclosed.hint else []
+        opened[-1].parts += [unclosed.source, *unclosed.parts, *hint]
     return top.parts
 
 

@@ -28,8 +28,8 @@ async def create_example_data(app: App) -> None:
     database: Database = app.provided(Database)
     await database.write(_insert_old_reviews, now)
     folder, packages = app.provided(Folder), app.provided(AnkiPackages)
-    folder.move_to_a_temporary_folder()
-    file = folder.to_write("french.apkg", ".apkg")
+    folder.use_temporary_folder()
+    file = folder.file_to_write("french.apkg", ".apkg")
     await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _ignore_progress, scheduling=True, overwrite=False)
 
 

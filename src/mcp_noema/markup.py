@@ -1,7 +1,7 @@
-"""HTML to plain text, as an agent reads it.
+"""HTML converted to plain text for agents.
 
-Fields hold HTML when they come from Anki, and plain text when an agent wrote them; nothing says which. So a tag is
-only what people format with: `a < b`, `Vec<u8>`, `x<b and c>d` and a lone `<b>` stay as they are.
+Fields are HTML if they come from Anki and plain text if an agent wrote them, and nothing says which. Only the tags
+that people use for formatting are therefore removed: `a < b`, `Vec<u8>`, `x<b and c>d` and a lone `<b>` stay.
 """
 
 import re
@@ -22,15 +22,15 @@ _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _PAIRS = frozenset(_PAIR_NAMES.split())
 _OPENING = {"br": "", "td": " ", "th": " ", "sup": "^", "sub": "_", "rt": "["}
 _CLOSING = {"rt": "]"}
-_UNSEEN = frozenset({"script", "style", "head", "title", "svg", "rp"})
+_INVISIBLE = frozenset({"script", "style", "head", "title", "svg", "rp"})
 _EMPTY = frozenset({"img", "input", "wbr", "col", "colgroup", "source", "embed", "link", "meta"})
 _MEDIA = {"img": "image", "audio": "sound", "video": "video", "source": "sound", "embed": "file", "object": "file"}
 
-_WORDS = "|".join(sorted(_BLOCKS | _PAIRS | _OPENING.keys() | _UNSEEN | _EMPTY, key=len, reverse=True))
+_WORDS = "|".join(sorted(_BLOCKS | _PAIRS | _OPENING.keys() | _INVISIBLE | _EMPTY, key=len, reverse=True))
 _BARE = "allowfullscreen|autoplay|checked|controls|disabled|hidden|loop|muted|nowrap|open|readonly|selected"
 _VALUE = r"""(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++)"""
 _TOKEN = re.compile(
-    rf"(?P<comment><!--)|<(?P<close>/)?(?P<name>{_WORDS})(?P<rest>(?:\s++(?:[\w:.-]++\s*+=\s*+{_VALUE}|(?:{_BARE})\b))*+)"
+    rf"(?P<comment><!--)|<(?P<close>/)?(?P<name>{_WORDS})(?P<attributes>(?:\s++(?:[\w:.-]++\s*+=\s*+{_VALUE}|(?:{_BARE})\b))*+)"
     r"\s*+/?>|\[sound:(?P<sound>[^\s\[\]][^\[\]]*+)\]",
     re.IGNORECASE,
 )
@@ -42,13 +42,13 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 
 
 def plain_text(html: str) -> str:
-    """HTML, or text that is none, as plain text."""
+    """HTML, or text that is not HTML, as plain text."""
     return plain(html, [])
 
 
 def plain(html: str, media: list[str]) -> str:
-    """The same; the names of its images and sounds are added to `media`."""
-    text = _Reader(html, media).text() if "<" in html or "[sound:" in html else html
+    """The same. The names of images and sounds are added to `media`."""
+    text = _TextExtractor(html, media).text() if "<" in html or "[sound:" in html else html
     if "&" in text:
         text = _ENTITY.sub(_character, text)
     text = text.replace("\xa0", " ")
@@ -59,17 +59,17 @@ def plain(html: str, media: list[str]) -> str:
 
 
 def _character(entity: re.Match[str]) -> str:
-    # A whole name or none: `unescape` would read the beginning of &nothing; as a sign.
+    # Only whole names: `unescape` would replace the beginning of &nothing; too.
     return unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
 
 
 def fold(text: str) -> str:
-    """The text without regard to case, in any script."""
+    """The text for comparisons that ignore case, in any script."""
     return text.lower() if text.isascii() else normalize("NFC", text).casefold()
 
 
-class _Reader:
-    """Takes the tags out of one text, and puts line breaks where they made some."""
+class _TextExtractor:
+    """Removes the tags of one text, with line breaks in place of blocks."""
 
     def __init__(self, html: str, media: list[str]) -> None:
         self._html = html
@@ -77,18 +77,18 @@ class _Reader:
         self._media = media
         self._out: list[str] = []
         self._on_new_line = False
-        self._present: dict[str, bool] = {}
+        self._contained: dict[str, bool] = {}
 
     def text(self) -> str:
-        place = 0
-        while match := _TOKEN.search(self._html, place):
-            self._add(self._html[place : match.start()], before_block=(match["name"] or "").lower() in _BLOCKS)
-            place = self._token(match)
-        self._add(self._html[place:])
+        position = 0
+        while match := _TOKEN.search(self._html, position):
+            self._add(self._html[position : match.start()], before_block=(match["name"] or "").lower() in _BLOCKS)
+            position = self._token(match)
+        self._add(self._html[position:])
         return "".join(self._out)
 
     def _add(self, text: str, *, before_block: bool = False) -> None:
-        # White space beside a block is how its HTML was written down.
+        # White space beside a block is layout of the source.
         text = text.lstrip() if self._on_new_line else text
         text = text.rstrip() if before_block else text
         if text:
@@ -96,15 +96,15 @@ class _Reader:
             self._on_new_line = False
 
     def _token(self, match: re.Match[str]) -> int:
-        """Put in what a token stands for. Returns where to go on."""
+        """Add the text of a token. Returns the position after it."""
         name = (match["name"] or "").lower()
         if match["comment"]:
-            return self._skipped(match, "-->")
-        if name in _UNSEEN and not match["close"]:
-            return self._skipped(match, f"</{name}")
+            return self._skip(match, "-->")
+        if name in _INVISIBLE and not match["close"]:
+            return self._skip(match, f"</{name}")
         if match["sound"]:
-            self._named("sound", match["sound"])
-        elif name in _PAIRS and not self._has(f"<{name}" if match["close"] else f"</{name}"):
+            self._add_media("sound", match["sound"])
+        elif name in _PAIRS and not self._contains(f"<{name}" if match["close"] else f"</{name}"):
             self._add(match[0])
         elif name in _BLOCKS:
             self._out += [] if self._on_new_line else ["\n"]
@@ -116,32 +116,32 @@ class _Reader:
             self._add(_CLOSING.get(name, ""))
         else:
             self._add(_OPENING.get(name, ""))
-            self._shown(name, match["rest"])
+            self._add_source(name, match["attributes"])
         return match.end()
 
-    def _skipped(self, match: re.Match[str], end: str) -> int:
-        """Go on after what is not seen. Without its end it is no HTML, but text about HTML."""
-        if not self._has(end) or (found := self._lowered.find(end, match.end())) < 0:
-            self._present[end] = False
+    def _skip(self, match: re.Match[str], end: str) -> int:
+        """Skip invisible content. Without an end tag, it is not HTML but text about HTML."""
+        if not self._contains(end) or (position := self._lowered.find(end, match.end())) < 0:
+            self._contained[end] = False
             self._add(match[0])
             return match.end()
-        return found if end.startswith("<") else found + len(end)
+        return position if end.startswith("<") else position + len(end)
 
-    def _has(self, text: str) -> bool:
-        if text not in self._present:
-            self._present[text] = text in self._lowered
-        return self._present[text]
+    def _contains(self, text: str) -> bool:
+        if text not in self._contained:
+            self._contained[text] = text in self._lowered
+        return self._contained[text]
 
-    def _shown(self, name: str, attributes: str) -> None:
+    def _add_source(self, name: str, attributes: str) -> None:
         source = _SOURCE.search(attributes) if name in _MEDIA else None
         if source:
-            self._named(_MEDIA[name], unescape(source[1].strip("\"'")))
+            self._add_media(_MEDIA[name], unescape(source[1].strip("\"'")))
 
-    def _named(self, kind: str, name: str) -> None:
+    def _add_media(self, kind: str, name: str) -> None:
         if _REMOTE.match(name):
             self._add(f"[{kind}]" if name.lower().startswith("data:") else f"[{kind}: {name}]")
             return
-        # Anki writes some names as they stand in addresses.
+        # Anki stores some names URL-encoded.
         name = unquote(name)
         self._media.append(name)
         self._add(f"[{kind}: {name}]")

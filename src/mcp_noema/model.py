@@ -1,8 +1,8 @@
-"""What is learned, and how far: decks, notes, cards and reviews. No I/O.
+"""The records of the learning server: decks, notes, cards, reviews and their schedules. No I/O.
 
-A deck holds cards. A note is what a person wants to know; its note type makes one or more cards of it. A review is
-one answer to one card. A preset says how the cards of a deck are scheduled; what it does not set comes from the deck
-above (`Languages::French` is below `Languages`), and at last from the defaults.
+A deck has cards. A note is what a user wants to learn; its note type makes one or more cards from it. A review is one
+answer to one card. A preset says how the cards of a deck are scheduled; values that a deck does not set are inherited
+from its parent (`Languages` is the parent of `Languages::French`), and in the end from the defaults.
 """
 
 import re
@@ -19,26 +19,26 @@ LONGEST_NAME = 255
 LONGEST_FIELD = 100_000
 LONGEST_TAG = 100
 SEPARATOR = "::"
-"""Between the names of a deck and the deck it is in."""
+"""Between the name of a deck and the name of its subdeck."""
 LEECH = "leech"
-"""The tag of notes that are forgotten again and again."""
+"""The tag of notes that are often forgotten."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}")
 
 
 class NumberedId(BrandedId, prefix="id"):
-    """An id with its kind before the number it has in the database."""
+    """An id that agents see: a prefix and the number in the database."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, number: int) -> Self:
-        """The id of the row of that number."""
+        """The id of the row with that number."""
         return cls(f"{cls.prefix}_{number}")
 
     @property
     def number(self) -> int:
-        """The number in the database; 0, which no row has, where there is no such number."""
+        """The number in the database; 0, which no row has, if the id has no valid number."""
         digits = self[len(self.prefix) + 1 :]
         return int(digits) if _NUMBER.fullmatch(digits) else 0
 
@@ -67,7 +67,7 @@ class UserId(NumberedId, prefix="user"):
 
 
 class State(IntEnum):
-    """How far a card is. Learning, review and relearning have the numbers that FSRS gives them."""
+    """The state of a card. Learning, review and relearning have the numbers of FSRS."""
 
     NEW = 0
     LEARNING = 1
@@ -76,7 +76,7 @@ class State(IntEnum):
 
     @property
     def word(self) -> str:
-        """As an agent reads it."""
+        """The name that agents see."""
         return self.name.lower()
 
 
@@ -85,12 +85,12 @@ RATINGS: Mapping[Grade, int] = {"again": 1, "hard": 2, "good": 3, "easy": 4}
 GRADES: Mapping[int, Grade] = {number: word for word, number in RATINGS.items()}
 
 Dice = Callable[[], float]
-"""A number from 0 to 1, another each time: `random.random` in use."""
+"""Returns a random number from 0 to 1; `random.random` in production."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Time and dice: what a schedule depends on and does not hold. Without dice, intervals are not fuzzed."""
+    """The clock and the dice that scheduling uses. Without dice, intervals are not fuzzed."""
 
     now: Callable[[], datetime]
     dice: Dice | None = None
@@ -109,13 +109,13 @@ class Schedule:
 
     @property
     def interval(self) -> timedelta | None:
-        """From the last review to the next."""
+        """From the last review to the due date."""
         return self.due - self.last_review if self.due and self.last_review else None
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How the cards of a deck are scheduled. Steps are seconds."""
+    """How the cards of a deck are scheduled. Steps are in seconds."""
 
     desired_retention: float = 0.9
     learning_steps: tuple[int, ...] = (60, 600)
@@ -126,24 +126,24 @@ class Preset:
     leech_threshold: int = 8
     bury_siblings: bool = True
     parameters: tuple[float, ...] | None = None
-    """The 21 weights of FSRS-6; None for the library's own."""
+    """The 21 parameters of FSRS-6; None for the defaults of the library."""
 
     def with_changes(self, changes: Mapping[str, Any]) -> "Preset":
-        """This preset, with what a deck below it sets. Unknown names are left out: a newer server may have set them."""
-        if not changes:  # as for most decks
+        """This preset with the values that a subdeck sets. Unknown names, from a newer server, are ignored."""
+        if not changes:  # the usual case
             return self
-        known = {f.name for f in fields(self)}
-        given = {name: value for name, value in changes.items() if name in known}
-        # A list is how JSON keeps a tuple.
-        return replace(self, **{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})  # pyright: ignore[reportUnknownArgumentType]
+        names = {f.name for f in fields(self)}
+        known = {name: value for name, value in changes.items() if name in names}
+        # JSON stores a tuple as a list.
+        return replace(self, **{name: tuple(v) if isinstance(v, list) else v for name, v in known.items()})  # pyright: ignore[reportUnknownArgumentType]
 
 
-# --- what there is -----------------------------------------------------------------------------------------
+# --- decks, notes and cards --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """A deck: `name` is its whole path, `preset` what it sets itself."""
+    """A deck. `name` is the whole path, `preset` the values that the deck itself sets."""
 
     id: int
     name: str
@@ -152,24 +152,24 @@ class Deck:
     created_at: datetime
 
     @property
-    def above(self) -> tuple[str, ...]:
-        """The names of the decks it is in, the outermost first."""
-        return names_above(self.name)
+    def parent_names(self) -> tuple[str, ...]:
+        """The names of its parents, the top deck first."""
+        return parent_names(self.name)
 
     def is_in(self, name: str) -> bool:
-        """Whether it is that deck, or below it."""
+        """Whether it is that deck or one of its subdecks."""
         mine, other = self.name.casefold(), name.casefold()
         return mine == other or mine.startswith(other + SEPARATOR)
 
 
-def names_above(name: str) -> tuple[str, ...]:
-    """The names of the decks that a deck of this name is in, the outermost first."""
+def parent_names(name: str) -> tuple[str, ...]:
+    """The names of the parents of a deck of this name, the top deck first."""
     parts = name.split(SEPARATOR)
     return tuple(SEPARATOR.join(parts[:length]) for length in range(1, len(parts)))
 
 
-def deck_name(text: str) -> str:
-    """A deck's whole path, without white space around its parts."""
+def parse_deck_name(text: str) -> str:
+    """A deck's whole path, without spaces around its parts."""
     parts = [part.strip() for part in text.split(SEPARATOR)]
     if not all(parts):
         raise ValueError(f"the deck name {text!r} has an empty part; write for example Languages{SEPARATOR}French")
@@ -177,17 +177,17 @@ def deck_name(text: str) -> str:
 
 
 def preset_of(deck: Deck, decks: Mapping[str, Deck]) -> Preset:
-    """What holds for a deck: the defaults, then what each deck above it sets, then its own. `decks` by folded name."""
+    """The preset that applies to a deck, inherited from its parents. `decks` is by folded name."""
     preset = Preset()
-    for name in deck.above:
-        if (outer := decks.get(name.casefold())) is not None:
-            preset = preset.with_changes(outer.preset)
+    for name in deck.parent_names:
+        if (parent := decks.get(name.casefold())) is not None:
+            preset = preset.with_changes(parent.preset)
     return preset.with_changes(deck.preset)
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One card that a note type makes, in Anki's template language: `{{Front}}`."""
+    """The template of a card in Anki's template language: `{{Front}}`."""
 
     name: str
     front: str
@@ -196,7 +196,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class NoteType:
-    """The fields of a note and the cards that are made of them. A cloze type has one template for all its cards."""
+    """The fields of notes and the templates of their cards. A cloze type has one template for all its cards."""
 
     name: str
     fields: tuple[str, ...]
@@ -225,12 +225,12 @@ CLOZE = NoteType(
 
 NoteKind = Literal["basic", "basic-reversed", "cloze"]
 BUILT_IN: Mapping[NoteKind, NoteType] = {"basic": BASIC, "basic-reversed": REVERSED, "cloze": CLOZE}
-"""The note types that tools make notes of, under the names that Anki gives them. Others come with imports."""
+"""The note types that tools create, with Anki's names. Other note types come from imports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person wants to know: a value for each field of its note type."""
+    """What a user wants to learn: a value for each field of its note type."""
 
     id: int
     type: NoteType
@@ -243,7 +243,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One question of a note. `ordinal` is the template, from 0; of a cloze note, the number of the gap less 1."""
+    """One question of a note. `ordinal` is the index of the template, or the number of the gap minus 1."""
 
     id: int
     note_id: int
@@ -260,7 +260,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class CardFace:
-    """A card with what is on it, as plain text, and where it belongs."""
+    """A card with both sides as plain text, its deck, its note type and its tags."""
 
     card: Card
     front: str
@@ -273,7 +273,7 @@ class CardFace:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One answer to one card. `interval_s` is how many seconds later it is due again, `last_interval_s` was before."""
+    """One answer to one card. `interval_s` is the new interval in seconds, `last_interval_s` the one before."""
 
     id: int
     card_id: int
@@ -281,7 +281,7 @@ class Review:
     reviewed_at: datetime
     duration_ms: int
     state: State
-    """How far the card was before."""
+    """The state of the card before the answer."""
     interval_s: int
     last_interval_s: int
     stability: float | None
@@ -295,33 +295,33 @@ _FURTHEST_DAY = 36_500
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a person has told the server about how they learn."""
+    """How a user likes to learn."""
 
     timezone: str = "UTC"
     day_start_hour: int = 4
-    """When a new day begins: who learns after midnight still learns today."""
+    """When a learning day begins: an answer after midnight may still belong to the day before."""
     session_minutes: int = 20
     focus: Literal["retention", "new-material", "balanced"] = "balanced"
     new_cards: Literal["after-reviews", "before-reviews", "mixed"] = "after-reviews"
 
-    def date_of(self, moment: datetime) -> date:
-        """The date of the learning day that a moment belongs to."""
-        return (moment.astimezone(ZoneInfo(self.timezone)) - timedelta(hours=self.day_start_hour)).date()
+    def date_of(self, at: datetime) -> date:
+        """The date of the learning day of a time."""
+        return (at.astimezone(ZoneInfo(self.timezone)) - timedelta(hours=self.day_start_hour)).date()
 
-    def day_of(self, moment: datetime) -> "Day":
-        """The learning day that a moment belongs to."""
-        return self.day_on(self.date_of(moment))
+    def day_of(self, at: datetime) -> "Day":
+        """The learning day of a time."""
+        return self.day_on(self.date_of(at))
 
     def day_on(self, date: date) -> "Day":
         """The learning day of a date."""
-        return Day(self._beginning(date), self._beginning(date + timedelta(days=1)))
+        return Day(self._start(date), self._start(date + timedelta(days=1)))
 
     def day_start(self, now: datetime, days: int) -> datetime:
         """When the learning day begins that is this many days after today, within a hundred years."""
         days = max(-_FURTHEST_DAY, min(days, _FURTHEST_DAY))
         return self.day_on(self.date_of(now) + timedelta(days=days)).begins
 
-    def _beginning(self, date: date) -> datetime:
+    def _start(self, date: date) -> datetime:
         local = datetime(date.year, date.month, date.day, self.day_start_hour, tzinfo=ZoneInfo(self.timezone))
         return local.astimezone(UTC)
 

@@ -24,8 +24,8 @@ from mcp_noema import clozes
 )
 def test_gaps_are_found_and_shown(text, numbers, front, back):
     assert clozes.numbers(text) == numbers
-    assert clozes.shown(text, 1, hidden=True) == front
-    assert clozes.shown(text, 1, hidden=False) == back
+    assert clozes.render(text, 1, hide=True) == front
+    assert clozes.render(text, 1, hide=False) == back
 
 
 def test_gaps_ten_deep_are_found():
@@ -34,11 +34,11 @@ def test_gaps_ten_deep_are_found():
 
 
 def test_what_belongs_into_a_gap_stands_alone():
-    assert clozes.only("{{c1::a {{c2::b}}}} and {{c1::c}}", 1) == "a b, c"
+    assert clozes.answers("{{c1::a {{c2::b}}}} and {{c1::c}}", 1) == "a b, c"
 
 
 @given(st.lists(st.sampled_from(["{{c1::", "{{c2::", "}}", "::", "a", "<b>", "{", "}"]), max_size=40).map("".join))
 def test_a_gap_makes_a_card_exactly_when_it_can_be_shown(text):
     for number in (1, 2):
-        assert (number in clozes.numbers(text)) == (clozes.shown(text, number, hidden=True) != "")
-    assert clozes.revealed(text).count("a") <= text.count("a")
+        assert (number in clozes.numbers(text)) == (clozes.render(text, number, hide=True) != "")
+    assert clozes.reveal(text).count("a") <= text.count("a")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Template
-from mcp_noema.templates import Face, first_key, ordinals, plain_text, render, searchable
+from mcp_noema.templates import CardSides, first_key, ordinals, plain_text, render, searchable
 
 
 def made(front: str, back: str = "", *, fields: tuple[str, ...] = ("A", "B"), is_cloze: bool = False) -> NoteType:
@@ -108,24 +108,26 @@ def test_gaps_are_shown_as_anki_shows_them(anki):
 
 
 def test_the_back_does_not_repeat_the_front():
-    assert render(BASIC, ("dog", "Hund"), 0) == Face("dog", "Hund")
-    assert render(REVERSED, ("dog", "Hund"), 1) == Face("Hund", "dog")
-    assert render(made("{{A}}", '{{A}}<hr class=x id="answer">{{B}}'), ("dog", "Hund"), 0) == Face("dog", "Hund")
-    assert render(made("{{A}}", "{{FrontSide}}: {{B}}"), ("dog", "Hund"), 0) == Face("dog", ": Hund")
+    assert render(BASIC, ("dog", "Hund"), 0) == CardSides("dog", "Hund")
+    assert render(REVERSED, ("dog", "Hund"), 1) == CardSides("Hund", "dog")
+    assert render(made("{{A}}", '{{A}}<hr class=x id="answer">{{B}}'), ("dog", "Hund"), 0) == CardSides("dog", "Hund")
+    assert render(made("{{A}}", "{{FrontSide}}: {{B}}"), ("dog", "Hund"), 0) == CardSides("dog", ": Hund")
 
 
 def test_gaps_are_empty_in_front_and_filled_behind():
     values = ("{{c1::Paris::city}} is in <b>{{c2::France}}</b>", "see<br>map")
-    assert render(CLOZE, values, 0) == Face("[city] is in France", "Paris is in France\nsee\nmap")
-    assert render(CLOZE, values, 1) == Face("Paris is in [...]", "Paris is in France\nsee\nmap")
+    assert render(CLOZE, values, 0) == CardSides("[city] is in France", "Paris is in France\nsee\nmap")
+    assert render(CLOZE, values, 1) == CardSides("Paris is in [...]", "Paris is in France\nsee\nmap")
 
 
 def test_media_are_named_once():
     face = render(BASIC, ('<img src="cell.png">', 'A cell [sound:cell.mp3] <img src="cell.png">'), 0)
-    assert face == Face(
+    assert face == CardSides(
         "[image: cell.png]", "A cell [sound: cell.mp3] [image: cell.png]", media=("cell.png", "cell.mp3")
     )
-    assert render(made('<img src="{{A}}">'), ("cell.png",), 0) == Face("[image: cell.png]", "", media=("cell.png",))
+    assert render(made('<img src="{{A}}">'), ("cell.png",), 0) == CardSides(
+        "[image: cell.png]", "", media=("cell.png",)
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +150,7 @@ def test_media_are_named_once():
 def test_filters_and_special_fields(template, front, back):
     kind = made(template, template, fields=("A", "Empty", "R"))
     face = render(kind, ("dog", "", "彼は 漢字[かんじ]を"), 0, deck="Languages::German", tags=("animal", "hard"))
-    assert face == Face(front, back)
+    assert face == CardSides(front, back)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_filters_and_special_fields(template, front, back):
     ["{{Nope}}", "{{#A}} never closed", "{{/A}}", "{{#A}}{{/B}}", "{{", "{{}}", "{{#}}", "a }} b", "{{text:Nope}}"],
 )
 def test_what_is_wrong_with_a_template_shows_as_it_is_written(broken):
-    assert render(made(broken), ("dog",), 0) == Face(broken, "")
+    assert render(made(broken), ("dog",), 0) == CardSides(broken, "")
 
 
 def test_sections_a_thousand_deep_are_text():
@@ -166,14 +168,14 @@ def test_sections_a_thousand_deep_are_text():
 
 
 def test_a_card_that_no_template_makes_is_empty():
-    assert render(BASIC, ("dog", "Hund"), 7) == Face("", "")
-    assert render(BASIC, ("dog", "Hund"), -1) == Face("", "")
-    assert render(BASIC, (), 0) == Face("", "")
+    assert render(BASIC, ("dog", "Hund"), 7) == CardSides("", "")
+    assert render(BASIC, ("dog", "Hund"), -1) == CardSides("", "")
+    assert render(BASIC, (), 0) == CardSides("", "")
 
 
 def test_a_field_cannot_break_the_template_around_it():
     kind = made("<b>{{A}}</b><script>show('{{A}}')</script>")
-    assert render(kind, ("What does <b> do, and </script>?",), 0) == Face("What does <b> do, and ?", "")
+    assert render(kind, ("What does <b> do, and </script>?",), 0) == CardSides("What does <b> do, and ?", "")
 
 
 @pytest.mark.parametrize("piece", ["<!--", "</", "<hr ", "{{#A}}", "{{#A}}{{/A}}", "{{c1::", " x[y", "{{A", "<b>"])

@@ -37,7 +37,9 @@ class DailyLimits:
     ) -> None:
         self.presets: Mapping[int, Preset] = {deck.id: preset_of(deck, all_decks) for deck in decks}
         ids = {deck.name.casefold(): deck.id for deck in decks}
-        parents = {deck.id: [ids[name.casefold()] for name in deck.above if name.casefold() in ids] for deck in decks}
+        parents = {
+            deck.id: [ids[name.casefold()] for name in deck.parent_names if name.casefold() in ids] for deck in decks
+        }
         self._path = {deck.id: (deck.id, *reversed(parents[deck.id])) for deck in decks}
         """A deck and its parents, the nearest first."""
         self._remaining: dict[LimitedKind, dict[int, int]] = {

@@ -32,7 +32,7 @@ class DeckSelection:
     def top_decks(self) -> list[Deck]:
         """The selected decks that are not subdecks of another one."""
         names = {deck.name.casefold() for deck in self.decks}
-        return [deck for deck in self.decks if not any(name.casefold() in names for name in deck.above)]
+        return [deck for deck in self.decks if not any(name.casefold() in names for name in deck.parent_names)]
 
     @property
     def of_cards(self) -> ColumnElement[bool]:

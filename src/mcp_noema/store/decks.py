@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from mcp_core import Conflict, InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
-from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, deck_name, names_above, preset_of
+from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
 from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, User
 from mcp_noema.store import users, waiting_cards
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
@@ -73,7 +73,7 @@ def with_subdecks(decks_by_name: Mapping[str, Deck], deck: Deck) -> list[Deck]:
 def with_preset(connection: Connection, deck_id: int) -> tuple[Deck, Preset]:
     """A deck and the preset that applies to it."""
     deck = to_deck(connection.execute(sa.select(*DECK_COLUMNS).where(decks.c.id == deck_id)).one())
-    keys = [name.casefold() for name in deck.above]
+    keys = [name.casefold() for name in deck.parent_names]
     if not keys:
         return deck, preset_of(deck, {})
     owner_id = sa.select(decks.c.user_id).where(decks.c.id == deck_id).scalar_subquery()
@@ -117,7 +117,7 @@ def _views(
 def create_missing(connection: Connection, user_id: int, names: Sequence[str], now: datetime) -> dict[str, Deck]:
     """Create the decks of these names and their parents, where they do not exist. Returns all decks by folded name."""
     existing = by_name(connection, user_id)
-    wanted = {name.casefold(): name for path in names for name in (*names_above(path), path)}
+    wanted = {name.casefold(): name for path in names for name in (*parent_names(path), path)}
     missing = {key: name for key, name in wanted.items() if key not in existing}
     if not missing:
         return existing
@@ -139,7 +139,7 @@ def _add(connection: Connection, owner: str, name: str, description: str, now: d
 
 def _checked_name(name: str) -> str:
     try:
-        path = deck_name(name)
+        path = parse_deck_name(name)
     except ValueError as error:
         raise InvalidArguments(f"name: {error}", fields=("name",)) from None
     if len(path) > LONGEST_NAME:
@@ -179,7 +179,7 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
     """Rename a deck; its subdecks move with it."""
     if name.casefold().startswith(deck.name.casefold() + SEPARATOR):
         raise conflict(f"{deck.name!r} cannot be moved into itself as {name!r}. Choose a name outside of it.")
-    if parents := names_above(name):
+    if parents := parent_names(name):
         create_missing(connection, user_id, parents, now)
     all_decks = by_name(connection, user_id)
     new_names = {moved.id: name + moved.name[len(deck.name) :] for moved in with_subdecks(all_decks, deck)}

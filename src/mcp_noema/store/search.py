@@ -185,7 +185,9 @@ def _character_ignoring_case(character: str) -> str:
 
 def _in_deck(term: InDeck, context: SearchContext) -> Condition:
     ids = [
-        deck.id for deck in context.decks.values() if any(term.name.matches(name) for name in (deck.name, *deck.above))
+        deck.id
+        for deck in context.decks.values()
+        if any(term.name.matches(name) for name in (deck.name, *deck.parent_names))
     ]
     if not ids:
         _check_name(term.name, {deck.name for deck in context.decks.values()}, "deck", "list-decks shows all decks.")

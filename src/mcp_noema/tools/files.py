@@ -77,7 +77,7 @@ async def import_anki(
     Nothing is deleted: newer text and later reviews win, and a second import changes nothing. Images and sounds are
     not kept. A file that cannot be read changes nothing.
     """
-    path = folder.to_read(args.path, ".apkg", ".colpkg")
+    path = folder.file_to_read(args.path, ".apkg", ".colpkg")
     imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
     notes, cards = imported.notes, imported.cards
     message = f"{notes.added:,} notes and {cards.added:,} cards added, {notes.updated + cards.updated:,} updated."
@@ -164,7 +164,7 @@ async def export_anki(
 
     An existing file is replaced only if overwrite is true.
     """
-    path = folder.to_write(args.path, ".apkg")
+    path = folder.file_to_write(args.path, ".apkg")
     exported = await packages.export_file(
         owner(context),
         path,
@@ -175,7 +175,7 @@ async def export_anki(
         overwrite=args.overwrite,
     )
     value = {
-        "path": folder.name_of(path),
+        "path": folder.relative_name(path),
         "bytes": exported.size,
         "decks": exported.decks,
         "notes": exported.notes,

@@ -353,8 +353,8 @@ async def test_nothing_outside_the_folder_is_read_or_written(ana: Learner, files
     (files / "link").symlink_to(files.parent)
     (files / "linked.apkg").symlink_to(files.parent / "out.apkg")
     for path in ("../out.apkg", "/tmp/out.apkg", "a/../../out.apkg", "link/out.apkg", "linked.apkg"):
-        words = f"{path!r} is outside of the folder for files. Give a path in it, such as french.apkg; the person "
-        refusal = ("ValidationError", f"{words}who starts the server chooses the folder with --files.")
+        words = f"{path!r} is outside of the folder for files. Give a path inside it, such as french.apkg; the folder "
+        refusal = ("ValidationError", f"{words}is set with --files when the server starts.")
         assert await ana.fails("import-anki", path=path) == refusal
         assert await ana.fails("export-anki", path=path, overwrite=True) == refusal
     assert (files.parent / "out.apkg").read_bytes() == before
@@ -371,12 +371,12 @@ async def test_any_spelling_of_a_path_in_the_folder_works(ana: Learner, files: P
 async def test_a_missing_file_is_an_error_that_lists_others(ana: Learner, files: Path):
     assert await ana.fails("import-anki", path="x.apkg") == (
         "NotFoundError",
-        "There is no file 'x.apkg' in the folder for files (--files). There is no such file in it yet.",
+        "The file 'x.apkg' is not in the folder for files (--files). There is no Anki file yet.",
     )
     (files / "y.colpkg").touch()
     assert await ana.fails("import-anki", path="x.apkg") == (
         "NotFoundError",
-        "There is no file 'x.apkg' in the folder for files (--files). There are 'y.colpkg'.",
+        "The file 'x.apkg' is not in the folder for files (--files). The newest files there: 'y.colpkg'.",
     )
     await ana.notes(await ana.deck())
     assert (await ana.fails("export-anki", path="missing/x.apkg"))[0] == "NotFoundError"
