@@ -79,6 +79,16 @@ class DeletedDeck:
     cards: int
 
 
+@dataclass(frozen=True, slots=True)
+class DeckChange:
+    """The changes to a deck; None leaves a part as it is."""
+
+    name: str | None = None
+    description: str | None = None
+    preset: Mapping[str, Any] | None = None
+    """The settings to change; the others stay."""
+
+
 class Decks(Protocol):
     """The decks."""
 
@@ -92,16 +102,7 @@ class Decks(Protocol):
         """All decks, by name."""
         ...
 
-    async def change(
-        self,
-        owner: str,
-        deck_id: DeckId,
-        *,
-        name: str | None,
-        description: str | None,
-        preset: Mapping[str, Any],
-        now: datetime,
-    ) -> DeckView:
+    async def change(self, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
         """Change what is given. Subdecks follow a new name."""
         ...
 

@@ -11,7 +11,7 @@ from mcp_core import Conflict, InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
-from mcp_noema.repositories import DeckCounts, DeckView, DeletedDeck, User
+from mcp_noema.repositories import DeckChange, DeckCounts, DeckView, DeletedDeck, User
 from mcp_noema.store import users, waiting_cards
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
 from mcp_noema.store.tables import cards, decks, notes
@@ -32,19 +32,8 @@ class SqlDecks:
     async def all(self, owner: str, now: datetime) -> list[DeckView]:
         return await self._database.read(_all, owner, now)
 
-    async def change(
-        self,
-        owner: str,
-        deck_id: DeckId,
-        *,
-        name: str | None,
-        description: str | None,
-        preset: Mapping[str, Any],
-        now: datetime,
-    ) -> DeckView:
-        return await self._database.write(
-            _change, owner, deck_id, name=name, description=description, preset=preset, now=now
-        )
+    async def change(self, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
+        return await self._database.write(_change, owner, deck_id, change, now)
 
     async def remove(self, owner: str, deck_id: DeckId, now: datetime) -> DeletedDeck:
         return await self._database.write(_remove, owner, deck_id, now)
@@ -155,21 +144,13 @@ def _name_taken(deck: Deck) -> Conflict:
     return conflict(message, alternative("get-deck", "Shows the deck of that name.", deckId=deck_id))
 
 
-def _change(
-    connection: Connection,
-    owner: str,
-    deck_id: DeckId,
-    *,
-    name: str | None,
-    description: str | None,
-    preset: Mapping[str, Any],
-    now: datetime,
-) -> DeckView:
+def _change(connection: Connection, owner: str, deck_id: DeckId, change: DeckChange, now: datetime) -> DeckView:
     user = users.lock(connection, owner, now)
     deck = find(by_name(connection, user.id), deck_id)
-    if name is not None and (path := _checked_name(name)) != deck.name:
+    if change.name is not None and (path := _checked_name(change.name)) != deck.name:
         _rename(connection, user.id, deck, path, now)
-    values = without_none({"description": description, "preset": {**deck.preset, **preset} if preset else None})
+    preset = {**deck.preset, **change.preset} if change.preset else None
+    values = without_none({"description": change.description, "preset": preset})
     if values:
         connection.execute(sa.update(decks).where(decks.c.id == deck.id).values(values))
     return _get(connection, owner, deck_id, now)

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from mcp_noema.hint_parts import deck_resource, study_action
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
-from mcp_noema.repositories import Decks, DeckView
+from mcp_noema.repositories import DeckChange, Decks, DeckView
 from mcp_noema.tools.vocabulary import (
     Arguments,
     DeckIdArg,
@@ -282,21 +282,15 @@ async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], 
 
     What is left out stays. Subdecks follow a new name, and inherit settings that they do not have themselves.
     """
-    changes = args.preset.changes() if args.preset else {}
-    if args.name is None and args.description is None and not changes:
+    preset = args.preset.changes() if args.preset else {}
+    change = DeckChange(args.name, args.description, preset or None)
+    if change == DeckChange():
         raise InvalidArguments(
             "Nothing to update: give a name, a description or a preset.", fields=("name", "description", "preset")
         )
-    view = await decks.change(
-        owner(context),
-        args.deck_id,
-        name=args.name,
-        description=args.description,
-        preset=changes,
-        now=world.now(),
-    )
+    view = await decks.change(owner(context), args.deck_id, change, world.now())
     then = _next_steps(view)
-    if {"desired_retention", "maximum_interval"} & set(changes):
+    if {"desired_retention", "maximum_interval"} & preset.keys():
         then = [_preview_reschedule(view.deck), *then]
     agent_hints = hints.for_updated("deck", DeckId.of(view.deck.id), view.deck.name, then=then)
     return JsonResult.ok(_full_json(view), hints=agent_hints)
