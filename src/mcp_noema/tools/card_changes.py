@@ -211,7 +211,7 @@ class ResetCards(CardSelectionArguments):
     question="Make the selected cards new, and forget how well they are known?",
     examples=[
         Example(
-            "Begin anew with one card",
+            "Start over with one card",
             {"cardIds": ["card_3"], "explicit_action": "RESET_CARDS"},
             {"cardIds": ["card_3"], "unchanged": 0},
         )

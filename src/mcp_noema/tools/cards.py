@@ -182,7 +182,7 @@ class SearchCards(Arguments):
             },
         ),
         Example(
-            "What is learned best",
+            "The best known cards first",
             {"query": "-is:new", "sortBy": "stability", "sortOrder": "desc"},
             {"cards": "<any>", "total": 1},
         ),

@@ -70,7 +70,7 @@ class PredictRetention(Arguments):
     category="analysis",
     examples=[
         Example(
-            "What of a deck is remembered now",
+            "How much of a deck is remembered now",
             {"deckId": "deck_2"},
             {
                 "at": "<time>",

@@ -45,7 +45,7 @@ class GetDueCards(Arguments):
 @reads_queue(
     examples=[
         Example(
-            "What there is to study",
+            "The cards to study",
             {"deckId": "deck_2", "limit": 1},
             {
                 "cards": [
