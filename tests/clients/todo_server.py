@@ -1,14 +1,15 @@
 """The todo server as clients start it, or find it, and what a list goes through in a day."""
 
 import json
-import sys
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-MCP_TODO = str(Path(sys.executable).with_name("mcp-todo"))
+from tests.forkserver.commands import command_path
+
+MCP_TODO = command_path("mcp-todo")
 TOOLS = ["add_task", "list_tasks", "complete_task", "delete_task", "update_task"]
 DENIED = {"error": "Task not found or access denied"}
 

@@ -11,10 +11,11 @@ from mcp_core import Settings
 from mcp_core.auth import user
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
+from tests.forkserver.commands import command_path
 from tests.mcp_guide.guide_server import build_guide, error, make_call, value, write_documents
 from toolcharter.verify.result import verify_app
 
-COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
+COMMAND = command_path("mcp-guide")
 MAX_BYTES = 15_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 DECLARED = {

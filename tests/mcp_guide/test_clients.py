@@ -1,7 +1,6 @@
 """The command `mcp-guide` and real clients: over stdio and HTTP, in both protocol eras."""
 
 import json
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,9 +12,10 @@ from mcp import Client, StdioServerParameters
 
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
+from tests.forkserver.commands import command_path
 from tests.mcp_guide.guide_server import DISCUSSION, DOCUMENTS, Call, error, value, write_documents
 
-COMMAND = str(Path(sys.executable).with_name("mcp-guide"))
+COMMAND = command_path("mcp-guide")
 ERAS = ["2026-07-28", "legacy"]
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from mcp_guide import main
+from tests.forkserver.commands import command_path
 
-BIN = Path(sys.executable).parent
+COMMANDS = Path(command_path("python")).parent
+INSTALLED = Path(sys.executable).parent
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
@@ -20,7 +22,13 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 def environment(tmp_path: Path) -> dict[str, str]:
     """Without settings, and with an empty home folder."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHARTER_", "MCP_", "XDG_"))}
-    return {**ours, "HOME": str(tmp_path / "home"), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    return {**ours, "HOME": str(tmp_path / "home"), "PATH": f"{COMMANDS}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.fixture
+def installed(environment: dict[str, str]) -> dict[str, str]:
+    """The same, with the commands as they are installed."""
+    return {**environment, "PATH": f"{INSTALLED}{os.pathsep}{os.environ['PATH']}"}
 
 
 def request(method: str, **params: object) -> str:
@@ -144,15 +152,15 @@ def test_asking_for_a_missing_project_does_not_create_it(environment, tmp_path):
 # --- other commands -----------------------------------------------------------------------------------
 
 
-def test_the_commands_that_init_prints_work(environment, tmp_path):
-    said = run(environment, "mcp-guide", "init", "--docs-root", str(tmp_path / "my guides")).stdout
+def test_the_commands_that_init_prints_work(installed, tmp_path):
+    said = run(installed, "mcp-guide", "init", "--docs-root", str(tmp_path / "my guides")).stdout
     tried = re.search(r"Try it:\n  (.+)\n", said)[1]
     assert "toolcharter call guide get_content" in tried
-    ended = run(environment, "sh", "-c", tried)
+    ended = run(installed, "sh", "-c", tried)
     assert json.loads(ended.stdout)["value"]["documents"] == ["lang/python.md"]
     start = shlex.split(said.splitlines()[-1])
     assert start == ["mcp-guide", "--docs-root", str(tmp_path / "my guides")]
-    assert call(environment, *start[1:], expression="checks")["value"]["documents"] == [
+    assert call(installed, *start[1:], expression="checks")["value"]["documents"] == [
         "checks/before-commit.md",
         "checks/review.md",
     ]
@@ -170,11 +178,11 @@ def test_an_imported_project_is_served(environment, tmp_path):
     assert call(environment, "--project", "app", expression="l")["value"]["content"] == "Text"
 
 
-def test_the_help_and_an_unknown_command(environment):
-    help_text = " ".join(run(environment, "mcp-guide", "--help").stdout.split())
+def test_the_help_and_an_unknown_command(installed):
+    help_text = " ".join(run(installed, "mcp-guide", "--help").stdout.split())
     for words in ("mcp-guide init", "mcp-guide import FILE", "--docs-root DIR", "--config FILE", "--project NAME"):
         assert words in help_text
     assert "[TOOLCHARTER_DOCS_ROOT]" in help_text
-    ended = run(environment, "mcp-guide", "nonsense")
+    ended = run(installed, "mcp-guide", "nonsense")
     assert "invalid choice: 'nonsense'; choose stdio or http" in ended.stderr
     assert ended.returncode == 2

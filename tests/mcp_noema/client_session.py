@@ -1,14 +1,15 @@
 """How the tests talk to `mcp-noema`: its command, a call and what comes back, and a session as a person has it."""
 
 import json
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from mcp import Client
 
-COMMAND = str(Path(sys.executable).with_name("mcp-noema"))
+from tests.forkserver.commands import command_path
+
+COMMAND = command_path("mcp-noema")
 PATIENT = ["--deadline", "30"]
 """A loaded machine is no reason for a test to fail."""
 

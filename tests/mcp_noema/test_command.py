@@ -12,11 +12,13 @@ import httpx2
 from mcp_core import Settings
 from mcp_noema.app import build
 from tests.clients.over_http import served
-from tests.mcp_noema.client_session import COMMAND, command
+from tests.mcp_noema.client_session import command
+
+INSTALLED = Path(sys.executable).with_name("mcp-noema")
 
 
 def test_the_help_says_what_it_is_and_where_files_go():
-    shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    shown = subprocess.run([INSTALLED, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     text = " ".join(shown.split())
     assert "Spaced-repetition learning through your agent." in text
     assert "--files DIR Folder that Anki files are imported from and exported to." in text
@@ -28,7 +30,13 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
     os.write(terminal, b"\x04")
     try:
         done = subprocess.run(
-            command(tmp_path), stdin=stdin, capture_output=True, text=True, timeout=60, check=True, env={}
+            [INSTALLED, *command(tmp_path)[1:]],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env={},
         )
     finally:
         os.close(terminal)
@@ -40,7 +48,8 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
 
 
 def test_over_http_there_is_a_health_page_and_a_page_for_people(tmp_path: Path):
-    with served(command(tmp_path), tmp_path / "http.log") as url, httpx2.Client(timeout=30) as http:
+    started = [str(INSTALLED), *command(tmp_path)[1:]]
+    with served(started, tmp_path / "http.log") as url, httpx2.Client(timeout=30) as http:
         base = url.removesuffix("/mcp")
         assert http.get(f"{base}/health").status_code == 200
         page = http.get(base, follow_redirects=True)
@@ -68,7 +77,7 @@ def test_a_start_loads_nothing_that_is_not_needed_for_the_first_answer():
 
 
 def test_a_tool_can_be_called_from_the_terminal(tmp_path: Path):
-    toolcharter = str(Path(COMMAND).with_name("toolcharter"))
+    toolcharter = INSTALLED.with_name("toolcharter")
     options = ["--db", f"sqlite:///{tmp_path / 'noema.db'}"]
     made = subprocess.run(
         [toolcharter, "call", "noema", *options, "create-deck", "name=French"],

@@ -3,10 +3,8 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,8 +13,9 @@ from mcp import Client
 
 from mcp_core import App
 from mcp_core.auth import Caller
+from tests.forkserver.commands import command_path
 
-COMMAND = str(Path(sys.executable).with_name("mcp-todo"))
+COMMAND = command_path("mcp-todo")
 PATIENT = ["--deadline", "30"]
 """A loaded machine is no reason for a test to fail."""
 

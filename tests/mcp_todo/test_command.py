@@ -12,13 +12,14 @@ import pytest
 
 from mcp_core import Settings
 from mcp_todo.app import build
-from tests.clients.todo_server import MCP_TODO, command_with
+from tests.clients.todo_server import command_with
 
 ROOT = Path(__file__).parents[2]
+INSTALLED = Path(sys.executable).with_name("mcp-todo")
 
 
 def test_the_help_says_what_it_is():
-    shown = subprocess.run([MCP_TODO, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    shown = subprocess.run([INSTALLED, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "A todo list for your agent." in shown
 
 
@@ -27,7 +28,12 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
     os.write(terminal, b"\x04")
     try:
         done = subprocess.run(
-            command_with(tmp_path / "todo.db"), stdin=stdin, capture_output=True, text=True, timeout=60, check=True
+            [INSTALLED, *command_with(tmp_path / "todo.db")[1:]],
+            stdin=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
         )
     finally:
         os.close(terminal)

@@ -1,7 +1,6 @@
 """The contract of the todo server, held against the words of its decision record, the lock and the running server."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from mcp_core import Settings
 from mcp_core.calling.records import Ask
 from mcp_core.declare.listed import ListedTool
+from tests.forkserver.commands import command_path
 from toolcharter import client, targets
 from toolcharter.contract.lock import Lock, parse_lock
 
@@ -104,5 +104,5 @@ async def listed(command: list[str]) -> dict[str, ListedTool]:
 
 @pytest.mark.requirement("TOD-1", "VER-2")
 async def test_the_running_server_shows_a_client_what_its_lock_says(tmp_path):
-    command = [str(Path(sys.executable).parent / "mcp-todo"), "stdio", "--db", f"sqlite:///{tmp_path}/todo.db"]
+    command = [command_path("mcp-todo"), "stdio", "--db", f"sqlite:///{tmp_path}/todo.db"]
     assert await listed(command) == locked().tools
