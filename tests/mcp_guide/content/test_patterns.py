@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mcp_core.errors import InvalidArguments
 from mcp_guide.content.patterns import FolderScope, compile_patterns, stem
+from tests.thorough import examples
 
 PATHS = [
     "python.md",
@@ -175,7 +176,7 @@ _NAMES = st.text("ab.", min_size=1, max_size=5).filter(lambda name: not name.sta
 _PATHS = st.lists(_NAMES, min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600))
 @given(_PATTERNS, _PATHS)
 def test_a_pattern_agrees_with_trying_everything(pattern, path):
     try:
@@ -186,7 +187,7 @@ def test_a_pattern_agrees_with_trying_everything(pattern, path):
     assert bool(found.matches(path)) == oracle(pattern, path)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(_PATTERNS, st.lists(_PATHS, max_size=20))
 def test_the_folders_to_walk_include_every_match(pattern, paths):
     try:
@@ -206,7 +207,7 @@ def _is_in_scope(folder: str, scope: FolderScope) -> bool:
     return scope.depth is None or (len(deeper.split("/")) if deeper else 0) <= scope.depth
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.text(max_size=60))
 def test_any_text_is_a_pattern_or_refused(text):
     with suppress(InvalidArguments):

@@ -13,6 +13,7 @@ from mcp_guide.content import search as search_module
 from mcp_guide.content.ranking import Hit
 from mcp_guide.content.search import SearchIndex
 from mcp_guide.content.tree import DocumentTree
+from tests.thorough import examples
 
 
 @pytest.fixture
@@ -269,7 +270,7 @@ def test_threads_may_search_at_once(search, root):
     assert answers == [["lang/python.md"]] * 40
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     st.lists(
         st.tuples(

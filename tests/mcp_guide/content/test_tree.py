@@ -13,6 +13,7 @@ from mcp_guide.content import tree as tree_module
 from mcp_guide.content.files import Stamp
 from mcp_guide.content.patterns import compile_patterns
 from mcp_guide.content.tree import DocumentTree
+from tests.thorough import examples
 
 
 @pytest.fixture
@@ -268,7 +269,7 @@ def test_a_document_too_large_to_read_says_so(tree, tmp_path):
     assert document.warnings == ("The document has 5,000,000 bytes, more than the limit of 4,000,000.",)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.sampled_from(["..", ".", "", "lang", "python.md", "root", ".git", "~", "\0", "\\", "n" * 300]), max_size=6
@@ -316,7 +317,7 @@ def hostile_tree(tmp_path_factory):
     return tree, outside, {p: p.read_bytes() for p in outside.rglob("*") if p.is_file()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(
     st.lists(st.lists(st.sampled_from(["a", "b", "c.md", "a.md"]), min_size=1, max_size=4).map("/".join), max_size=8),
     st.lists(

@@ -16,6 +16,7 @@ from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
 from tests.mcp_noema.anki.package_strategies import WRITTEN, packages
 from tests.mcp_noema.anki.real_anki import WEIGHTS
+from tests.thorough import examples
 
 EMPTY = Package((), (), (), (), WRITTEN)
 
@@ -73,7 +74,7 @@ def test_an_export_of_anki_after_ours_is_the_same_package(anki_files: AnkiFiles,
     assert replace(again, written_at=ours.written_at, media=ours.media, notes=tuple(notes)) == ours
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(packages())
 def test_reading_what_was_written_gives_the_same(package: Package):
     with tempfile.TemporaryDirectory() as folder:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_core.declare.listed import ListedTool
+from tests.thorough import examples
 from tests.toolcharter.contract import random_schemas
 from toolcharter.contract.lock import InvalidLock, Lock, digest, is_lock, parse_lock
 
@@ -33,7 +34,7 @@ def test_what_is_written_is_read_again():
 
 
 @given(st.integers(min_value=0, max_value=2**48))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_any_tool_is_written_and_read_again(seed):
     lock = Lock.from_tools("made-up", None, [ListedTool("t", "", "", random_schemas.schema(Random(seed)))])
     assert parse_lock(json.loads(lock.to_text()), "made-up.json") == lock

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.thorough import examples
 from tests.toolcharter.contract import random_schemas
 from toolcharter.contract.changes import DIRECTIONS, INPUT_KINDS, output_kind
 from toolcharter.contract.schema_diff import SchemaTooLarge, diff_schemas
@@ -280,7 +281,7 @@ def counterexample(accepting: Any, refusing: Any, dice: Random, root: Any) -> An
 
 
 @given(SEEDS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_a_change_is_compatible_only_if_all_that_was_accepted_still_is(seed):
     old, new, dice = pair(seed)
     differences = diff_schemas(old, new, "$")
@@ -295,7 +296,7 @@ def test_a_pattern_for_names_may_open_an_object_that_was_closed():
 
 
 @given(SEEDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_an_answer_is_promised_more_strictly_only_if_all_that_it_can_be_was_possible_before(seed):
     old, new, dice = pair(seed)
     kinds = {output_kind(difference.kind) for difference in diff_schemas(old, new, "$")}
@@ -304,7 +305,7 @@ def test_an_answer_is_promised_more_strictly_only_if_all_that_it_can_be_was_poss
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_a_schema_does_not_differ_from_itself_in_any_order(seed):
     old, new, dice = pair(seed)
     assert diff_schemas(old, old, "$") == diff_schemas(old, _shuffled(old, dice), "$") == []

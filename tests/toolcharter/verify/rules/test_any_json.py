@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.thorough import examples
 from toolcharter.verify.engine import example_server, run_rules
 from toolcharter.verify.rules import static_rules
 from toolcharter.verify.schema_nodes import LIST_KEYWORDS, MAP_KEYWORDS, SINGLE_KEYWORDS
@@ -54,7 +55,7 @@ def _any_tool(dice):
 @pytest.mark.parametrize("seed", range(20))
 def test_no_rule_fails_on_any_tool(seed):
     dice = random.Random(seed)
-    run_rules(example_server([_any_tool(dice) for _ in range(100)]), static_rules())
+    run_rules(example_server([_any_tool(dice) for _ in range(examples(100))]), static_rules())
 
 
 def _doubling(levels):

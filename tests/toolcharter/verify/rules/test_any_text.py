@@ -9,6 +9,7 @@ from toolcharter_examples.demo import build as build_demo
 
 from mcp_core import Settings
 from mcp_todo.app import build as build_todo
+from tests.thorough import examples
 from toolcharter.verify.engine import example_server, run_rules, server_from_tools
 from toolcharter.verify.rules import static_rules
 
@@ -53,7 +54,7 @@ TOOL = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(TOOL, max_size=4))
 def test_no_rule_fails_on_any_tool(tools):
     run_rules(example_server(tools), RULES)
