@@ -3,13 +3,12 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.toolcharter.command_line import run
+from tests.toolcharter.evaluate.chat_server import ChatHandler, chat_server
 from toolcharter.commands import chat_selector
 
 ROOT = Path(__file__).parents[3]
@@ -181,27 +180,19 @@ def test_an_evaluation_that_cannot_run_exits_with_2(capsys, folder, words, messa
 def endpoint():
     """A chat model that always calls `add` for Milk. `asked` has the requests."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+    class Handler(ChatHandler):
+        def respond(self, body):
+            asked.append(body)
             call = {"function": {"name": "add", "arguments": '{"title": "milk"}'}}
-            body = json.dumps({"choices": [{"message": {"tool_calls": [call]}}]}).encode()
+            text = json.dumps({"choices": [{"message": {"tool_calls": [call]}}]}).encode()
             self.send_response(200)
-            self.send_header("content-length", str(len(body)))
+            self.send_header("content-length", str(len(text)))
             self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format, *args):
-            pass
+            self.wfile.write(text)
 
     asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1", asked
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with chat_server(Handler) as url:
+        yield url, asked
 
 
 def test_the_cost_of_a_chat_model_is_shown_before_it_is_asked(capsys, folder, endpoint, monkeypatch):

@@ -5,13 +5,13 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mcp_core.declare.listed import ListedTool
+from tests.toolcharter.evaluate.chat_server import ChatHandler, chat_server
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.chat import ChatFailed, ChatSelector, Endpoint, Estimate
 from toolcharter.evaluate.chat_protocol import SYSTEM, retry_after
@@ -83,11 +83,10 @@ class StandIn:
 
 @pytest.fixture
 def endpoint() -> Iterator[StandIn]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(ChatHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        def respond(self, body: dict[str, Any]) -> None:
             if body["messages"][-1]["content"] == "be slow":
                 released.wait(20)
                 self.close_connection = True
@@ -100,19 +99,11 @@ def endpoint() -> Iterator[StandIn]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
     released = threading.Event()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    stand_in = StandIn(f"http://127.0.0.1:{server.server_port}/v1")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield stand_in
-    released.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with chat_server(Handler) as url:
+        stand_in = StandIn(url)
+        yield stand_in
+        released.set()
 
 
 @pytest.fixture
