@@ -9,7 +9,7 @@ NUMBER = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type
 @pytest.mark.parametrize("annotations", [None, {}, [], "true", {"title": "Notes"}, {"readOnlyHint": "yes"}])
 def test_what_is_no_hint_does_not_count(annotations):
     assert run_rule("ANN001", {"annotations": annotations}) == [
-        ("annotations", "has no annotations, so clients take it for destructive")
+        ("annotations", "has no hints, so clients treat it as destructive")
     ]
 
 

@@ -56,9 +56,9 @@ def test_no_permission_is_a_permission_list_too():
 @pytest.mark.parametrize(
     ("notice", "message"),
     [
-        ("soon", '"soon" lacks since, replacement or removalDate'),
-        (True, "true lacks since, replacement or removalDate"),
-        ({"since": "2026-09-01"}, '{"since": "2026-09-01"} lacks since, replacement or removalDate'),
+        ("soon", '"soon" has no since, replacement or removalDate'),
+        (True, "true has no since, replacement or removalDate"),
+        ({"since": "2026-09-01"}, '{"since": "2026-09-01"} has no since, replacement or removalDate'),
         (NOTICE | {"replacement": "find_notes"}, "its replacement 'find_notes' is not a tool of this server"),
         (NOTICE | {"since": "1.4.0"}, "'1.4.0' and '2027-03-01' are not both ISO dates"),
         (NOTICE | {"removalDate": "2026-11-29"}, "is removed 89 days after it was deprecated, on 2026-11-29"),
@@ -82,10 +82,10 @@ def test_naming_the_tool_to_use_instead_says_when_to_use_this_one():
 @pytest.mark.parametrize(
     ("category", "annotations", "message"),
     [
-        ("query", {"readOnlyHint": False}, "is of category query, but readOnlyHint is false"),
-        ("analysis", {"destructiveHint": True}, "is of category analysis, but destructiveHint is true"),
-        ("query", {"idempotentHint": False}, "is of category query, but idempotentHint is false"),
-        ("mutation", {"readOnlyHint": True}, "is of category mutation, but readOnlyHint is true"),
+        ("query", {"readOnlyHint": False}, "has category query, but readOnlyHint is false"),
+        ("analysis", {"destructiveHint": True}, "has category analysis, but destructiveHint is true"),
+        ("query", {"idempotentHint": False}, "has category query, but idempotentHint is false"),
+        ("mutation", {"readOnlyHint": True}, "has category mutation, but readOnlyHint is true"),
     ],
 )
 def test_category_and_hints_agree(category, annotations, message):
@@ -139,15 +139,15 @@ def test_an_example_has_values():
 
     app = App("made-up", version="1.0.0", tools=[count_letters])
     (finding,) = run_rules(server_from_tools(app.list_tools(), app=app), RULES)
-    assert (finding.name, finding.message) == ("placeholder-example", 'an example has "<text>" for a value')
+    assert (finding.name, finding.message) == ("placeholder-example", 'an example has the placeholder "<text>"')
 
 
 @pytest.mark.parametrize(
     ("field", "message"),
     [
-        ({"type": "string"}, "takes more than one value, so nothing is stated by it"),
-        ({"enum": ["A", "B"]}, "takes more than one value, so nothing is stated by it"),
-        ({"const": "A", "default": "A"}, "may be left out, so nobody has to state it"),
+        ({"type": "string"}, "accepts more than one value, so it states nothing"),
+        ({"enum": ["A", "B"]}, "accepts more than one value, so it states nothing"),
+        ({"const": "A", "default": "A"}, "is optional, so an agent need not state it"),
     ],
 )
 def test_consent_is_a_literal_that_must_be_stated(field, message):
@@ -159,6 +159,6 @@ def test_consent_is_a_literal_that_must_be_stated(field, message):
 def test_sections_come_in_order():
     sections = ["## Description", "## Usage Instructions", "## JSON Schema", "## Concrete Examples"]
     assert found({"description": "\nx\n".join(sections)}) == [
-        ("missing-sections", "has its sections twice or out of order")
+        ("missing-sections", "has a section twice, or the sections are not in order")
     ]
     assert found({"description": "## Description\nOnly this."}) == []

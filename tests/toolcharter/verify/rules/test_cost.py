@@ -4,7 +4,7 @@ from tests.toolcharter.verify.rules.run_rule import RULES, run_rule, tool_with
 from toolcharter.verify.engine import example_server, run_rules
 
 P = "inputSchema.properties"
-LISTS = "lists, but takes neither a limit, nor a page, nor a filter"
+LISTS = "returns a list, but has no argument for a limit, a page or a filter"
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def test_a_list_has_a_way_to_be_short(definition, expected):
 @pytest.mark.parametrize(
     ("description", "expected"),
     [
-        ('Send {"type": "object", "x": 1}.', [("description", 'the description holds a schema: "type": "object"')]),
+        ('Send {"type": "object", "x": 1}.', [("description", 'the description contains a schema: "type": "object"')]),
         (
             "a: The first of the two notes; b: The second of the two notes",
-            [("description", "the description repeats those of the parameters a, b")],
+            [("description", "the description repeats the descriptions of the parameters a, b")],
         ),
         ("a: The first of the two notes", []),
     ],
@@ -58,5 +58,5 @@ def test_a_description_does_not_repeat_the_schema(description, expected):
 
 def test_titles_that_say_more_than_the_name_are_no_waste():
     same = {name: {"title": name.replace("_", " ").title()} for name in ("user_id", "tag", "folder")}
-    assert run_rule("CST010", tool_with(**same)) == [(P, "3 titles restate the names of their parameters")]
+    assert run_rule("CST010", tool_with(**same)) == [(P, "3 titles only repeat the names of their parameters")]
     assert run_rule("CST010", tool_with(**{**same, "tag": {"title": "Label"}})) == []

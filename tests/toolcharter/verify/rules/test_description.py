@@ -95,9 +95,7 @@ def test_an_output_schema_says_what_comes_back():
 def test_what_comes_back_is_asked_of_tools_that_read_and_the_effect_of_those_that_change():
     change = {"name": "update_note", "description": f"Update a note of the notebook. {WISH}"}
     assert run_rule("DSC009", change) == []
-    assert run_rule("DSC010", change) == [
-        ("description", "names the act, but not its effect: what is different afterwards, or what comes back")
-    ]
+    assert run_rule("DSC010", change) == [("description", "names the action, but not its effect or what it returns")]
     assert run_rule("DSC010", {"description": f"List the notes. {WISH}"}) == []
 
 
@@ -198,7 +196,7 @@ def test_a_description_tells_only_of_arguments_there_are(description, names, exp
         "DSC016", {"description": description, **tool_with(**{name: {"type": "string"} for name in names})}
     )
     assert [message for _, message in found] == [
-        f"tells of an argument {name!r}, which is not in the schema" for name in expected
+        f"mentions an argument {name!r}, which is not in the schema" for name in expected
     ]
 
 
@@ -287,7 +285,7 @@ def test_a_description_is_written_for_reading(rule, description, found):
 def test_a_description_names_only_tools_there_are(description, expected):
     found = run_rule("DSC022", {"description": description, **tool_with(dry_run={}, folder={})})
     assert found == (
-        [("description", f"names a tool {expected!r}, which the server does not have")] if expected else []
+        [("description", f"mentions {expected!r}, which is not a tool of this server")] if expected else []
     )
 
 
@@ -298,6 +296,6 @@ def test_a_description_is_in_one_language():
 
 def test_a_pair_of_same_descriptions_is_told_once():
     assert run_rule("DSC026", {"name": "list_notes"}, {"name": "find_notes"}) == [
-        ("description", "is the same as that of 'list_notes'")
+        ("description", "is the same as the description of 'list_notes'")
     ]
     assert run_rule("DSC027", {"name": "list_notes"}, {"name": "find_notes"}) == []

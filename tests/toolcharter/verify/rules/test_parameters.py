@@ -34,20 +34,28 @@ def number(description, **more):
         (
             "PAR002",
             tool_with(filePath={"type": "string", "description": "Path to the file."}),
-            [(f"{P}.filePath.description", "'Path to the file.' only restates 'filePath'")],
+            [(f"{P}.filePath.description", "'Path to the file.' only repeats the name 'filePath'")],
         ),
         (
             "PAR003",
             text("Order direction: desc or asc (default: desc)"),
-            [(f"{P}.a", 'only its description lists "desc", "asc"')],
+            [(f"{P}.a", 'the values "desc", "asc" are only in its description')],
         ),
         (
             "PAR003",
             text('Valid periods: "1d", "5d", "1mo"'),
-            [(f"{P}.a", 'only its description lists "1d", "5d", "1mo"')],
+            [(f"{P}.a", 'the values "1d", "5d", "1mo" are only in its description')],
         ),
-        ("PAR003", text("Region: north or south"), [(f"{P}.a", 'only its description lists "north", "south"')]),
-        ("PAR003", text("Time interval (m5, m15, h1)"), [(f"{P}.a", 'only its description lists "m5", "m15", "h1"')]),
+        (
+            "PAR003",
+            text("Region: north or south"),
+            [(f"{P}.a", 'the values "north", "south" are only in its description')],
+        ),
+        (
+            "PAR003",
+            text("Time interval (m5, m15, h1)"),
+            [(f"{P}.a", 'the values "m5", "m15", "h1" are only in its description')],
+        ),
         (
             "PAR004",
             tool_with(maxResults={"anyOf": [{"type": "integer"}, {"type": "null"}]}),
@@ -56,12 +64,12 @@ def number(description, **more):
         (
             "PAR006",
             tool_with(id={"type": "string"}, noteId={"type": "string"}),
-            [(f"{P}.id", "'id' stands beside other ids, and does not say of what it is")],
+            [(f"{P}.id", "'id' does not say what it identifies, and the tool has other ids")],
         ),
         (
             "PAR007",
             tool_with(userId={}, user_id={}),
-            [(f"{P}.user_id", "'user_id' and 'userId' seem to mean the same")],
+            [(f"{P}.user_id", "'user_id' and 'userId' seem to have the same meaning")],
         ),
         (
             "PAR009",
@@ -76,32 +84,36 @@ def number(description, **more):
         (
             "PAR010",
             tool_with(a={"type": "array", "items": {"type": "object", "additionalProperties": True}}),
-            [(f"{P}.a.items", "is an object of unknown shape")],
+            [(f"{P}.a.items", "is an object with unknown fields")],
         ),
         (
             "PAR010",
             tool_with(a={"type": "object", "additionalProperties": False}),
-            [(f"{P}.a", "is an object that may hold nothing")],
+            [(f"{P}.a", "is an object without any field")],
         ),
         (
             "PAR011",
             tool_with(isNotSent={"type": "boolean"}),
-            [(f"{P}.isNotSent", "'isNotSent' is true when something is not")],
+            [(f"{P}.isNotSent", "'isNotSent' is a negation")],
         ),
         (
             "PAR012",
             tool_with(created_at={"type": "string"}),
-            [(f"{P}.created_at", "'created_at' does not say in which form")],
+            [(f"{P}.created_at", "'created_at' does not say its format")],
         ),
-        ("PAR014", number("How many. Defaults to 20."), [(f"{P}.a", "only its description has the default '20'")]),
-        ("PAR015", text("(Required) The folder."), [(f"{P}.a", "'a' is called required, but is not")]),
+        ("PAR014", number("How many. Defaults to 20."), [(f"{P}.a", "the default '20' is only in its description")]),
+        (
+            "PAR015",
+            text("(Required) The folder."),
+            [(f"{P}.a", "'a' is called required, but the schema does not require it")],
+        ),
         (
             "PAR018",
             tool_with(deep={"type": "string", "enum": ["True", "False"]}),
-            [(f"{P}.deep", "'deep' is a boolean written as text")],
+            [(f"{P}.deep", "'deep' is a boolean in a string")],
         ),
-        ("PAR019", number("A value between 1 and 1,000."), [(f"{P}.a", "only its description has the bound 1,000")]),
-        ("PAR019", number("Depth (1-4)"), [(f"{P}.a", "only its description has the bound 4")]),
+        ("PAR019", number("A value between 1 and 1,000."), [(f"{P}.a", "the bound 1,000 is only in its description")]),
+        ("PAR019", number("Depth (1-4)"), [(f"{P}.a", "the bound 4 is only in its description")]),
     ],
 )
 def test_what_an_agent_has_to_guess_is_found(rule, definition, expected):

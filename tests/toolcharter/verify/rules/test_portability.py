@@ -12,7 +12,13 @@ P = "inputSchema.properties"
         (
             "POR001",
             {"name": "notes.list"},
-            [("name", '"notes.list" has ".": only letters, digits, _ and - are safe', ("Claude", "OpenAI", "VS Code"))],
+            [
+                (
+                    "name",
+                    '"notes.list" contains ".": only letters, digits, _ and - are safe',
+                    ("Claude", "OpenAI", "VS Code"),
+                )
+            ],
         ),
         (
             "POR001",
@@ -20,7 +26,7 @@ P = "inputSchema.properties"
             [
                 (
                     "name",
-                    '"détails" has "é": only letters, digits, _ and - are safe',
+                    '"détails" contains "é": only letters, digits, _ and - are safe',
                     ("Claude", "OpenAI", "VS Code", "Gemini"),
                 )
             ],
@@ -43,7 +49,7 @@ P = "inputSchema.properties"
             [
                 (
                     "name",
-                    "the name has 65 characters; many clients allow 64",
+                    "the name has 65 characters, but many clients allow 64",
                     ("Claude Desktop", "claude.ai", "OpenAI", "Gemini"),
                 )
             ],
@@ -57,33 +63,33 @@ P = "inputSchema.properties"
         (
             "POR004",
             {"inputSchema": {"type": "object", "not": {}}},
-            [("inputSchema.not", "`not` stands at the root of inputSchema", ("OpenAI",))],
+            [("inputSchema.not", "inputSchema has `not` at the top level", ("OpenAI",))],
         ),
         (
             "POR006",
             tool_with(**{"a b": {}, "c" * 65: {}}),
             [
-                (f"{P}.a b", 'the argument "a b" has a name that is refused', ("Claude", "Gemini")),
-                (f"{P}.{'c' * 65}", f'the argument "{"c" * 59}... has a name that is refused', ("Claude", "Gemini")),
+                (f"{P}.a b", 'the argument name "a b" is not allowed', ("Claude", "Gemini")),
+                (f"{P}.{'c' * 65}", f'the argument name "{"c" * 59}... is not allowed', ("Claude", "Gemini")),
             ],
         ),
         (
             "POR007",
             tool_with(**{"a.b": {}, "1st": {}}),
             [
-                (f"{P}.1st", 'the argument "1st" has a name that Gemini refuses', ("Gemini",)),
-                (f"{P}.a.b", 'the argument "a.b" has a name that Gemini refuses', ("Gemini",)),
+                (f"{P}.1st", 'Gemini rejects the argument name "1st"', ("Gemini",)),
+                (f"{P}.a.b", 'Gemini rejects the argument name "a.b"', ("Gemini",)),
             ],
         ),
         (
             "POR009",
             tool_with(a={"enum": ["x", None]}),
-            [(f"{P}.a.enum", "the enum has null, which is no text", ("Gemini",))],
+            [(f"{P}.a.enum", "the enum has null, which is not a string", ("Gemini",))],
         ),
         (
             "POR019",
             tool_with(a={"prefixItems": [{}]}),
-            [(f"{P}.a.prefixItems", "`prefixItems` lists a schema for each place", ("OpenAI", "Gemini"))],
+            [(f"{P}.a.prefixItems", "`prefixItems` has a schema for each position", ("OpenAI", "Gemini"))],
         ),
     ],
 )

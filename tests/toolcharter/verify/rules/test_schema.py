@@ -22,7 +22,7 @@ def typed(kind, **more):
         (
             "SCH003",
             typed("string", minLength=-1),
-            [(f"{P}.a.minLength", "`minLength` is -1, not a whole number from 0")],
+            [(f"{P}.a.minLength", "`minLength` is -1, not a non-negative integer")],
         ),
         ("SCH003", typed("integer", minimum="1"), [(f"{P}.a.minimum", '`minimum` is "1", not a number')]),
         (
@@ -32,7 +32,7 @@ def typed(kind, **more):
         ),
         ("SCH003", tool_with(a="string"), [(f"{P}.a", "'a' is \"string\", not a schema")]),
         ("SCH003", tool_with(a={"anyOf": []}), [(f"{P}.a.anyOf", "`anyOf` is [], not a list of schemas")]),
-        ("SCH003", tool_with(a={"type": []}), [(f"{P}.a.type", "`type` is [], not a text or a list of texts")]),
+        ("SCH003", tool_with(a={"type": []}), [(f"{P}.a.type", "`type` is [], not a string or a list of strings")]),
         (
             "SCH003",
             {"inputSchema": {"type": "object", "required": ["a", 1]}},
@@ -43,70 +43,70 @@ def typed(kind, **more):
             {"outputSchema": {"type": "object", "properties": []}},
             [("outputSchema.properties", "`properties` is [], not an object of schemas")],
         ),
-        ("SCH004", typed("any"), [(f"{P}.a.type", '"any" is no type of JSON')]),
-        ("SCH004", typed(["string", "None"]), [(f"{P}.a.type", '"None" is no type of JSON')]),
+        ("SCH004", typed("any"), [(f"{P}.a.type", '"any" is not a JSON type')]),
+        ("SCH004", typed(["string", "None"]), [(f"{P}.a.type", '"None" is not a JSON type')]),
         (
             "SCH005",
             typed("string", pattern="(?P<y>a)"),
             [
                 (
                     f"{P}.a.pattern",
-                    'the pattern "(?P<y>a)" is written for Python; JSON Schema has the patterns of JavaScript',
+                    'the pattern "(?P<y>a)" is written for Python, but JSON Schema uses JavaScript patterns',
                 )
             ],
         ),
         (
             "SCH006",
             typed("string", minLength=2, maxLength=1),
-            [(f"{P}.a", "`minLength` is 2 and `maxLength` is 1: nothing fits")],
+            [(f"{P}.a", "`minLength` is 2 and `maxLength` is 1, so no value is valid")],
         ),
         (
             "SCH006",
             typed("number", exclusiveMinimum=1, maximum=1),
-            [(f"{P}.a", "`exclusiveMinimum` is 1 and `maximum` is 1: nothing fits")],
+            [(f"{P}.a", "`exclusiveMinimum` is 1 and `maximum` is 1, so no value is valid")],
         ),
         (
             "SCH007",
             {"inputSchema": {"type": "object", "required": ["a"]}},
-            [("inputSchema.required", "'a' is required, but is no property")],
+            [("inputSchema.required", "'a' is required, but is not a property")],
         ),
         (
             "SCH009",
             tool_with(a={"$ref": "other.json#/A"}),
             [(f"{P}.a.$ref", 'refers to "other.json#/A", outside the schema')],
         ),
-        ("SCH010", tool_with(a={"$ref": "#there"}), [(f"{P}.a.$ref", '"#there" leads nowhere')]),
+        ("SCH010", tool_with(a={"$ref": "#there"}), [(f"{P}.a.$ref", '"#there" has no target')]),
         ("SCH011", tool_with(a={"$ref": "#"}), [("inputSchema", '"#" contains itself')]),
         (
             "SCH012",
             tool_with(a={"type": "array", "items": {"enum": []}}),
-            [(f"{P}.a.items.enum", "the enum is empty: nothing fits")],
+            [(f"{P}.a.items.enum", "the enum is empty, so no value is valid")],
         ),
         ("SCH013", typed("integer", const="1"), [(f"{P}.a.const", '"1" is not of type integer')]),
         ("SCH013", typed("boolean", enum=[True, 1]), [(f"{P}.a.enum", "1 is not of type boolean")]),
         (
             "SCH014",
             typed("string", default=None),
-            [(f"{P}.a.default", "the default null breaks its own schema: it is not of type string")],
+            [(f"{P}.a.default", "the default null does not match its own schema: it is not of type string")],
         ),
         (
             "SCH014",
             tool_with(a={"enum": ["x"], "default": "y"}),
-            [(f"{P}.a.default", 'the default "y" breaks its own schema: it is not in the enum')],
+            [(f"{P}.a.default", 'the default "y" does not match its own schema: it is not in the enum')],
         ),
         (
             "SCH014",
             typed("integer", maximum=5, default=6),
-            [(f"{P}.a.default", "the default 6 breaks its own schema: it is above the maximum")],
+            [(f"{P}.a.default", "the default 6 does not match its own schema: it is above the maximum")],
         ),
         (
             "SCH014",
             typed("array", minItems=1, default=[]),
-            [(f"{P}.a.default", "the default [] breaks its own schema: it is shorter than minItems")],
+            [(f"{P}.a.default", "the default [] does not match its own schema: it is shorter than minItems")],
         ),
-        ("SCH015", typed(["array", "null"]), [(f"{P}.a", "is an array, but does not say of what")]),
-        ("SCH016", tool_with(a=True), [(f"{P}.a", "'a' has no type: anything may be sent")]),
-        ("SCH016", typed("array", items={}), [(f"{P}.a.items", "the items have no type: anything may be sent")]),
+        ("SCH015", typed(["array", "null"]), [(f"{P}.a", "is an array without `items`")]),
+        ("SCH016", tool_with(a=True), [(f"{P}.a", "'a' has no type, so any value is valid")]),
+        ("SCH016", typed("array", items={}), [(f"{P}.a.items", "the items have no type, so any value is valid")]),
         (
             "SCH018",
             {"outputSchema": {"properties": {}}},
@@ -115,12 +115,12 @@ def typed(kind, **more):
         (
             "SCH019",
             tool_with(a={"enum": [{"b": 1, "c": 2}, {"c": 2, "b": 1}]}),
-            [(f"{P}.a.enum", '{"c": 2, "b": 1} stands in the enum twice')],
+            [(f"{P}.a.enum", '{"c": 2, "b": 1} is in the enum twice')],
         ),
         (
             "SCH020",
             typed("string", optional=True),
-            [(f"{P}.a.optional", "`optional` is no keyword: leave the name out of `required`")],
+            [(f"{P}.a.optional", "`optional` is not a keyword: leave the name out of `required`")],
         ),
         ("SCH021", typed("string", minimum=1), [(f"{P}.a.minimum", "`minimum` has no effect on type string")]),
     ],

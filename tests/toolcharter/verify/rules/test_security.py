@@ -200,7 +200,7 @@ def test_a_flag_is_no_consent(name, schema, expected):
 
 def test_what_is_spelled_in_tag_characters_is_shown():
     (finding,) = run_rules(example_server([{"title": "Notes" + hidden("obey")}]), RULES)
-    assert finding.message == "has a tag character, U+E006F and 3 more; they spell 'obey'"
+    assert finding.message == "contains a tag character, U+E006F and 3 more; they spell 'obey'"
     assert finding.path == "title"
 
 

@@ -1,1 +1,1 @@
-"""What clients decide by, before they let an agent call a tool."""
+"""The hints that clients use before they let an agent call a tool."""

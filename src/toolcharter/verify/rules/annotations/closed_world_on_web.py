@@ -14,7 +14,7 @@ _WEB = re.compile(
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.hint("openWorldHint") or all(tool.hint(name) is None for name in HINTS):
-        return  # a tool without any hint is a matter of another rule
+        return  # another rule finds tools without any hint
     if found := _WEB.search(tool.prose):
         state = "missing" if tool.hint("openWorldHint") is None else "false"
         yield Problem(f"says {found[0]!r}, but openWorldHint is {state}", "annotations.openWorldHint")
@@ -25,8 +25,8 @@ RULE = Rule(
     name="closed-world-on-web",
     family="annotations",
     severity="note",
-    what="A tool that fetches from the web, whose other hints are given but not openWorldHint.",
-    why="What comes from the web may be anyone's text. Clients that guard against that go by this hint.",
+    what="A tool that fetches from the web has hints, but openWorldHint is not true.",
+    why="Content from the web may contain instructions from anyone. Clients use this hint to guard against them.",
     fix="Set openWorldHint to true.",
     bad=[{"description": "Search the web for notes on a subject. Use this for news. Returns titles, at most 10."}],
     good=[{"description": "Search the notes of the user for a subject. Returns titles, at most 10."}],

@@ -6,13 +6,13 @@ from toolcharter.verify.vocabulary import DESTROYING
 
 
 def destroying_verb(tool: Tool, server: Server) -> str | None:
-    """The verb by which a tool takes something away, where name and description do not disagree."""
+    """The verb that says that a tool removes something, unless name and description disagree."""
     if server.effect(tool) != "destroying":
         return None
-    named, said = server.name_verb(tool), tool.description_verb
-    if named in DESTROYING:
-        return named if said is None or said in DESTROYING else None
-    return said
+    in_name, in_description = server.name_verb(tool), tool.description_verb
+    if in_name in DESTROYING:
+        return in_name if in_description is None or in_description in DESTROYING else None
+    return in_description
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
@@ -25,8 +25,8 @@ RULE = Rule(
     name="destructive-unmarked",
     family="annotations",
     severity="warning",
-    what="A tool that deletes or removes, without destructiveHint.",
-    why="It is the hint by which clients ask the user first. In the wild, one deleting tool in twenty carries it.",
+    what="A tool that deletes or removes something has no destructiveHint.",
+    why="Clients use this hint to ask the user first. Of public tools that delete, one in twenty has it.",
     fix="Set destructiveHint to true.",
     bad=[{"name": "delete_note", "description": "Delete a note for good.", "annotations": {"readOnlyHint": False}}],
     good=[{"name": "delete_note", "description": "Delete a note for good.", "annotations": {"destructiveHint": True}}],

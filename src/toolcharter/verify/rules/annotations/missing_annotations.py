@@ -8,7 +8,7 @@ HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if all(tool.hint(name) is None for name in HINTS):
-        yield Problem("has no annotations, so clients take it for destructive", "annotations")
+        yield Problem("has no hints, so clients treat it as destructive", "annotations")
 
 
 RULE = Rule(
@@ -18,10 +18,10 @@ RULE = Rule(
     severity="note",
     what="A tool without any of the four hints: read-only, destructive, idempotent, open world.",
     why=(
-        "Clients decide by them whether to ask the user before a call. "
-        "What carries none counts as destructive, so harmless tools are asked about too, until users stop reading."
+        "Clients use them to decide whether to ask the user before a call. A tool without hints counts as "
+        "destructive, so users are asked about harmless tools too, until they stop reading."
     ),
-    fix="Say at least whether the tool only reads, with readOnlyHint.",
+    fix="Set at least readOnlyHint.",
     bad=[{"annotations": {}}],
     good=[{"annotations": {"readOnlyHint": True}}],
     check=check,

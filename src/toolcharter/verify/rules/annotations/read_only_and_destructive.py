@@ -6,7 +6,7 @@ from toolcharter.verify.rule import Problem, Rule
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.hint("readOnlyHint") and tool.hint("destructiveHint"):
-        yield Problem("is marked read-only and destructive at once", "annotations")
+        yield Problem("is marked both read-only and destructive", "annotations")
 
 
 RULE = Rule(
@@ -15,7 +15,7 @@ RULE = Rule(
     family="annotations",
     severity="error",
     what="A tool that is marked both read-only and destructive.",
-    why="It cannot be both. Clients that look at the first let it pass, those that look at the second ask.",
+    why="It cannot be both. Some clients trust the first hint and run it, others trust the second and ask.",
     fix="Keep the one that is true.",
     bad=[{"annotations": {"readOnlyHint": True, "destructiveHint": True}}],
     good=[{"annotations": {"readOnlyHint": True, "destructiveHint": False}}],

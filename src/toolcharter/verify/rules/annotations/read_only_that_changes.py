@@ -10,11 +10,11 @@ _HARMLESS = frozenset(["reading", "computing"])
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.hint("readOnlyHint") or server.effect(tool) in _HARMLESS:
         return
-    named, said = server.name_verb(tool), tool.description_verb
-    if named in CLEARLY_CHANGING and named not in ALSO_NOUNS and EFFECTS.get(said or "") not in _HARMLESS:
-        yield Problem(f"readOnlyHint is true, but the name says {named!r}", "annotations.readOnlyHint")
-    elif said in CLEARLY_CHANGING:
-        yield Problem(f"readOnlyHint is true, but the description says {said!r}", "annotations.readOnlyHint")
+    in_name, in_description = server.name_verb(tool), tool.description_verb
+    if in_name in CLEARLY_CHANGING and in_name not in ALSO_NOUNS and EFFECTS.get(in_description or "") not in _HARMLESS:
+        yield Problem(f"readOnlyHint is true, but the name says {in_name!r}", "annotations.readOnlyHint")
+    elif in_description in CLEARLY_CHANGING:
+        yield Problem(f"readOnlyHint is true, but the description says {in_description!r}", "annotations.readOnlyHint")
 
 
 RULE = Rule(
@@ -22,9 +22,9 @@ RULE = Rule(
     name="read-only-that-changes",
     family="annotations",
     severity="error",
-    what="A tool that is marked read-only, while its name or description begins with a verb that changes something.",
-    why="Clients call a read-only tool without asking the user. This one writes, sends or deletes behind their back.",
-    fix="Set readOnlyHint to false, or use a verb that says that the tool only looks.",
+    what="A tool is marked read-only, but its name or description begins with a verb that changes something.",
+    why="Clients call a read-only tool without asking the user, who does not learn that it writes, sends or deletes.",
+    fix="Set readOnlyHint to false, or use a verb for reading.",
     bad=[{"name": "update_note", "description": "Update the text of a note. Only the given fields are changed."}],
     good=[{"name": "get_note", "description": "Read the text of a note. Returns its id, title and body."}],
     check=check,

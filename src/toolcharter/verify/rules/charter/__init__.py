@@ -1,1 +1,1 @@
-"""What a server that holds itself to the charter has promised."""
+"""What a server with declared tools promises."""

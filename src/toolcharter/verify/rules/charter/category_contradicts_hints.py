@@ -11,13 +11,13 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     reads, destroys = tool.hint("readOnlyHint"), tool.hint("destructiveHint")
     if category in ("query", "analysis"):
         if reads is False:
-            yield Problem(f"is of category {category}, but readOnlyHint is false", "annotations.readOnlyHint")
+            yield Problem(f"has category {category}, but readOnlyHint is false", "annotations.readOnlyHint")
         if destroys is True:
-            yield Problem(f"is of category {category}, but destructiveHint is true", "annotations.destructiveHint")
+            yield Problem(f"has category {category}, but destructiveHint is true", "annotations.destructiveHint")
         if category == "query" and tool.hint("idempotentHint") is False:
-            yield Problem("is of category query, but idempotentHint is false", "annotations.idempotentHint")
+            yield Problem("has category query, but idempotentHint is false", "annotations.idempotentHint")
     elif category == "mutation" and reads is True:
-        yield Problem("is of category mutation, but readOnlyHint is true", "annotations.readOnlyHint")
+        yield Problem("has category mutation, but readOnlyHint is true", "annotations.readOnlyHint")
 
 
 RULE = Rule(
@@ -26,8 +26,8 @@ RULE = Rule(
     family="charter",
     severity="error",
     what="The declared category and the annotations contradict each other.",
-    why="Clients let read-only tools run without asking. A mutation that passes for one runs unasked, or is cached.",
-    fix="Make the category what the tool does; the annotations follow from it.",
+    why="Clients run read-only tools without asking. A mutation that is marked read-only runs unasked, or is cached.",
+    fix="Declare the right category. The annotations follow from it.",
     bad=[{"_meta": {META + "category": "mutation"}, "annotations": {"readOnlyHint": True}}],
     good=[{"_meta": {META + "category": "mutation"}, "annotations": {"readOnlyHint": False}}],
     check=check,

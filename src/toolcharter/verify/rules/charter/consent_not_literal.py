@@ -11,11 +11,11 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for argument in tool.arguments:
         if argument.name == CONSENT_FIELD:
             if not _is_literal(argument.schema):
-                yield Problem("takes more than one value, so nothing is stated by it", argument.path)
+                yield Problem("accepts more than one value, so it states nothing", argument.path)
             if not argument.required or "default" in argument.schema:
-                yield Problem("may be left out, so nobody has to state it", argument.path)
+                yield Problem("is optional, so an agent need not state it", argument.path)
             if CONSENT_HEADING not in tool.listed.description:
-                yield Problem(f"is not explained: the description lacks {CONSENT_HEADING!r}", "description")
+                yield Problem(f"is not explained: the description has no {CONSENT_HEADING!r}", "description")
 
 
 def _is_literal(schema: Schema) -> bool:
@@ -25,12 +25,12 @@ def _is_literal(schema: Schema) -> bool:
 
 def _example(*, required: bool) -> list[Definition]:
     field = {"const": "DELETE_NOTE", "description": "States that the user asked for this."}
-    needed = [CONSENT_FIELD] if required else []
+    required_fields = [CONSENT_FIELD] if required else []
     return [
         {
             "name": "delete_note",
             "description": f"Delete a note. {CONSENT_HEADING}: set {CONSENT_FIELD} to 'DELETE_NOTE'.",
-            "inputSchema": {"type": "object", "properties": {CONSENT_FIELD: field}, "required": needed},
+            "inputSchema": {"type": "object", "properties": {CONSENT_FIELD: field}, "required": required_fields},
         }
     ]
 
@@ -40,9 +40,9 @@ RULE = Rule(
     name="consent-not-literal",
     family="charter",
     severity="error",
-    what="A tool has explicit_action, but not as one literal that must be stated, or does not explain it.",
-    why="Consent that has a default, or takes any text, is given without a thought, and refuses nobody.",
-    fix="Declare `consent='DELETE_NOTE'`: the required literal and its explanation are generated.",
+    what="A tool has explicit_action, but not as a required literal, or does not explain it.",
+    why="Consent with a default, or that accepts any text, protects nothing.",
+    fix="Declare `consent='DELETE_NOTE'`. The required literal and its explanation are generated.",
     bad=_example(required=False),
     good=_example(required=True),
     check=check,

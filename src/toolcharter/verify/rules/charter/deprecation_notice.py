@@ -19,7 +19,7 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     fields = cast(dict[str, Any], notice) if isinstance(notice, dict) else {}
     since, replacement, removal = (fields.get(name) for name in ("since", "replacement", "removalDate"))
     if not (isinstance(since, str) and isinstance(replacement, str) and isinstance(removal, str)):
-        yield Problem(f"{json.dumps(notice)[:60]} lacks since, replacement or removalDate", _PLACE)
+        yield Problem(f"{json.dumps(notice)[:60]} has no since, replacement or removalDate", _PLACE)
         return
     if not any(name == replacement or name.endswith(("_" + replacement, "-" + replacement)) for name in server.by_name):
         yield Problem(f"its replacement {replacement!r} is not a tool of this server", _PLACE)
@@ -43,9 +43,9 @@ RULE = Rule(
     name="deprecation-notice",
     family="charter",
     severity="warning",
-    what="A deprecated tool does not say since when, what replaces it, and when it goes, at least ninety days later.",
-    why="Agents and their prompts change slowly. A tool that goes without notice, or without a successor, breaks them.",
-    fix="Give `Deprecation(since, replacement, removal_date)`: ISO dates ninety days apart, and a tool that is there.",
+    what="A deprecated tool does not say since when, what replaces it, or when it is removed: 90 days later or more.",
+    why="Agents and prompts change slowly. A tool that is removed without notice or replacement breaks them.",
+    fix="Declare `Deprecation(since, replacement, removal_date)`, with ISO dates and an existing tool.",
     bad=[{"_meta": {META + "deprecated": _NOTICE | {"removalDate": "2026-10-01"}}}],
     good=[{"_meta": {META + "deprecated": _NOTICE}}],
     check=check,

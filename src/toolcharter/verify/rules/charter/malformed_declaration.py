@@ -12,8 +12,8 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
 
 
-def _texts(value: Any) -> list[str] | None:
-    """A list of texts; None where it is none."""
+def _strings(value: Any) -> list[str] | None:
+    """A list of strings; None if it is something else."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in cast(list[Any], value)):
         return None
     return cast(list[str], value)
@@ -28,12 +28,12 @@ def _is_category(value: Any) -> bool:
 
 
 def _are_tags(value: Any) -> bool:
-    tags = _texts(value)
+    tags = _strings(value)
     return bool(tags) and all(tag.strip() for tag in tags)
 
 
 def _are_permissions(value: Any) -> bool:
-    names = _texts(value)
+    names = _strings(value)
     return names is not None and all(map(_PERMISSION.fullmatch, names))
 
 
@@ -83,10 +83,10 @@ _FORMS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for name, (matches, wanted) in _FORMS.items():
+    for name, (matches, expected) in _FORMS.items():
         value = declared_value(tool, name)
         if value is not None and not matches(value):
-            yield Problem(f"its {name} is {str(value)[:60]!r}, not {wanted}", f"_meta.{META}{name}")
+            yield Problem(f"its {name} is {str(value)[:60]!r}, not {expected}", f"_meta.{META}{name}")
 
 
 RULE = Rule(
@@ -94,9 +94,9 @@ RULE = Rule(
     name="malformed-declaration",
     family="charter",
     severity="error",
-    what="A declared value, such as a version, a permission or a rate limit, does not have the form of the charter.",
-    why="Gates, caches and catalogues read these values. One that they cannot read is one that does not protect.",
-    fix="Write the value as the finding says; a tool that is declared with `tool` has all of them right.",
+    what="A declared value, such as a version, a permission or a rate limit, is malformed.",
+    why="Gates, caches and catalogues read these values. A value that they cannot read does not protect anything.",
+    fix="Correct the value as the finding says. A tool that is declared with `tool` has only valid values.",
     bad=[{"_meta": {META + "permissions": ["read notes"]}}],
     good=[{"_meta": {META + "permissions": ["notes:read"]}}],
     check=check,

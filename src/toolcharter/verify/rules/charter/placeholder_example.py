@@ -16,12 +16,12 @@ _CALL = re.compile(r"^[a-z][\w.-]*\(.*\)$", re.IGNORECASE | re.MULTILINE)
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for call in _calls(tool):
         if match := _PLACEHOLDER.search(call):
-            yield Problem(f"an example has {match[0]} for a value", "description")
+            yield Problem(f"an example has the placeholder {match[0]}", "description")
             return
 
 
 def _calls(tool: Tool) -> Iterator[str]:
-    """The calls that examples make: as they were declared, else as the description shows them."""
+    """The calls in the declared examples, or else in the description."""
     if tool.spec is not None:
         yield from (json.dumps(dict(example.params), default=str) for example in tool.spec.examples)
     elif _HEADING in tool.description:
@@ -33,9 +33,9 @@ RULE = Rule(
     name="placeholder-example",
     family="charter",
     severity="warning",
-    what="An example has a placeholder where a value belongs.",
-    why="An agent copies examples. Real values show the form of an id or a date; a placeholder shows nothing.",
-    fix="Give values that work; the tests run every example.",
+    what="An example has a placeholder instead of a value.",
+    why="Agents copy examples. Real values show the format of an id or a date, placeholders do not.",
+    fix="Use values that work. The tests run every example.",
     bad=[{"description": f'{_HEADING}\n```\n# One folder\nlist_notes(folder="...")\n```'}],
     good=[{"description": f'{_HEADING}\n```\n# One folder\nlist_notes(folder="Garden")\n# -> "<uuid>"\n```'}],
     check=check,

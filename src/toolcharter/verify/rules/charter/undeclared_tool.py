@@ -6,19 +6,19 @@ from toolcharter.verify.declaration import declared_value, is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_SHOWN = ("version", "category", "tags")
+_LISTED = ("version", "category", "tags")
 
 
 def check(server: Server) -> Iterable[Problem]:
     for tool in server.tools if any(map(is_declared, server.tools)) else ():
-        if message := _lack(tool):
+        if message := _missing(tool):
             yield Problem(message, "_meta", tool.name)
 
 
-def _lack(tool: Tool) -> str | None:
+def _missing(tool: Tool) -> str | None:
     if tool.spec is not None:
-        return None if tool.spec.governed else f"is served without a declaration: {', '.join(REQUIRED)} are missing"
-    missing = [name for name in _SHOWN if declared_value(tool, name) is None]
+        return None if tool.spec.governed else f"has no declaration: {', '.join(REQUIRED)} are missing"
+    missing = [name for name in _LISTED if declared_value(tool, name) is None]
     return f"does not declare its {' and '.join(missing)}" if missing else None
 
 
@@ -27,12 +27,12 @@ RULE = Rule(
     name="undeclared-tool",
     family="charter",
     severity="warning",
-    what="A server that declares its tools has one without a full declaration.",
+    what="A server with declared tools has a tool without a complete declaration.",
     why=(
         "Category, permissions, response time, caching, idempotence, examples and tags decide how a tool is governed. "
-        "Without them it is served, but nobody vouches for it."
+        "Without them it runs ungoverned."
     ),
-    fix="Declare the tool in full, with `@tool(category=..., permissions=..., examples=..., ...)`.",
+    fix="Declare the tool with `@tool(category=..., permissions=..., examples=..., ...)`.",
     bad=[{"_meta": {META + "version": "1.0.0"}}],
     good=[{"_meta": {META + "version": "1.0.0", META + "category": "query", META + "tags": ["notes"]}}],
     check_server=check,

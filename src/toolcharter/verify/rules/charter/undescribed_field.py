@@ -19,7 +19,7 @@ RULE = Rule(
     family="charter",
     severity="error",
     what="A declared tool has a field without a description.",
-    why="The charter promises that every field says what it is for and which values it takes.",
+    why="Every field of a declared tool should say what it is for and which values it accepts.",
     fix="Describe the field, with `Field(description=...)` or in the docstring.",
     bad=[
         {

@@ -17,11 +17,11 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not is_declared(tool):
         return
     if (length := len(tool.description)) < SHORTEST_DESCRIPTION:
-        yield Problem(f"has {length} of {SHORTEST_DESCRIPTION} characters", "description")
+        yield Problem(f"has {length} characters, fewer than {SHORTEST_DESCRIPTION}", "description")
         return
     if not _WHEN.search(tool.description):
         yield Problem("does not say when to use it", "description")
-    # A tool that changes something may say what it changes instead.
+    # A tool that changes something may describe the change instead.
     if tool.hint("readOnlyHint") is True and not _RETURNS.search(tool.description):
         yield Problem("does not say what it returns", "description")
 
@@ -31,9 +31,9 @@ RULE = Rule(
     name="unexplained-tool",
     family="charter",
     severity="warning",
-    what="A declared tool does not say in fifty characters or more what it does, when to use it and what it returns.",
-    why="These three sentences are what an agent chooses by, and the charter promises them of every tool.",
-    fix="Write the three sentences: what it does, 'Use this when ...', 'Returns ...'.",
+    what="A declared tool has fewer than 50 characters, or does not say when to use it or what it returns.",
+    why="Agents choose a tool by what it does, when to use it and what it returns.",
+    fix="Write three sentences: what it does, 'Use this when ...', 'Returns ...'.",
     bad=[{"description": "The notes of a folder, in the order of their titles.", "_meta": {META + "version": "1.0.0"}}],
     good=[
         {

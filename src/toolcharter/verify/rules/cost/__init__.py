@@ -1,1 +1,1 @@
-"""What a tool takes from an agent's context."""
+"""What a tool costs in the context of an agent."""

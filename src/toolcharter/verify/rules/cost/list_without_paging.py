@@ -23,14 +23,14 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         return
     if tool.hint("readOnlyHint") is False or _BOUNDED.search(tool.description):
         return
-    if not any(_keeps_short(parameter) for parameter in tool.parameters):
-        yield Problem("lists, but takes neither a limit, nor a page, nor a filter", "inputSchema.properties")
+    if not any(_limits_result(parameter) for parameter in tool.parameters):
+        yield Problem("returns a list, but has no argument for a limit, a page or a filter", "inputSchema.properties")
 
 
-def _keeps_short(parameter: Parameter) -> bool:
-    """Whether it is about pages, or may be given to see less."""
-    filters = not parameter.required and parameter.types != ("boolean",)
-    return filters or not _PAGING.isdisjoint(words_of(parameter.name))
+def _limits_result(parameter: Parameter) -> bool:
+    """Whether a parameter is about paging, or an optional filter."""
+    is_filter = not parameter.required and parameter.types != ("boolean",)
+    return is_filter or not _PAGING.isdisjoint(words_of(parameter.name))
 
 
 RULE = Rule(
@@ -38,10 +38,10 @@ RULE = Rule(
     name="list-without-paging",
     family="cost",
     severity="note",
-    what="A tool that lists or searches, and has no argument that keeps the answer short.",
-    why="What fits today does not tomorrow. An answer of thousands of entries fills the agent's context, or is cut "
-    "where nobody sees it.",
-    fix="Take `limit` and `cursor` or `offset`, with a default. Where the list is short by nature, say how long it is.",
+    what="A tool that lists or searches has no argument that limits the result.",
+    why="Lists grow. A result with thousands of entries fills the context of the agent, or is truncated "
+    "without notice.",
+    fix="Accept `limit` and `cursor` or `offset`, with a default. If the list is always short, say how long it is.",
     bad=[{"description": "List the notes of a folder. Returns the id and title of each note."}],
     good=[
         {

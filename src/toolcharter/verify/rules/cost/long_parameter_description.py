@@ -3,12 +3,12 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_LONG = 600
+_MAX_LENGTH = 600
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
-        if (length := len(parameter.description)) > _LONG:
+        if (length := len(parameter.description)) > _MAX_LENGTH:
             yield Problem(
                 f"the description of {parameter.name!r} has {length} characters", f"{parameter.path}.description"
             )
@@ -20,8 +20,8 @@ RULE = Rule(
     family="cost",
     severity="note",
     what="A parameter whose description has more than 600 characters.",
-    why="It is sent with every request. What the agent needs is the form, an example and a limit.",
-    fix="Keep two or three sentences. A query language is better explained in a resource, or by a tool.",
+    why="It is sent with every request. An agent needs the format, an example and a limit.",
+    fix="Keep two or three sentences. Explain a query language in a resource, or with a tool.",
     bad=[
         {
             "inputSchema": {

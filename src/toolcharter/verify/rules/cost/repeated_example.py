@@ -4,46 +4,44 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import list_at, short_json
 
-_ENOUGH = 6
-"""Characters that are no chance repetition."""
+_MIN_LENGTH = 6
+"""Shorter examples repeat by chance."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         for example in list_at(parameter.schema, "examples"):
-            if isinstance(example, str) and len(example) >= _ENOUGH:
+            if isinstance(example, str) and len(example) >= _MIN_LENGTH:
                 place = _repeated(example, parameter.description, tool.description)
                 if place:
-                    yield Problem(
-                        f"the example {short_json(example)} stands in {place} too", f"{parameter.path}.examples"
-                    )
+                    yield Problem(f"the example {short_json(example)} is also in {place}", f"{parameter.path}.examples")
                     break
 
 
-def _repeated(example: str, own: str, whole: str) -> str | None:
+def _repeated(example: str, own: str, tool: str) -> str | None:
     if example in own:
         return "its description"
-    return "the tool's description" if example in whole else None
+    return "the tool's description" if example in tool else None
 
 
-_GIVEN = {"type": "string", "examples": ["2026/holidays"]}
+_FOLDER = {"type": "string", "examples": ["2026/holidays"]}
 
 RULE = Rule(
     id="CST008",
     name="repeated-example",
     family="cost",
     severity="note",
-    what="An example that stands in `examples` and in a description.",
-    why="The agent pays twice for it.",
-    fix="Keep it in one place. Descriptions reach every model; `examples` does not pass through every client.",
+    what="An example that is both in `examples` and in a description.",
+    why="It costs tokens twice.",
+    fix="Keep it in one place. Descriptions reach every model, but some clients drop `examples`.",
     bad=[
         {
             "inputSchema": {
                 "type": "object",
-                "properties": {"folder": {**_GIVEN, "description": "Its path, such as 2026/holidays."}},
+                "properties": {"folder": {**_FOLDER, "description": "Its path, such as 2026/holidays."}},
             }
         }
     ],
-    good=[{"inputSchema": {"type": "object", "properties": {"folder": {**_GIVEN, "description": "Its path."}}}}],
+    good=[{"inputSchema": {"type": "object", "properties": {"folder": {**_FOLDER, "description": "Its path."}}}}],
     check=check,
 )

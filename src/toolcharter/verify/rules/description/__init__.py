@@ -1,1 +1,1 @@
-"""What agents choose tools by."""
+"""The descriptions by which agents choose tools."""

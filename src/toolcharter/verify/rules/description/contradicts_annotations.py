@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_ONLY_READS = re.compile(
+_READ_ONLY = re.compile(
     r"\b(?:(?:is|are|this|a|an)\s+(?:strictly\s+|purely\s+)?read[- ]only(?:\s+(?:tool|operation|query|call|and))?"
     r"|(?:does not|doesn't|never|without)\s+(?:modify|modifying|chang\w+|alter\w*|writ\w+)\s+"
     r"(?:any|anything|data|the data))\b",
@@ -18,11 +18,11 @@ _DESTROYS = re.compile(
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    only_reads, destroys = _ONLY_READS.search(tool.prose), _DESTROYS.search(tool.prose)
-    if only_reads and tool.hint("destructiveHint") and not tool.hint("readOnlyHint"):
-        yield Problem(f"says {only_reads[0]!r}, but destructiveHint is true", "description")
-    elif only_reads and tool.hint("readOnlyHint") is False:
-        yield Problem(f"says {only_reads[0]!r}, but readOnlyHint is false", "description")
+    read_only, destroys = _READ_ONLY.search(tool.prose), _DESTROYS.search(tool.prose)
+    if read_only and tool.hint("destructiveHint") and not tool.hint("readOnlyHint"):
+        yield Problem(f"says {read_only[0]!r}, but destructiveHint is true", "description")
+    elif read_only and tool.hint("readOnlyHint") is False:
+        yield Problem(f"says {read_only[0]!r}, but readOnlyHint is false", "description")
     if destroys and tool.hint("readOnlyHint"):
         yield Problem(f"says {destroys[0]!r}, but readOnlyHint is true", "description")
     elif destroys and tool.hint("destructiveHint") is False:
@@ -34,12 +34,12 @@ RULE = Rule(
     name="contradicts-annotations",
     family="description",
     severity="error",
-    what="A description that says one thing about what the tool changes, while its annotations say another.",
+    what="The description and the annotations contradict each other about what the tool changes.",
     why=(
-        "Clients ask the user, or not, by the annotations; agents go by the description. "
-        "One of the two is deceived, and it may be about deleting."
+        "Clients decide by the annotations whether to ask the user; agents use the description. "
+        "One of the two is deceived, perhaps about deleting data."
     ),
-    fix="Find out which is true, and say it in both places.",
+    fix="Find out which is true, and correct the other.",
     bad=[{"description": "Permanently deletes the notes of a folder. Use this to tidy up."}],
     good=[{"description": "List the notes of a folder. This is read-only. Returns the id of each."}],
     check=check,

@@ -18,8 +18,8 @@ RULE = Rule(
     family="description",
     severity="note",
     what="A description over 1,024 characters.",
-    why="Every request to the model carries it, whether the tool is used or not; some clients cut or refuse it.",
-    fix="Keep what an agent needs to choose and call the tool. Put the rest into the parameters, or a resource.",
+    why="It is sent with every request, used or not. Some clients truncate or reject it.",
+    fix="Keep what an agent needs to choose and call the tool. Move the rest to the parameters or a resource.",
     bad=[{"description": "List the notes of a folder. Use this to read them. Returns id and title. " * 20}],
     good=[
         {"description": "List the notes of a folder. Use this to see what was written. Returns id and title of each."}

@@ -24,12 +24,10 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     ):
         return
     if server.effect(tool) in _CHANGING:
-        # What the tool is called, and what it says first, is the act; the effect is said beyond it.
-        beyond = tool.prose.split(None, 1)[-1]
-        if not _EFFECT.search(beyond):
-            yield Problem(
-                "names the act, but not its effect: what is different afterwards, or what comes back", "description"
-            )
+        # The first word names the action. The effect is in the rest.
+        rest = tool.prose.split(None, 1)[-1]
+        if not _EFFECT.search(rest):
+            yield Problem("names the action, but not its effect or what it returns", "description")
 
 
 RULE = Rule(
@@ -37,12 +35,12 @@ RULE = Rule(
     name="no-effect",
     family="description",
     severity="note",
-    what="A tool that changes something, whose description names the act but not its effect.",
+    what="The description of a tool that changes something names the action, but not its effect.",
     why=(
-        "Whether fields that are left out stay, whether a second call changes anything, what is given back: "
-        "an agent that does not know tries it out on real data."
+        "Do omitted fields stay unchanged? Does a second call change anything? What is returned? "
+        "An agent that does not know tries it on real data."
     ),
-    fix="Say what is different afterwards, such as: Only the given fields are changed. Returns the id of the new note.",
+    fix="Say what is different afterwards, such as: Only the given fields change. Returns the id of the new note.",
     bad=[{"name": "update_note", "description": "Update a note of a folder. Use this for the user's own notes."}],
     good=[{"name": "update_note", "description": "Update a note of a folder. Only the fields given are changed."}],
     check=check,

@@ -11,15 +11,15 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 _PAGING = frozenset(["limit", "page", "offset", "cursor", "count", "size", "max", "top", "first", "number", "num"])
-_PART = re.compile(r"[A-Z]?[a-z]+|\d+")
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|\d+")
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.name_verb(tool) not in _LISTING or _LIMITS.search(tool.prose):
         return
-    parts = {part.lower() for argument in tool.arguments for part in _PART.findall(argument.name)}
+    parts = {part.lower() for argument in tool.arguments for part in _NAME_PART.findall(argument.name)}
     if parts.isdisjoint(_PAGING):
-        yield Problem("does not say how much comes back at most", "description")
+        yield Problem("does not say how much it returns at most", "description")
 
 
 RULE = Rule(
@@ -27,9 +27,9 @@ RULE = Rule(
     name="no-limits",
     family="description",
     severity="note",
-    what="A tool that lists or searches, and neither says how much comes back nor takes a limit.",
-    why="An agent that does not know of a limit takes a part for the whole; one that fears a flood does not call.",
-    fix="Say it, such as: Returns at most 100 notes, newest first. Or take a limit as an argument.",
+    what="A tool that lists or searches does not say how much it returns, and has no argument for a limit.",
+    why="An agent that does not know of a limit mistakes a part for the whole.",
+    fix="Say it, such as: Returns at most 100 notes, newest first. Or add an argument for a limit.",
     bad=[{"description": "List the notes of a folder. Use this to see what was written. Returns their titles."}],
     good=[{"description": "List the notes of a folder. Returns at most 100 titles, oldest first."}],
     check=check,

@@ -8,8 +8,8 @@ from toolcharter.verify.vocabulary import BASE_FORMS
 _SECTION = re.compile(
     r"\s*(?:args|arguments|parameters|params|inputs?|returns?|examples?|usage|notes?)\s*:", re.IGNORECASE
 )
-_TELLING_WORDS = 12
-"""A verb among so many words at the beginning says what the tool does."""
+_MAX_WORDS = 12
+"""A verb among this many first words says what the tool does."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -17,7 +17,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         return
     if _SECTION.match(tool.prose):
         yield Problem(f"begins with {tool.prose.splitlines()[0][:40]!r}, not with what the tool does", "description")
-    elif not any(word in BASE_FORMS or word == "tool" for word in tool.prose_words[:_TELLING_WORDS]):
+    elif not any(word in BASE_FORMS or word == "tool" for word in tool.prose_words[:_MAX_WORDS]):
         yield Problem(f"{tool.prose[:40]!r} does not say what the tool does", "description")
 
 
@@ -26,9 +26,9 @@ RULE = Rule(
     name="no-purpose",
     family="description",
     severity="warning",
-    what="A description that does not begin with what the tool does: it has no verb, or begins with its arguments.",
-    why="The first words decide whether an agent reads on; lists of tools often show no more than those.",
-    fix="Begin with a verb: what the tool does, and to what.",
+    what="A description does not begin with what the tool does: it has no verb, or begins with the arguments.",
+    why="Agents choose by the first words, and lists of tools often show nothing else.",
+    fix="Begin with a verb that says what the tool does, and with what.",
     bad=[{"description": "Args: folder, the name of the folder in the notebook. Limit of 100 in all."}],
     good=[{"description": "List the notes of a folder. Use this to see what was written. Returns id and title."}],
     check=check,

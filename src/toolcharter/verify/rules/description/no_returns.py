@@ -19,7 +19,7 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or tool.listed.output_schema or server.effect(tool) not in {"reading", "computing"}:
         return
     if not _RETURNS.search(tool.prose):
-        yield Problem("does not say what comes back", "description")
+        yield Problem("does not say what it returns", "description")
 
 
 RULE = Rule(
@@ -27,8 +27,8 @@ RULE = Rule(
     name="no-returns",
     family="description",
     severity="note",
-    what="A tool that looks something up or works something out, whose description does not say what comes back.",
-    why="An agent plans its next step on what it will have in hand. Not knowing, it calls the tool to find out.",
+    what="The description of a tool that reads or computes something does not say what it returns.",
+    why="Agents plan the next step by what a call returns. Otherwise they call the tool to find out.",
     fix='Add a sentence such as "Returns the id and title of each note.", or an output schema.',
     bad=[{"description": "List the notes of a folder. Use this when the user wants to see what they wrote down."}],
     good=[{"description": "List the notes of a folder. Returns the id and the title of each note, oldest first."}],

@@ -11,7 +11,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not text:
         return
     if text[0].islower():
-        yield Problem(f"begins with a small letter: {text[:30]!r}", "description")
+        yield Problem(f"begins with a lower-case letter: {text[:30]!r}", "description")
     elif not text.endswith(_ENDS):
         yield Problem(f"does not end with a full stop: {text[-30:]!r}", "description")
 
@@ -22,8 +22,8 @@ RULE = Rule(
     family="description",
     severity="note",
     what="A description that does not begin with a capital letter, or does not end with a full stop.",
-    why="Clients join descriptions with other text. Sentences can be told apart then; fragments run together.",
-    fix="Write sentences.",
+    why="Clients join descriptions with other text. Sentences stay separate, fragments run together.",
+    fix="Write complete sentences.",
     bad=[{"description": "list all notes of a folder, with the id and title of each"}],
     good=[{"description": "List all notes of a folder. Returns the id and title of each."}],
     check=check,

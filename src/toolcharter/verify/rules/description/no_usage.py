@@ -29,8 +29,8 @@ RULE = Rule(
     severity="note",
     what="A description that does not say when to use the tool.",
     why=(
-        "What a tool does is half of the choice. "
-        "What a person asks for, and which of two similar tools to take, is the other half."
+        "To choose a tool, an agent needs to know what it does, for which requests it is meant, "
+        "and which of two similar tools to use."
     ),
     fix="Add a sentence such as: Use this when the user wants to see, show or review their notes.",
     bad=[{"description": "List the notes of a folder. Returns the id and the title of each note."}],

@@ -18,7 +18,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         return
     found = _MARKUP.search(_QUOTED.sub("", text))
     if found:
-        yield Problem(f"holds {found[0].strip()[:30]!r}, which is made for a page", "description")
+        yield Problem(f"contains the markup {found[0].strip()[:30]!r}", "description")
 
 
 RULE = Rule(
@@ -26,9 +26,9 @@ RULE = Rule(
     name="page-markup",
     family="description",
     severity="note",
-    what="A description with HTML tags, character codes, pictures or tables.",
-    why="An agent reads text. Markup for a page costs tokens, hides the words, and is shown raw by most clients.",
-    fix="Write plain sentences. Plain lists and code in backticks are fine.",
+    what="A description with HTML tags, character entities, images or tables.",
+    why="Agents read plain text. Markup costs tokens, hides the content, and most clients show it raw.",
+    fix="Write plain sentences. Simple lists and code in backticks are fine.",
     bad=[{"description": "List the notes of a folder.<br>Use this to see what was written.<br>Returns &lt;id&gt;."}],
     good=[{"description": "List the notes of a folder. Use this to see what was written. Returns `<b>` as it is."}],
     check=check,

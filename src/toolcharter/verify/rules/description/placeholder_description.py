@@ -28,9 +28,9 @@ RULE = Rule(
     name="placeholder-description",
     family="description",
     severity="error",
-    what="A description that was never written: TODO, lorem ipsum, description here, No description provided.",
-    why="The agent reads it as if it meant something, and knows nothing of the tool.",
-    fix="Write the description, or take the tool out of the list.",
+    what="A description that is only a placeholder: TODO, lorem ipsum, description here, No description provided.",
+    why="The agent learns nothing about the tool.",
+    fix="Write the description, or remove the tool from the list.",
     bad=[{"description": "TODO: describe this tool once the folders work as they should."}],
     good=[
         {"description": "List the entries of a todo list. Use this to see what is to be done. Returns their titles."}

@@ -4,25 +4,25 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.vocabulary import BASE_FORMS, STOPWORDS, SYNONYMS
 
-_SAME_ACT = {verb: str(number) for number, group in enumerate(SYNONYMS) for verb in group}
+_SYNONYM_GROUP = {verb: str(number) for number, group in enumerate(SYNONYMS) for verb in group}
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.prose.isascii() or not tool.prose_words:
         return
     known = {_root(word) for word in (*tool.name_words, *server.name.lower().replace("-", " ").split())}
-    said = {_root(word) for word in tool.prose_words if word not in STOPWORDS}
-    if said and said <= known:
-        yield Problem(f"{_shortened(tool.prose)!r} says no more than the name", "description")
+    used = {_root(word) for word in tool.prose_words if word not in STOPWORDS}
+    if used and used <= known:
+        yield Problem(f"{_shorten(tool.prose)!r} only repeats the name", "description")
 
 
 def _root(word: str) -> str:
-    """A word without its ending, so that notes and note, or creates and add, are the same."""
+    """A word without its ending, and without synonyms: notes is note, creates is add."""
     verb = BASE_FORMS.get(word, word)
-    return _SAME_ACT.get(verb, verb.removesuffix("'s").rstrip("s"))
+    return _SYNONYM_GROUP.get(verb, verb.removesuffix("'s").rstrip("s"))
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."  # noqa: PLR2004 - fits on a line
 
 
@@ -31,9 +31,9 @@ RULE = Rule(
     name="restates-name",
     family="description",
     severity="warning",
-    what="A description with the words of the name and nothing else.",
-    why="It costs tokens and tells the agent nothing that the name did not.",
-    fix="Say what the name cannot: on what it acts, when to use it, what comes back.",
+    what="A description that only repeats the words of the name.",
+    why="It costs tokens, and tells the agent nothing new.",
+    fix="Say what the name cannot: what it acts on, when to use it, what it returns.",
     bad=[{"name": "delete_note", "description": "Deletes the specified note."}],
     good=[{"name": "delete_note", "description": "Deletes a note for good; its attachments stay in the folder."}],
     check=check,

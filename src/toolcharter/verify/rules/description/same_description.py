@@ -7,7 +7,7 @@ from toolcharter.verify.similar import near_duplicates
 
 def check(server: Server) -> Iterable[Problem]:
     for pair in near_duplicates(server, least=1):
-        yield Problem(f"is the same as that of {pair.a!r}", "description", tool=pair.b)
+        yield Problem(f"is the same as the description of {pair.a!r}", "description", tool=pair.b)
 
 
 RULE = Rule(
@@ -16,8 +16,8 @@ RULE = Rule(
     family="description",
     severity="warning",
     what="Two tools with the same description.",
-    why="An agent cannot choose between them but by the name.",
-    fix="Say in each what it does and the other does not, and when to use which.",
+    why="An agent can choose between them only by the name.",
+    fix="Say in each description what is different, and when to use which.",
     bad=[{"name": "list_notes"}, {"name": "search_notes"}],
     good=[
         {"name": "list_notes"},

@@ -10,7 +10,7 @@ SHORT = 50
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if TINY <= tool.length < SHORT:
         yield Problem(
-            f"has {tool.length} characters; {SHORT} is the least that says what, when and what comes back",
+            f"has {tool.length} characters; what it does, when to use it and what it returns need at least {SHORT}",
             "description",
         )
 
@@ -22,8 +22,8 @@ RULE = Rule(
     severity="warning",
     what="A description under 50 characters. A character of a script such as Chinese counts as three.",
     why=(
-        "Nearly half of the tools in use have such a description. "
-        "It has room for what the tool does, and none for when to use it or what comes back."
+        "Nearly half of all public tools have such a description. "
+        "It has room for what the tool does, but not for when to use it or what it returns."
     ),
     fix="Add when to use the tool, and what it returns.",
     bad=[{"description": "List all notes of a folder."}],

@@ -11,15 +11,15 @@ _NAMED = re.compile(
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    told = [entry.name for entry in documented_arguments(tool.description)]
+    named = [entry.name for entry in documented_arguments(tool.description)]
     if "`" in tool.prose:
-        told += [one or other for one, other in _NAMED.findall(tool.prose)]
-    if not told:
+        named += [one or other for one, other in _NAMED.findall(tool.prose)]
+    if not named:
         return
     known = {parameter.name for parameter in tool.parameters}
-    for name in dict.fromkeys(told):
+    for name in dict.fromkeys(named):
         if name not in known:
-            yield Problem(f"tells of an argument {name!r}, which is not in the schema", "description")
+            yield Problem(f"mentions an argument {name!r}, which is not in the schema", "description")
 
 
 RULE = Rule(
@@ -27,9 +27,9 @@ RULE = Rule(
     name="unknown-argument",
     family="description",
     severity="error",
-    what="A description that tells of an argument which the schema does not have.",
-    why="An agent sends it. A strict server refuses the call; a lenient one ignores the wish without a word.",
-    fix="Spell the argument as in the schema, or take the sentence out.",
+    what="A description mentions an argument that is not in the schema.",
+    why="An agent sends it. A strict server rejects the call, a lenient one silently ignores the argument.",
+    fix="Write the name as in the schema, or remove the sentence.",
     bad=[{"description": "List the notes of a folder. The `directory` parameter says which. Returns their titles."}],
     good=[{"description": "List the notes of a folder. The `folder` parameter says which. Returns their titles."}],
     check=check,

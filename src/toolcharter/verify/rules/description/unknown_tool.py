@@ -23,11 +23,11 @@ def check(server: Server) -> Iterable[Problem]:
         others = {parameter.name for parameter in tool.parameters}
         for name in dict.fromkeys("".join(one) for one in named):
             if name not in others and not _is_known(name, known):
-                yield Problem(f"names a tool {name!r}, which the server does not have", "description", tool=tool.name)
+                yield Problem(f"mentions {name!r}, which is not a tool of this server", "description", tool=tool.name)
 
 
 def _is_known(name: str, known: set[str]) -> bool:
-    """With a prefix or without, and whatever the style."""
+    """Whether the server has the tool, with or without a prefix, in any style."""
     parts = _PARTS.split(name)
     return any(_key("".join(parts[start:])) in known for start in range(len(parts)))
 
@@ -41,9 +41,9 @@ RULE = Rule(
     name="unknown-tool",
     family="description",
     severity="warning",
-    what="A description that sends the agent to a tool which the server does not have.",
-    why="The agent calls it, fails, and loses its way; or calls a tool of that name of another server.",
-    fix="Name the tool as it is listed, or take the sentence out.",
+    what="A description mentions a tool that the server does not have.",
+    why="The agent calls it and fails, or calls a tool of the same name on another server.",
+    fix="Use the listed name of the tool, or remove the sentence.",
     bad=[{"description": "List the notes of a folder. To find its name, call `list_folders` first. Returns titles."}],
     good=[{"description": "List the notes of a folder. For the next page, call `list_notes` again. Returns titles."}],
     check_server=check,

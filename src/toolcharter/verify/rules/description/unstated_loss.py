@@ -17,9 +17,9 @@ _LOSS = re.compile(
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.effect(tool) != "destroying":
         return
-    # A description that speaks of another act is a matter of another rule.
+    # Another rule finds descriptions with another action.
     if (tool.description_verb is None or tool.description_verb in DESTROYING) and not _LOSS.search(tool.prose):
-        yield Problem("does not say whether what is removed can be had back", "description")
+        yield Problem("does not say whether the removal can be undone", "description")
 
 
 RULE = Rule(
@@ -27,9 +27,9 @@ RULE = Rule(
     name="unstated-loss",
     family="description",
     severity="warning",
-    what="A tool that deletes, whose description does not say whether that can be undone, or what goes with it.",
-    why="An agent weighs a step by what it costs to be wrong. Without a word it treats deleting like any other step.",
-    fix="Say it plainly, such as: This cannot be undone. Or: Notes stay in the bin for 30 days.",
+    what="The description of a tool that deletes does not say whether that can be undone, or what else is lost.",
+    why="Agents weigh a step by the cost of a mistake. Without this, deleting looks like any other step.",
+    fix="Say it, such as: This cannot be undone. Or: Notes stay in the bin for 30 days.",
     bad=[{"name": "delete_note", "description": "Delete a note of a folder. Use this when the user asks for it."}],
     good=[{"name": "delete_note", "description": "Delete a note of a folder. This cannot be undone."}],
     check=check,

@@ -24,10 +24,10 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
         return
     if verb in PAYING and server.effect(tool) in {"sending", "changing"} and not _COST.search(tool.prose):
         yield Problem(
-            f"{verb!r} may move money; it does not say what that costs, or whether it can be undone", "description"
+            f"{verb!r} may move money, but the cost, or whether it can be undone, is not stated", "description"
         )
     elif verb in _SENDING and server.effect(tool) == "sending" and not _SENT.search(tool.prose):
-        yield Problem(f"the name says {verb!r}; the description does not say that anything is sent", "description")
+        yield Problem(f"the name says {verb!r}, but the description does not say that something is sent", "description")
 
 
 RULE = Rule(
@@ -35,9 +35,9 @@ RULE = Rule(
     name="unstated-sending",
     family="description",
     severity="note",
-    what="A tool that sends or pays, whose description keeps quiet about it.",
-    why="What has been sent or paid does not come back. An agent, and its user, must know before the call.",
-    fix="Say that it goes out at once, to whom, what it costs, and whether it can be taken back.",
+    what="The description of a tool that sends or pays does not say so.",
+    why="What is sent or paid cannot be taken back. The agent and its user must know that before the call.",
+    fix="Say that it is sent immediately, to whom, what it costs, and whether it can be undone.",
     bad=[{"name": "buy_stamps", "description": "Use this when the user has run out of stamps for letters."}],
     good=[{"name": "buy_stamps", "description": "Buy stamps. The card on file is charged at once, without a refund."}],
     check=check,

@@ -17,8 +17,8 @@ RULE = Rule(
     severity="warning",
     what="A description over 2,000 characters.",
     why=(
-        "It is a manual, paid for with every request, and it drowns what the other tools say. "
-        "Some clients cut it in the middle."
+        "It is a manual that costs tokens in every request and distracts from the other tools. "
+        "Some clients truncate it."
     ),
     fix="Keep what an agent needs to choose and call the tool. Offer the manual as a resource.",
     bad=[{"description": "List the notes of a folder. Use this to read them. Returns id and title. " * 30}],

@@ -15,11 +15,11 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     required = {argument.name: argument for argument in tool.arguments if argument.required}
     if not required:
         return
-    told = {entry.name for entry in documented_arguments(tool.description) if _OPTIONAL.match(entry.text)}
+    named = {entry.name for entry in documented_arguments(tool.description) if _OPTIONAL.match(entry.text)}
     if "`" in tool.prose:
-        told |= {one or other for one, other in _IN_PROSE.findall(tool.prose)}
+        named |= {one or other for one, other in _IN_PROSE.findall(tool.prose)}
     for name, argument in required.items():
-        if name in told or _OPTIONAL.match(argument.description):
+        if name in named or _OPTIONAL.match(argument.description):
             yield Problem(f"calls {name!r} optional, but the schema requires it", "description")
 
 
@@ -28,9 +28,9 @@ RULE = Rule(
     name="wrongly-optional",
     family="description",
     severity="error",
-    what="A text that calls an argument optional which the schema requires.",
-    why="An agent that believes the text leaves it out, and the call is refused.",
-    fix="Take the argument out of `required`, or the word out of the text.",
+    what="A text calls an argument optional, but the schema requires it.",
+    why="An agent that follows the text leaves it out, and the call fails.",
+    fix="Remove the argument from `required`, or the word from the text.",
     bad=[{"description": "List the notes of a folder, where `folder` is optional. Returns the title of each note."}],
     good=[{"description": "List the notes of a `folder`. Returns the title of each note, at most 100."}],
     check=check,

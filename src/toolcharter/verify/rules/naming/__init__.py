@@ -1,1 +1,1 @@
-"""What tools are called."""
+"""The names of tools."""

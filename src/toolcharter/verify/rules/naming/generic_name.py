@@ -6,7 +6,7 @@ from toolcharter.verify.vocabulary import GENERIC_NAMES
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    # With a prefix it says more: git_run.
+    # A name with a prefix says more: git_run.
     words = [word for word in tool.name_words if not word.isdigit()]
     if tool.name.isascii() and (not words or "_".join(words) in GENERIC_NAMES):
         yield Problem(f"{tool.name!r} does not say what the tool is for", "name")
@@ -17,12 +17,12 @@ RULE = Rule(
     name="generic-name",
     family="naming",
     severity="warning",
-    what="A name that would fit any tool, such as `run`, `process` or `tool1`.",
+    what="A name that could mean any tool, such as `run`, `process` or `tool1`.",
     why=(
-        "The name is what an agent sees first, often beside the tools of ten other servers. "
-        "A name that fits everything is chosen for everything, or never."
+        "Agents see the name first, often beside the tools of ten other servers. "
+        "A name that could mean anything is chosen for everything, or never."
     ),
-    fix="Name the act and its object: run_query, process_invoice.",
+    fix="Name the action and its object: run_query, process_invoice.",
     bad=[{"name": "execute"}],
     good=[{"name": "execute_query"}],
     check=check,

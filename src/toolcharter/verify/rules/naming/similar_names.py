@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
 
-_SMALL = frozenset(["a", "an", "the", "of", "for"])
+_ARTICLES = frozenset(["a", "an", "the", "of", "for"])
 
 
 def check(server: Server) -> Iterable[Problem]:
@@ -18,18 +18,18 @@ def check(server: Server) -> Iterable[Problem]:
 
 
 def _is_bulk_pair(server: Server, *names: str) -> bool:
-    """create_note and create_notes: where the second demands the list `notes`, neither passes for the other."""
+    """Whether one tool takes a list, as in create_note and create_notes, where the second requires `notes`."""
     last = {tool.name_words[-1]: tool for tool in server.tools if tool.name in names}
-    several = [tool for noun, tool in last.items() if noun != _singular(noun)]
-    return len(several) == 1 and any(
-        parameter.required and "array" in parameter.types and parameter.name.lower() == several[0].name_words[-1]
-        for parameter in several[0].arguments
+    plural = [tool for noun, tool in last.items() if noun != _singular(noun)]
+    return len(plural) == 1 and any(
+        parameter.required and "array" in parameter.types and parameter.name.lower() == plural[0].name_words[-1]
+        for parameter in plural[0].arguments
     )
 
 
 def _key(words: tuple[str, ...]) -> tuple[str, ...]:
-    """What is left of a name without style, order, plural and a number at its end."""
-    kept = [_singular(word) for word in words if word not in _SMALL]
+    """A name without style, order, plural and a final number."""
+    kept = [_singular(word) for word in words if word not in _ARTICLES]
     if len(kept) > 1 and len(kept[-1]) == 1 and kept[-1].isdigit():
         kept.pop()
     return tuple(sorted(kept))
@@ -55,10 +55,10 @@ RULE = Rule(
     name="similar-names",
     family="naming",
     severity="warning",
-    what="Two names that differ only in style, order of words, plural, or a number at the end.",
-    why="Agents mix up get_user, getUser, user_get and get_users, and each mistake is a call of the wrong tool. "
-    "A pair like create_note and create_notes, where the second demands the list `notes`, is told apart.",
-    fix="Say in the name what differs: get_user and list_users, search_web and search_files.",
+    what="Two names that differ only in style, order of words, plural, or a final number.",
+    why="Agents confuse get_user, getUser, user_get and get_users, and call the wrong tool. "
+    "A pair such as create_note and create_notes, where the second requires the list `notes`, is not found.",
+    fix="Name the difference: get_user and list_users, search_web and search_files.",
     bad=[{"name": "get_note"}, {"name": "get_notes"}],
     good=[
         {"name": "get_note"},

@@ -10,13 +10,13 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if len(words) < 2:  # noqa: PLR2004 - one word has no order
         return
     later = [word for word in words[1:] if word in VERBS and word not in ALSO_NOUNS]
-    noun = words[0] in ALSO_NOUNS and words[0] not in EFFECTS and later[-1:] == [words[-1]]  # note_create
-    if words[0] in VERBS and not noun:
+    noun_first = words[0] in ALSO_NOUNS and words[0] not in EFFECTS and later[-1:] == [words[-1]]  # note_create
+    if words[0] in VERBS and not noun_first:
         return
     if later:
-        yield Problem(f"{tool.name!r} begins with {words[0]!r}; its verb {later[0]!r} comes later", "name")
+        yield Problem(f"{tool.name!r} begins with {words[0]!r}, and its verb {later[0]!r} comes later", "name")
     elif tool.name.isascii():
-        yield Problem(f"{tool.name!r} begins with {words[0]!r}, which is no verb", "name")
+        yield Problem(f"{tool.name!r} begins with {words[0]!r}, which is not a verb", "name")
 
 
 RULE = Rule(
@@ -25,7 +25,7 @@ RULE = Rule(
     family="naming",
     severity="note",
     what="A name that does not begin with a verb. A prefix that most names of the server share does not count.",
-    why="The verb says what the tool does. Where it comes first, a list of tools reads at a glance.",
+    why="The verb says what the tool does. If it comes first, a list of tools is easy to read.",
     fix="Begin with the verb: create_note instead of note_create, get_weather instead of weather.",
     bad=[{"name": "note_create"}],
     good=[{"name": "create_note"}],

@@ -1,1 +1,1 @@
-"""What an agent is to fill in."""
+"""The parameters that agents fill in."""

@@ -21,7 +21,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         found = _UPPER.search(parameter.description)
         if found and all(_BOUNDS.isdisjoint(one) for one in (parameter.schema, *branches_of(parameter.schema))):
             bound = found["most"] or found["to"] or found["span"]
-            yield Problem(f"only its description has the bound {bound}", parameter.path)
+            yield Problem(f"the bound {bound} is only in its description", parameter.path)
 
 
 RULE = Rule(
@@ -29,9 +29,9 @@ RULE = Rule(
     name="bound-in-prose",
     family="parameters",
     severity="note",
-    what="An upper bound that the description names and the schema does not.",
-    why="A client can check the bound of a schema before it calls; one in prose is found out by failing.",
-    fix="Give it as `maximum`, and the lower one as `minimum`.",
+    what="An upper bound that is in the description, but not in the schema.",
+    why="Clients can check a bound in the schema before a call. A bound in prose is noticed only when the call fails.",
+    fix="Set `maximum`, and `minimum` for a lower bound.",
     bad=[
         {
             "inputSchema": {

@@ -8,12 +8,12 @@ _ENDS = frozenset({"date", "datetime", "deadline", "timestamp", "since", "until"
 _AT = frozenset(
     {"created", "updated", "modified", "start", "starts", "end", "ends", "due", "expires", "scheduled", "send"}
 )
-_TOLD = re.compile(
+_FORMAT_HINT = re.compile(
     r"yyyy|\biso|\brfc|\b\d{4}\b|\d{1,2}:\d\d|epoch|unix|utc|\bdd\b|\bmm\b|natural|format|relative|e\.g"
     r"|for example|such as|today|\bdays?\b|timestamp|milliseconds|datetime|HH",
     re.IGNORECASE,
 )
-_SHAPED = frozenset({"format", "pattern", "enum", "const", "examples"})
+_FORMAT_KEYWORDS = frozenset({"format", "pattern", "enum", "const", "examples"})
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -21,16 +21,16 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if parameter.types != ("string",) or not _is_time(words_of(parameter.name)):
             continue
         branches = (parameter.schema, *branches_of(parameter.schema))
-        shaped = not all(_SHAPED.isdisjoint(branch) for branch in branches)
-        if not shaped and not _told(parameter, tool.description):
-            yield Problem(f"{parameter.name!r} does not say in which form", parameter.path)
+        has_keyword = not all(_FORMAT_KEYWORDS.isdisjoint(branch) for branch in branches)
+        if not has_keyword and not _has_format_hint(parameter, tool.description):
+            yield Problem(f"{parameter.name!r} does not say its format", parameter.path)
 
 
-def _told(parameter: Parameter, text: str) -> bool:
-    """Whether its description says the form; or that of the tool does, for it or for all dates."""
-    if _TOLD.search(parameter.description) or "YYYY" in text or "ISO" in text:
+def _has_format_hint(parameter: Parameter, text: str) -> bool:
+    """Whether the description of the parameter, or of the tool, says the format."""
+    if _FORMAT_HINT.search(parameter.description) or "YYYY" in text or "ISO" in text:
         return True
-    return parameter.name in text and bool(_TOLD.search(text))
+    return parameter.name in text and bool(_FORMAT_HINT.search(text))
 
 
 def _is_time(words: tuple[str, ...]) -> bool:
@@ -44,9 +44,9 @@ RULE = Rule(
     name="date-without-format",
     family="parameters",
     severity="warning",
-    what="A date or a time taken as text, without its form.",
-    why="A date such as 12/11/2026 is read in two ways, and 'next Monday' in none. Time zones are guessed.",
-    fix='Give `"format": "date"` or `"date-time"`, and an example in the description.',
+    what="A date or time that is a string without a format.",
+    why="A date such as 12/11/2026 has two meanings, and 'next Monday' none. Time zones are guessed.",
+    fix='Set `"format": "date"` or `"date-time"`, and give an example in the description.',
     bad=[
         {
             "inputSchema": {

@@ -10,13 +10,13 @@ _DEFAULT = re.compile(
     r"|\bdefault\s{0,3}[:=]\s{0,3}[`'\"]?(?P<at>-?\w[\w./-]*)",
     re.IGNORECASE,
 )
-_WORDS = frozenset(
+_NOT_VALUES = frozenset(
     {"the", "a", "an", "all", "any", "your", "current", "no", "none", "null", "to", "is", "auto", "it", "its"}
     | {"user", "server", "system", "first", "today", "now", "based", "value", "if", "in", "when", "for", "last"}
     | {"each", "whatever", "process", "project", "account", "environment", "env", "working", "config", "depends"}
     | {"what", "and", "or", "undefined"}
 )
-"""What follows in prose without being a value."""
+"""Words that may follow `default` in prose, but are not values."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -25,8 +25,8 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             continue
         found = _DEFAULT.search(parameter.description)
         value = (found["to"] or found["of"] or found["at"]) if found else None
-        if value and value.lower() not in _WORDS:
-            yield Problem(f"only its description has the default {value.rstrip('.')!r}", parameter.path)
+        if value and value.lower() not in _NOT_VALUES:
+            yield Problem(f"the default {value.rstrip('.')!r} is only in its description", parameter.path)
 
 
 RULE = Rule(
@@ -34,10 +34,10 @@ RULE = Rule(
     name="default-in-prose",
     family="parameters",
     severity="note",
-    what="A default that the description names and the schema does not.",
-    why="Clients show and fill in the default of the schema, and a contract check sees when it changes. "
-    "One in prose is known to nobody but the reader.",
-    fix="Give it as `default`; the description then need not repeat it.",
+    what="A default that is in the description, but not in the schema.",
+    why="Clients show and fill in a default from the schema, and a contract check notices when it changes. "
+    "They do not see a default in prose.",
+    fix="Set `default`. The description need not repeat it.",
     bad=[
         {
             "inputSchema": {

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
-_GROUPS = (
+_SYNONYMS = (
     "limit maxresults numresults topk topn resultlimit maxitems numberofresults",
     "query q searchquery searchterm searchtext querystring",
     "offset skip startindex",
@@ -15,16 +15,16 @@ _GROUPS = (
     "lat latitude",
     "lon lng longitude",
 )
-_GROUP = {word: number for number, words in enumerate(_GROUPS) for word in words.split()}
+_SYNONYM_GROUP = {word: number for number, words in enumerate(_SYNONYMS) for word in words.split()}
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     seen: dict[object, str] = {}
     for parameter in tool.arguments:
         joined = "".join(words_of(parameter.name)) or parameter.name
-        key = _GROUP.get(joined, joined)
+        key = _SYNONYM_GROUP.get(joined, joined)
         if key in seen:
-            yield Problem(f"{parameter.name!r} and {seen[key]!r} seem to mean the same", parameter.path)
+            yield Problem(f"{parameter.name!r} and {seen[key]!r} seem to have the same meaning", parameter.path)
         seen[key] = parameter.name
 
 
@@ -33,9 +33,9 @@ RULE = Rule(
     name="duplicate-parameter",
     family="parameters",
     severity="warning",
-    what="Two parameters of one tool that mean the same.",
-    why="The agent fills in one, the other or both, and cannot know which counts.",
-    fix="Keep one. Where both are needed, say in their descriptions how they differ.",
+    what="Two parameters of one tool with the same meaning.",
+    why="The agent sets one, the other or both, and cannot know which one counts.",
+    fix="Keep one. If both are needed, describe the difference.",
     bad=[
         {
             "inputSchema": {

@@ -17,39 +17,41 @@ _BARE = re.compile(
     r"^\(?\[?([\w-]{1,20}(?:\s*(?:,|\||/)\s*(?:or\s+|and\s+)?[\w-]{1,20}|\s+or\s+[\w-]{1,20})+)\]?\)?\s*(?:\(|;|$)"
 )
 _BETWEEN = re.compile(r"\s*(?:,|\||/)\s*(?:or\s+|and\s+)?|\s+or\s+")
-_OPEN = re.compile(
+_OPEN_ENDED = re.compile(
     r"\be\.?g\b|\bexample|such as|\blike\b|\betc\b|\.\.\.|in (?:the )?format|formatted|\bany\b|\burl|comma|list of"
     r"|multiple|separated|regex",
     re.IGNORECASE,
 )
-_CLOSED = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})
-_FEWEST = 2
-_MOST_TEXT = 1_000
+_CLOSING_KEYWORDS = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})
+_MIN_OPTIONS = 2
+_MAX_LENGTH = 1_000
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         text = parameter.description
-        if not text or parameter.types != ("string",) or not _CLOSED.isdisjoint(parameter.schema):
+        if not text or parameter.types != ("string",) or not _CLOSING_KEYWORDS.isdisjoint(parameter.schema):
             continue
-        options = options_in(text[:_MOST_TEXT])
-        if len(options) >= _FEWEST:
-            yield Problem(f"only its description lists {', '.join(map(short_json, options[:4]))}", parameter.path)
+        options = options_in(text[:_MAX_LENGTH])
+        if len(options) >= _MIN_OPTIONS:
+            yield Problem(
+                f"the values {', '.join(map(short_json, options[:4]))} are only in its description", parameter.path
+            )
 
 
 def options_in(text: str) -> list[str]:
-    """The values that a text lists as the only ones."""
+    """The values that a text lists as the only allowed ones."""
     for found in _LEADS.finditer(text):
         part = found["rest"] or found["after"] or found["inside"] or ""
         before = text[max(0, found.start() - 25) : found.end()]
-        if _OPEN.search(before):
+        if _OPEN_ENDED.search(before):
             continue
         quoted = _QUOTED.findall(part)
-        if len(quoted) >= _FEWEST:
+        if len(quoted) >= _MIN_OPTIONS:
             return quoted
         bare = _BARE.match(part.strip())
         options = [option for option in _BETWEEN.split(bare[1]) if option] if bare else []
-        if len(options) >= _FEWEST and all(" " not in option for option in options):
+        if len(options) >= _MIN_OPTIONS and all(" " not in option for option in options):
             return options
     return []
 
@@ -59,10 +61,10 @@ RULE = Rule(
     name="enum-in-prose",
     family="parameters",
     severity="warning",
-    what="A parameter whose description lists its values, while its schema takes any text.",
-    why="Models keep to an enum and drift from prose: another case, a synonym, a value that sounds right. "
-    "A client can show an enum as a choice.",
-    fix="List the values in `enum`, and say in the description what each means.",
+    what="The description of a parameter lists its values, but the schema accepts any string.",
+    why="Models follow an enum, but deviate from prose: another case, a synonym, an invented value. "
+    "Clients can show an enum as a choice.",
+    fix="List the values in `enum`, and explain them in the description.",
     bad=[
         {
             "inputSchema": {

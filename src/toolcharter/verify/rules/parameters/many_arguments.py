@@ -3,11 +3,11 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_MOST = 15
+_MAX_ARGUMENTS = 15
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    if len(tool.arguments) > _MOST:
+    if len(tool.arguments) > _MAX_ARGUMENTS:
         yield Problem(f"has {len(tool.arguments)} arguments", "inputSchema.properties")
 
 
@@ -17,8 +17,8 @@ RULE = Rule(
     family="parameters",
     severity="note",
     what="More than 15 arguments.",
-    why="Each is a decision for the agent and costs tokens in every request. Such a tool often is several.",
-    fix="Split the tool by what people want, or drop what is hardly used.",
+    why="Each is a decision for the agent, and costs tokens in every request. Often the tool should be several.",
+    fix="Split the tool by use case, or remove arguments that are rarely used.",
     bad=[{"inputSchema": {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(16)}}}],
     good=[{"inputSchema": {"type": "object", "properties": {f"field_{n}": {"type": "string"} for n in range(9)}}}],
     check=check,

@@ -3,12 +3,12 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_MOST = 7
+_MAX_REQUIRED = 7
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     count = sum(parameter.required for parameter in tool.arguments)
-    if count > _MOST:
+    if count > _MAX_REQUIRED:
         yield Problem(f"{count} arguments are required", "inputSchema.required")
 
 
@@ -18,8 +18,8 @@ RULE = Rule(
     family="parameters",
     severity="note",
     what="More than seven required arguments.",
-    why="What the person did not say has to be asked for or made up, and models make it up.",
-    fix="Give defaults, or split the tool.",
+    why="An agent must ask for what the user did not say, or invent it. Models invent it.",
+    fix="Add defaults, or split the tool.",
     bad=[
         {
             "inputSchema": {

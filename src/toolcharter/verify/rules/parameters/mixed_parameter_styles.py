@@ -10,12 +10,12 @@ _CAMEL = re.compile(r"[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    # The charter's own word is spelled the same on every server.
+    # This argument has the same name on every server.
     names = [parameter.name for parameter in tool.arguments if parameter.name != CONSENT_FIELD]
     snake = next((name for name in names if _SNAKE.fullmatch(name)), None)
     camel = next((name for name in names if _CAMEL.fullmatch(name)), None)
     if snake and camel:
-        yield Problem(f"{snake!r} and {camel!r} are written in two styles", "inputSchema.properties")
+        yield Problem(f"{snake!r} and {camel!r} are in different styles", "inputSchema.properties")
 
 
 RULE = Rule(
@@ -24,8 +24,8 @@ RULE = Rule(
     family="parameters",
     severity="note",
     what="Arguments of one tool in snake_case and in camelCase.",
-    why="A model that has seen one style writes the next name in the same.",
-    fix="Write all in one style.",
+    why="A model that has seen one style writes the next name in the same style.",
+    fix="Use one style for all arguments.",
     bad=[
         {
             "inputSchema": {

@@ -11,7 +11,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if parameter.types == ("boolean",):
             words = words_of(parameter.name)
             if len(words) > 1 and not _NEGATIONS.isdisjoint(words[:2]):
-                yield Problem(f"{parameter.name!r} is true when something is not", parameter.path)
+                yield Problem(f"{parameter.name!r} is a negation", parameter.path)
 
 
 RULE = Rule(
@@ -19,9 +19,9 @@ RULE = Rule(
     name="negative-boolean",
     family="parameters",
     severity="note",
-    what="A boolean that is named for what is not.",
-    why="False then means a double negation, which models, like people, get wrong.",
-    fix="Name it for what is: `cache` with the default true, instead of `no_cache`.",
+    what="A boolean whose name is a negation.",
+    why="The value false is then a double negation, which models and people get wrong.",
+    fix="Use a positive name: `cache` with the default true, instead of `no_cache`.",
     bad=[{"inputSchema": {"type": "object", "properties": {"no_cache": {"type": "boolean"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"cache": {"type": "boolean", "default": True}}}}],
     check=check,

@@ -4,12 +4,12 @@ from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import list_at
 
-_NUMBERS = frozenset(
+_NUMBER_NAMES = frozenset(
     {"limit", "count", "offset", "maxresults", "numresults", "topk", "pagesize", "perpage", "pagenumber"}
     | {"width", "height", "latitude", "longitude", "quantity", "seconds", "minutes", "hours", "days", "port"}
     | {"maxtokens", "temperature", "radius"}
 )
-_TRUTHS = frozenset({"true", "false"})
+_BOOLEANS = frozenset({"true", "false"})
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -18,10 +18,10 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             continue
         options = list_at(parameter.schema, "enum")
         if options:
-            if all(isinstance(option, str) and option.lower() in _TRUTHS for option in options):
-                yield Problem(f"{parameter.name!r} is a boolean written as text", parameter.path)
-        elif "".join(words_of(parameter.name)) in _NUMBERS:
-            yield Problem(f"{parameter.name!r} is a number taken as text", parameter.path)
+            if all(isinstance(option, str) and option.lower() in _BOOLEANS for option in options):
+                yield Problem(f"{parameter.name!r} is a boolean in a string", parameter.path)
+        elif "".join(words_of(parameter.name)) in _NUMBER_NAMES:
+            yield Problem(f"{parameter.name!r} is a number in a string", parameter.path)
 
 
 RULE = Rule(
@@ -29,9 +29,9 @@ RULE = Rule(
     name="number-as-string",
     family="parameters",
     severity="warning",
-    what="A number, or a true or false, that is taken as text.",
-    why="The agent sends '10 items' or 'ten', no bound can be given, and a client cannot check it.",
-    fix="Take an integer, a number or a boolean. Where amounts must stay exact, say the form with a `pattern`.",
+    what="A number or a boolean that is declared as a string.",
+    why="The agent may send '10 items' or 'ten'. The schema cannot have a bound, and clients cannot check the value.",
+    fix="Use integer, number or boolean. For exact amounts, use a string with a `pattern`.",
     bad=[{"inputSchema": {"type": "object", "properties": {"limit": {"type": "string"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"limit": {"type": "integer", "maximum": 50}}}}],
     check=check,

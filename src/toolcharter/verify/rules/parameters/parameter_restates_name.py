@@ -5,25 +5,25 @@ from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _WORDS = re.compile(r"[^\W_]+")
-_EMPTY = frozenset(
+_EMPTY_WORDS = frozenset(
     {"a", "an", "the", "of", "to", "for", "this", "that", "be", "is", "it", "its", "in"}
     | {"parameter", "param", "argument", "value", "field", "string", "integer", "boolean"}
 )
-_LONGEST_TEXT = 60
-_LONGEST = 6
-"""Words; more of them say something."""
+_MAX_LENGTH = 60
+_MAX_WORDS = 6
+"""A longer description says something."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         text = parameter.description
-        said = _WORDS.findall(text.lower()) if 0 < len(text) < _LONGEST_TEXT else []
-        if not said or len(said) > _LONGEST or "enum" in parameter.schema or text.isascii() is False:
+        words = _WORDS.findall(text.lower()) if 0 < len(text) < _MAX_LENGTH else []
+        if not words or len(words) > _MAX_WORDS or "enum" in parameter.schema or text.isascii() is False:
             continue
-        named = {_stem(word) for word in words_of(parameter.name)}
-        named.add(_stem("".join(words_of(parameter.name))))
-        if all(word in _EMPTY or _stem(word) in named for word in said):
-            yield Problem(f"{text!r} only restates {parameter.name!r}", f"{parameter.path}.description")
+        name_words = {_stem(word) for word in words_of(parameter.name)}
+        name_words.add(_stem("".join(words_of(parameter.name))))
+        if all(word in _EMPTY_WORDS or _stem(word) in name_words for word in words):
+            yield Problem(f"{text!r} only repeats the name {parameter.name!r}", f"{parameter.path}.description")
 
 
 def _stem(word: str) -> str:
@@ -35,9 +35,9 @@ RULE = Rule(
     name="parameter-restates-name",
     family="parameters",
     severity="note",
-    what="A description that says no more than the parameter's name.",
-    why="It costs tokens and tells nothing: not the form, not the unit, not where the value comes from.",
-    fix="Say what the name does not: the form, an example, or which tool gives the value.",
+    what="A description that only repeats the name of the parameter.",
+    why="It costs tokens, but does not say the format, the unit, or where the value comes from.",
+    fix="Say what the name does not: the format, an example, or which tool returns the value.",
     bad=[
         {"inputSchema": {"type": "object", "properties": {"user_id": {"type": "string", "description": "The user ID"}}}}
     ],

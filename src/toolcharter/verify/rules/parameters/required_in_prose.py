@@ -18,9 +18,9 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         text = parameter.description
         if parameter.required and _OPTIONAL.search(text):
-            yield Problem(f"{parameter.name!r} is called optional, but is required", parameter.path)
+            yield Problem(f"{parameter.name!r} is called optional, but the schema requires it", parameter.path)
         elif not parameter.required and parameter.depth == 0 and _REQUIRED.search(text):
-            yield Problem(f"{parameter.name!r} is called required, but is not", parameter.path)
+            yield Problem(f"{parameter.name!r} is called required, but the schema does not require it", parameter.path)
 
 
 RULE = Rule(
@@ -28,9 +28,9 @@ RULE = Rule(
     name="required-in-prose",
     family="parameters",
     severity="warning",
-    what="A description that calls a parameter optional or required, against the schema.",
-    why="The agent believes one of the two: it leaves out what is needed, or makes up what is not.",
-    fix="Mend the one that is wrong. The schema alone is enough.",
+    what="A description contradicts the schema about whether a parameter is required.",
+    why="The agent follows one of the two: it omits what is required, or invents what is not.",
+    fix="Correct the one that is wrong. The schema alone is enough.",
     bad=[
         {
             "inputSchema": {

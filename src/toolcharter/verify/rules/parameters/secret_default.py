@@ -34,8 +34,8 @@ RULE = Rule(
     family="parameters",
     severity="error",
     what="A default or an example that looks like a real key or password.",
-    why="Everyone who can list the tools can read it, and it goes into every request to a model.",
-    fix="Withdraw the secret where it was issued, and read it from the server's settings.",
+    why="Everyone who can list the tools can read it, and it is sent to the model in every request.",
+    fix="Revoke the secret, and read the new one from the settings of the server.",
     bad=[
         {
             "inputSchema": {

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
-_SECRETS = frozenset(
+_SECRET_NAMES = frozenset(
     {"password", "passwd", "passphrase", "secret", "apikey", "apitoken", "apisecret", "accesstoken"}
     | {"accesskey", "authtoken", "authkey", "bearertoken", "refreshtoken", "sessiontoken", "privatekey"}
     | {"secretkey", "clientsecret", "credentials", "jwt"}
 )
-_ENDINGS = tuple(sorted(_SECRETS - {"secret", "jwt", "credentials"}))
+_ENDINGS = tuple(sorted(_SECRET_NAMES - {"secret", "jwt", "credentials"}))
 _TOKEN = re.compile(r"\b(?:auth\w*|access|api|bearer|personal|oauth|secret|credential\w*)\b", re.IGNORECASE)
-_ABOUT = frozenset(
+_SECRET_TOOLS = frozenset(
     {"hash", "strength", "generate", "encode", "decode", "encrypt", "decrypt", "verify", "check", "validate"}
 )
 
@@ -21,10 +21,10 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if parameter.types and "string" not in parameter.types:
             continue
         joined = "".join(words_of(parameter.name))
-        named = joined in _SECRETS or joined.endswith(_ENDINGS)
+        is_secret = joined in _SECRET_NAMES or joined.endswith(_ENDINGS)
         if joined == "token":
-            named = bool(_TOKEN.search(parameter.description))
-        if named and _ABOUT.isdisjoint(tool.name_words):
+            is_secret = bool(_TOKEN.search(parameter.description))
+        if is_secret and _SECRET_TOOLS.isdisjoint(tool.name_words):
             yield Problem(f"{parameter.name!r} asks the agent for a secret", parameter.path)
 
 
@@ -34,9 +34,9 @@ RULE = Rule(
     family="parameters",
     severity="warning",
     what="A parameter that asks for a password, a key or a token.",
-    why="What an agent sends stands in the conversation, in logs, and with the model's provider. "
-    "Whatever else the agent reads may talk it out of the agent again.",
-    fix="Read secrets from the server's settings, or let the person sign in with OAuth.",
+    why="Arguments are stored in the conversation, in logs, and by the provider of the model. "
+    "Other content that the agent reads may make it reveal them.",
+    fix="Read secrets from the settings of the server, or let the user sign in with OAuth.",
     bad=[{"inputSchema": {"type": "object", "properties": {"api_key": {"type": "string"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"page_token": {"type": "string"}}}}],
     check=check,

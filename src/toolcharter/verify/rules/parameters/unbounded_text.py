@@ -26,10 +26,10 @@ RULE = Rule(
     name="unbounded-text",
     family="parameters",
     severity="note",
-    what="A text that a tool stores or sends, without a longest length.",
-    why="What is stored has a limit somewhere. Where the schema does not name it, the agent learns it from a failure, "
+    what="A text that a tool stores or sends has no maximum length.",
+    why="Every storage has a limit. If it is not in the schema, the agent learns it from an error, "
     "after it has written the text.",
-    fix="Give the `maxLength` that the store has.",
+    fix="Set `maxLength` to the limit of the storage.",
     bad=[{"name": "add_note", "inputSchema": {"type": "object", "properties": {"body": {"type": "string"}}}}],
     good=[
         {

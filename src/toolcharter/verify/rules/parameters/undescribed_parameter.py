@@ -4,26 +4,26 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_AFTER = re.compile(
+_AFTER_NAME = re.compile(
     r"[`*'\"]{0,3}\s{0,3}(?:\([^)\n]{0,99}\)|\[[^\]\n]{0,99}\])?[`*'\"]{0,3}\s{0,3}(?::|=|-\s|\u2013)|[`'\"]"
 )
-"""What follows the name where the text of a tool tells of a parameter: `name: ...`, `name (str): ...`, `name`."""
+"""What follows the name if the description documents a parameter: `name: ...`, `name (str): ...`, `name`."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
         if parameter.description or "const" in parameter.schema:
             continue
-        if not _is_told(parameter.name, tool.listed.description):
+        if not _is_documented(parameter.name, tool.listed.description):
             yield Problem(f"{parameter.name!r} has no description", parameter.path)
 
 
-def _is_told(name: str, text: str) -> bool:
+def _is_documented(name: str, text: str) -> bool:
     start = text.find(name) if name else -1
     while start >= 0:
         end = start + len(name)
         alone = not start or not (text[start - 1].isalnum() or text[start - 1] in "_-")
-        if alone and _AFTER.match(text, end):
+        if alone and _AFTER_NAME.match(text, end):
             return True
         start = text.find(name, end)
     return False
@@ -34,9 +34,9 @@ RULE = Rule(
     name="undescribed-parameter",
     family="parameters",
     severity="warning",
-    what="A parameter without a description, of which the tool's description says nothing either.",
-    why="The agent has only its name to go by: it does not learn the form, the unit, or where the value comes from.",
-    fix="Say in one sentence what it is, in which form, with an example where the form is not plain.",
+    what="A parameter without a description, which the description of the tool does not mention either.",
+    why="The agent knows only the name, not the format, the unit, or where the value comes from.",
+    fix="Describe it in one sentence, with its format, and an example if the format is not obvious.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}],
     good=[
         {"inputSchema": {"type": "object", "properties": {"folder": {"type": "string", "description": "Its name."}}}}

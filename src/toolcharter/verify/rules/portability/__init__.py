@@ -1,1 +1,1 @@
-"""What some clients or models refuse. Sources are named in each rule."""
+"""What some clients or models reject. Each rule names its sources."""

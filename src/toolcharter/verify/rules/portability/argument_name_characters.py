@@ -12,9 +12,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for name in object_at(tool.schema, "properties"):
         if not _ALLOWED.fullmatch(name):
             place = f"inputSchema.properties.{name}"
-            yield Problem(
-                f"the argument {short_json(name)} has a name that is refused", place, clients=("Claude", "Gemini")
-            )
+            yield Problem(f"the argument name {short_json(name)} is not allowed", place, clients=("Claude", "Gemini"))
 
 
 RULE = Rule(
@@ -22,11 +20,11 @@ RULE = Rule(
     name="argument-name-characters",
     family="portability",
     severity="error",
-    what="An argument whose name has other characters than letters, digits, _, . and -, or more than 64.",
-    why="The Anthropic API, also through Bedrock, refuses the request with all tools: "
+    what="An argument name with characters other than letters, digits, _, . and -, or with more than 64 characters.",
+    why="The Anthropic API, also through Bedrock, rejects the request with all tools: "
     "\"Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'\". Only names at the top level are checked. "
-    "Gemini on Vertex AI allows still less.",
-    fix="Rename the argument, and map it to the outside name in the tool.",
+    "Gemini on Vertex AI allows even less.",
+    fix="Rename the argument, and map it to the external name inside the tool.",
     bad=[{"inputSchema": {"type": "object", "properties": {"tags[]": {"type": "string"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "string"}}}}],
     check=check,

@@ -6,14 +6,14 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import object_at, short_json
 
 _ALLOWED = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
-_ELSEWHERE = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_ALLOWED_BY_OTHERS = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for name in object_at(tool.schema, "properties"):
-        if not _ALLOWED.fullmatch(name) and _ELSEWHERE.fullmatch(name):
+        if not _ALLOWED.fullmatch(name) and _ALLOWED_BY_OTHERS.fullmatch(name):
             place = f"inputSchema.properties.{name}"
-            yield Problem(f"the argument {short_json(name)} has a name that Gemini refuses", place, clients=("Gemini",))
+            yield Problem(f"Gemini rejects the argument name {short_json(name)}", place, clients=("Gemini",))
 
 
 RULE = Rule(
@@ -21,7 +21,7 @@ RULE = Rule(
     name="argument-name-for-gemini",
     family="portability",
     severity="note",
-    what="An argument whose name is not letters, digits and underscores, with no digit first.",
+    what="An argument name with characters other than letters, digits and underscores, or with a digit first.",
     why="Vertex AI documents for Gemini: parameter names must start with a letter or an underscore and must only "
     "contain a-z, A-Z, 0-9 or underscores, with at most 64 characters.",
     fix="Write the name in snake_case.",

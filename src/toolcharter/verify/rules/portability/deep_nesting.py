@@ -4,14 +4,14 @@ from typing import Any
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_DEEPEST = 5
-_DEEPEST_STRICT = 10
+_MAX_LEVELS = 5
+_MAX_STRICT = 10
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     deepest = max(tool.parameters, key=lambda parameter: parameter.depth, default=None)
-    if deepest is not None and (levels := deepest.depth + 1) > _DEEPEST:
-        clients = ("OpenAI strict mode",) if levels > _DEEPEST_STRICT else ()
+    if deepest is not None and (levels := deepest.depth + 1) > _MAX_LEVELS:
+        clients = ("OpenAI strict mode",) if levels > _MAX_STRICT else ()
         yield Problem(f"objects are nested {levels} levels deep", deepest.path, clients=clients)
 
 
@@ -28,9 +28,9 @@ RULE = Rule(
     family="portability",
     severity="warning",
     what="Arguments nested more than five objects deep.",
-    why="OpenAI's strict mode takes 10 levels, and took 5 before (tidyverse/ellmer issue 671). "
-    "The deeper an object, the more often a model puts a value in the wrong place.",
-    fix="Flatten the arguments, or make a tool of each part.",
+    why="OpenAI's strict mode allows 10 levels, and allowed 5 before (tidyverse/ellmer issue 671). "
+    "Models put values in the wrong place more often in deep objects.",
+    fix="Flatten the arguments, or split the tool.",
     bad=[{"inputSchema": _nested(6)}],
     good=[{"inputSchema": _nested(2)}],
     check=check,

@@ -3,14 +3,14 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_LONGEST = 1_024
-_CLAUDE_CODE = 2_048
+_MAX_LENGTH = 1_024
+_MAX_CLAUDE_CODE = 2_048
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     length = len(tool.listed.description)
-    if length > _LONGEST:
-        clients = ("OpenAI", "Claude Code") if length > _CLAUDE_CODE else ("OpenAI",)
+    if length > _MAX_LENGTH:
+        clients = ("OpenAI", "Claude Code") if length > _MAX_CLAUDE_CODE else ("OpenAI",)
         yield Problem(f"the description has {length} characters", "description", clients=clients)
 
 
@@ -20,9 +20,9 @@ RULE = Rule(
     family="portability",
     severity="warning",
     what="A description of more than 1,024 characters.",
-    why='OpenAI models have refused it: "string too long. Expected a string with maximum length 1024" '
+    why='OpenAI models have rejected it: "string too long. Expected a string with maximum length 1024" '
     "(CherryHQ/cherry-studio issue 3698, probelabs/probe issue 9). "
-    "Claude Code cuts after 2,048 (anthropics/claude-code issue 41593).",
+    "Claude Code truncates it after 2,048 (anthropics/claude-code issue 41593).",
     fix="Keep what the tool does, when to use it and what it returns. Move the rest to the parameters or a resource.",
     bad=[{"description": "List the notes of a folder. " * 40}],
     good=[{"description": "List the notes of a folder."}],

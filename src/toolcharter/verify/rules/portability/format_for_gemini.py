@@ -4,7 +4,7 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import short_json, string_at
 
-_TAKEN = {
+_SUPPORTED = {
     "string": {"enum", "date-time"},
     "number": {"float", "double"},
     "integer": {"int32", "int64"},
@@ -14,8 +14,8 @@ _TAKEN = {
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         form = string_at(node.schema, "format")
-        if form and form not in _TAKEN.get(string_at(node.schema, "type"), ()):
-            yield Problem(f"the format {short_json(form)} is refused", f"{node.path}.format", clients=("Gemini",))
+        if form and form not in _SUPPORTED.get(string_at(node.schema, "type"), ()):
+            yield Problem(f"the format {short_json(form)} is not supported", f"{node.path}.format", clients=("Gemini",))
 
 
 RULE = Rule(
@@ -23,10 +23,10 @@ RULE = Rule(
     name="format-for-gemini",
     family="portability",
     severity="warning",
-    what="A format that Gemini does not know.",
-    why="Gemini's function declarations refuse all others: \"only 'enum' and 'date-time' are supported for STRING "
-    'type" (google-gemini/gemini-cli issue 3178). Other models make good use of formats, so this rule is optional.',
-    fix="Say the form in the description.",
+    what="A format that Gemini does not support.",
+    why="Gemini's function declarations reject all others: \"only 'enum' and 'date-time' are supported for STRING "
+    'type" (google-gemini/gemini-cli issue 3178). Other models use formats, so this rule is optional.',
+    fix="Describe the format in the description.",
     bad=[{"inputSchema": {"type": "object", "properties": {"link": {"type": "string", "format": "uri"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"due": {"type": "string", "format": "date-time"}}}}],
     check=check,

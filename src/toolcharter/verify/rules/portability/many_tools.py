@@ -4,11 +4,11 @@ from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
 
 _MANY = 40
-_MOST = 128
+_TOO_MANY = 128
 
 
 def check(server: Server) -> Iterable[Problem]:
-    if _MANY < len(server.tools) <= _MOST:
+    if _MANY < len(server.tools) <= _TOO_MANY:
         yield Problem(f"the server has {len(server.tools)} tools", clients=("Cursor",))
 
 
@@ -18,9 +18,9 @@ RULE = Rule(
     family="portability",
     severity="note",
     what="More than 40 tools in one server.",
-    why="Cursor handed the first 40 tools of all servers to the model, and warns above 80 today "
-    "(anyproto/anytype-mcp issue 5, Snowflake-Labs/mcp issue 77). Models choose worse among many.",
-    fix="Split the server by what people do with it, or let them switch groups of tools on.",
+    why="Cursor used to send only the first 40 tools of all servers to the model, and now warns above 80 "
+    "(anyproto/anytype-mcp issue 5, Snowflake-Labs/mcp issue 77). Models choose worse among many tools.",
+    fix="Split the server by use case, or let users enable groups of tools.",
     bad=[{"name": f"list_notes_{number}"} for number in range(41)],
     good=[{"name": f"list_notes_{number}"} for number in range(9)],
     check_server=check,

@@ -15,9 +15,9 @@ RULE = Rule(
     family="portability",
     severity="warning",
     what="An input schema that is an object without `properties`.",
-    why='OpenAI refuses the function ("object schema missing properties"), and with it the whole request, unless the '
-    "client mends the schema first (Azure/azure-mcp issue 197, grafana/mcp-grafana issue 390).",
-    fix='A tool that takes nothing says `"properties": {}`.',
+    why='OpenAI rejects the function ("object schema missing properties"), and with it the whole request, unless the '
+    "client corrects the schema first (Azure/azure-mcp issue 197, grafana/mcp-grafana issue 390).",
+    fix='For a tool without arguments, write `"properties": {}`.',
     bad=[{"inputSchema": {"type": "object"}}],
     good=[{"inputSchema": {"type": "object", "properties": {}}}],
     check=check,

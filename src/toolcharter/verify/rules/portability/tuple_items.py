@@ -10,7 +10,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         word = "items" if isinstance(node.schema.get("items"), list) else "prefixItems"
         if isinstance(node.schema.get(word), list):
-            yield Problem(f"`{word}` lists a schema for each place", f"{node.path}.{word}", clients=CLIENTS)
+            yield Problem(f"`{word}` has a schema for each position", f"{node.path}.{word}", clients=CLIENTS)
 
 
 RULE = Rule(
@@ -18,10 +18,10 @@ RULE = Rule(
     name="tuple-items",
     family="portability",
     severity="warning",
-    what="An array that has another schema for each place.",
-    why="OpenAI and Gemini want one schema for all items and refuse a list, and "
-    "`prefixItems` is unknown to both. 2020-12 has no `items` list any more either.",
-    fix="Take an object with named members, or one schema for all items.",
+    what="An array with a different schema for each position.",
+    why="OpenAI and Gemini require one schema for all items and reject a list; "
+    "neither supports `prefixItems`. JSON Schema 2020-12 no longer has a list in `items`.",
+    fix="Use an object with named fields, or one schema for all items.",
     bad=[
         {
             "inputSchema": {

@@ -17,9 +17,9 @@ RULE = Rule(
     family="portability",
     severity="warning",
     what='A list of types, such as `"type": ["string", "null"]`.',
-    why='Gemini takes one type: "Proto field is not repeating, cannot start list" (n8n-io/n8n issue 15553). '
-    "Clients that convert schemas have failed on it too (google/adk-js pull request 199).",
-    fix="Name one type. What may be left out is left out of `required`; it need not be null.",
+    why='Gemini accepts one type: "Proto field is not repeating, cannot start list" (n8n-io/n8n issue 15553). '
+    "Clients that convert schemas have also failed on it (google/adk-js pull request 199).",
+    fix="Give one type. For an optional value, leave it out of `required` instead of allowing null.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": ["string", "null"]}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}],
     check=check,

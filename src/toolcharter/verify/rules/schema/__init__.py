@@ -1,1 +1,1 @@
-"""Whether a schema says what it means."""
+"""Whether schemas are valid and mean what they say."""

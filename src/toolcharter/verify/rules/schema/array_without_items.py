@@ -10,7 +10,7 @@ _ITEMS = frozenset({"items", "prefixItems", "$ref"})
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.nodes:
         if "type" in node.schema and _ITEMS.isdisjoint(node.schema) and "array" in types_of(node.schema):
-            yield Problem("is an array, but does not say of what", node.path, clients=CLIENTS)
+            yield Problem("is an array without `items`", node.path, clients=CLIENTS)
 
 
 RULE = Rule(
@@ -19,11 +19,11 @@ RULE = Rule(
     family="schema",
     severity="error",
     what="An array without `items`.",
-    why='VS Code refuses the tool ("tool parameters array type must have items", microsoft/vscode issue 246119), '
+    why='VS Code rejects the tool ("tool parameters array type must have items", microsoft/vscode issue 246119), '
     'as do OpenAI ("array schema missing items", apify/apify-mcp-server issue 36) and Gemini '
     '("items: missing field", Ingenimax/agent-sdk-go pull request 319). '
-    "An agent has to guess what to put in.",
-    fix='Say what the items are, such as `"items": {"type": "string"}`.',
+    "An agent has to guess the items.",
+    fix='Give the type of the items, such as `"items": {"type": "string"}`.',
     bad=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "array"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}}],
     check=check,

@@ -29,7 +29,7 @@ def _contradictions(schema: Mapping[str, Any], path: str) -> Iterable[Problem]:
         if least is None or most is None:
             continue
         if least > most or (least == most and "exclusive" in low + high):
-            yield Problem(f"`{low}` is {least} and `{high}` is {most}: nothing fits", path)
+            yield Problem(f"`{low}` is {least} and `{high}` is {most}, so no value is valid", path)
 
 
 RULE = Rule(
@@ -37,9 +37,9 @@ RULE = Rule(
     name="contradicting-bounds",
     family="schema",
     severity="error",
-    what="A lower bound above the upper one.",
-    why="No value fits, so every call that gives the argument is refused.",
-    fix="Swap the bounds, or mend the one that is wrong.",
+    what="A lower bound that is higher than the upper bound.",
+    why="No value is valid, so every call with the argument fails.",
+    fix="Swap the bounds, or correct the wrong one.",
     bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "minimum": 9, "maximum": 1}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "minimum": 1, "maximum": 9}}}}],
     check=check,

@@ -18,12 +18,12 @@ def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Proble
         ref = string_at(node.schema, "$ref")
         if not ref.startswith("#") or ref == "#":
             continue
-        there = _leads(ref, root) if ref.startswith("#/") else any(_answers(other, ref) for other in nodes)
-        if not there:
-            yield Problem(f"{short_json(ref)} leads nowhere", f"{node.path}.$ref")
+        exists = _has_target(ref, root) if ref.startswith("#/") else any(_is_anchor(other, ref) for other in nodes)
+        if not exists:
+            yield Problem(f"{short_json(ref)} has no target", f"{node.path}.$ref")
 
 
-def _leads(ref: str, root: Mapping[str, Any]) -> bool:
+def _has_target(ref: str, root: Mapping[str, Any]) -> bool:
     target: Any = root
     for part in ref[2:].split("/"):
         key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$")
@@ -36,7 +36,7 @@ def _leads(ref: str, root: Mapping[str, Any]) -> bool:
     return isinstance(target, dict | bool)
 
 
-def _answers(node: Node, ref: str) -> bool:
+def _is_anchor(node: Node, ref: str) -> bool:
     return ref[1:] in (node.schema.get("$anchor"), node.schema.get("$dynamicAnchor")) or ref == node.schema.get("$id")
 
 
@@ -45,9 +45,9 @@ RULE = Rule(
     name="dangling-ref",
     family="schema",
     severity="error",
-    what="A `$ref` that leads nowhere.",
-    why="Nobody can tell what the argument is, and a client that follows references fails on the whole tool.",
-    fix="Add the definition to `$defs`, or write the schema in place.",
+    what="A `$ref` without a target.",
+    why="The type of the argument is unknown, and a client that follows references fails on the whole tool.",
+    fix="Add the definition to `$defs`, or write the schema inline.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"$ref": "#/$defs/Folder"}}}}],
     good=[
         {

@@ -12,7 +12,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         seen: set[str] = set()
         for option in list_at(node.schema, "enum"):
             if (key := equality_key(option)) in seen:
-                yield Problem(f"{short_json(option)} stands in the enum twice", f"{node.path}.enum")
+                yield Problem(f"{short_json(option)} is in the enum twice", f"{node.path}.enum")
                 break
             seen.add(key)
 
@@ -22,9 +22,9 @@ RULE = Rule(
     name="duplicate-enum-value",
     family="schema",
     severity="warning",
-    what="A value that stands in an enum twice.",
-    why="JSON Schema says that the values should differ, and some validators refuse the schema. "
-    "It often means that another value was meant.",
+    what="A value that is in an enum twice.",
+    why="JSON Schema says that the values should be unique, and some validators reject the schema. "
+    "Often another value was intended.",
     fix="List each value once.",
     bad=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "asc"]}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "desc"]}}}}],

@@ -12,7 +12,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         names = [name for name in list_at(node.schema, "required") if isinstance(name, str)]
         if len(set(names)) < len(names):
             twice = sorted({name for name in names if names.count(name) > 1})
-            yield Problem(f"`required` names more than once: {', '.join(twice)[:80]}", f"{node.path}.required")
+            yield Problem(f"`required` contains more than once: {', '.join(twice)[:80]}", f"{node.path}.required")
 
 
 RULE = Rule(
@@ -20,9 +20,9 @@ RULE = Rule(
     name="duplicate-required",
     family="schema",
     severity="error",
-    what="A name that stands twice in `required`.",
-    why="JSON Schema demands that the names differ, so clients that check schemas refuse the tool.",
-    fix="Name it once.",
+    what="A name that is in `required` twice.",
+    why="JSON Schema requires unique names, so clients that validate schemas reject the tool.",
+    fix="List each name once.",
     bad=[{"inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path", "path"]}}],
     good=[{"inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}}],
     check=check,

@@ -7,7 +7,7 @@ from toolcharter.verify.rule import Problem, Rule
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         if node.schema.get("enum") == []:
-            yield Problem("the enum is empty: nothing fits", f"{node.path}.enum")
+            yield Problem("the enum is empty, so no value is valid", f"{node.path}.enum")
 
 
 RULE = Rule(
@@ -15,9 +15,9 @@ RULE = Rule(
     name="empty-enum",
     family="schema",
     severity="error",
-    what="An enum without a value.",
-    why="No value fits, so the argument can never be given; several clients refuse such a schema.",
-    fix="List the values, or take the enum out.",
+    what="An enum without values.",
+    why="No value is valid, so the argument can never be used. Several clients reject such a schema.",
+    fix="List the values, or remove the enum.",
     bad=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": []}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"order": {"type": "string", "enum": ["asc", "desc"]}}}}],
     check=check,

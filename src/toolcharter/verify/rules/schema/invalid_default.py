@@ -10,13 +10,14 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         if "default" in node.schema:
             value = node.schema["default"]
-            types = types_of(node.schema) if "$ref" not in node.schema and _typed(node.schema) else ()
-            if why := rejection_reason(value, node.schema, types):
-                yield Problem(f"the default {short_json(value)} breaks its own schema: {why}", f"{node.path}.default")
+            types = types_of(node.schema) if "$ref" not in node.schema and _has_types(node.schema) else ()
+            if reason := rejection_reason(value, node.schema, types):
+                message = f"the default {short_json(value)} does not match its own schema: {reason}"
+                yield Problem(message, f"{node.path}.default")
 
 
-def _typed(schema: Mapping[str, Any]) -> bool:
-    """Whether every branch of a choice names its type: one that does not may take anything."""
+def _has_types(schema: Mapping[str, Any]) -> bool:
+    """Whether every alternative has a type. One without a type accepts any value."""
     branches = list_at(schema, "anyOf") + list_at(schema, "oneOf")
     return all(isinstance(branch, dict) and "type" in branch for branch in branches)
 
@@ -26,9 +27,9 @@ RULE = Rule(
     name="invalid-default",
     family="schema",
     severity="warning",
-    what="A default that its own schema does not allow.",
-    why="An agent that sends the default is refused, and a client that fills in defaults sends calls that fail.",
-    fix="Give a default that fits, or leave it out. A default of null needs null among the types.",
+    what="A default that does not match its own schema.",
+    why="A call with the default fails, and some clients fill in defaults.",
+    fix="Set a valid default, or remove it. A default of null requires null in the types.",
     bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "default": "10"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "default": 10}}}}],
     check=check,

@@ -6,7 +6,7 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.schema_nodes import MAP_KEYWORDS, SINGLE_KEYWORDS
 from toolcharter.verify.values import has_type, list_at, object_at, short_json
 
-Takes = Callable[[Any], bool]
+Accepts = Callable[[Any], bool]
 
 
 def _is_schema(value: Any) -> bool:
@@ -29,9 +29,9 @@ def _is_count(value: Any) -> bool:
     return has_type(value, "integer") and value >= 0
 
 
-_SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
+_KINDS: tuple[tuple[str, Accepts, tuple[str, ...]], ...] = (
     (
-        "a text",
+        "a string",
         lambda value: isinstance(value, str),
         ("$schema", "$ref", "$id", "description", "title", "pattern", "format"),
     ),
@@ -42,11 +42,11 @@ _SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
     ),
     ("a number above 0", lambda value: has_type(value, "number") and value > 0, ("multipleOf",)),
     (
-        "a whole number from 0",
+        "a non-negative integer",
         _is_count,
         ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
     ),
-    ("true or false", lambda value: isinstance(value, bool), ("uniqueItems", "readOnly", "writeOnly", "deprecated")),
+    ("a boolean", lambda value: isinstance(value, bool), ("uniqueItems", "readOnly", "writeOnly", "deprecated")),
     ("a list", lambda value: isinstance(value, list), ("enum", "examples")),
     ("a list of names", lambda value: isinstance(value, list) and _are_names(value), ("required",)),
     ("a list of schemas", _are_schemas, ("anyOf", "oneOf", "allOf", "prefixItems")),
@@ -57,9 +57,9 @@ _SHAPES: tuple[tuple[str, Takes, tuple[str, ...]], ...] = (
     ),
     ("a schema", _is_schema, tuple(word for word in SINGLE_KEYWORDS if word != "items")),
     ("an object of schemas", lambda value: isinstance(value, dict), tuple(MAP_KEYWORDS)),
-    ("a text or a list of texts", lambda value: _are_names(value) and value != [], ("type",)),
+    ("a string or a list of strings", lambda value: _are_names(value) and value != [], ("type",)),
 )
-_EXPECTED = {word: (shape, takes) for shape, takes, words in _SHAPES for word in words}
+_EXPECTED = {word: (kind, accepts) for kind, accepts, words in _KINDS for word in words}
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -68,9 +68,9 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             expected = _EXPECTED.get(word)
             if expected is None:
                 continue
-            shape, takes = expected
-            if not takes(value):
-                yield Problem(f"`{word}` is {short_json(value)}, not {shape}", f"{node.path}.{word}")
+            kind, accepts = expected
+            if not accepts(value):
+                yield Problem(f"`{word}` is {short_json(value)}, not {kind}", f"{node.path}.{word}")
             elif word in MAP_KEYWORDS:
                 yield from _members(node.schema, word, node.path)
 
@@ -86,11 +86,11 @@ RULE = Rule(
     name="invalid-keyword",
     family="schema",
     severity="error",
-    what="A keyword of JSON Schema with a value of the wrong kind.",
-    why="The schema is not valid, in draft-07 as in 2020-12. A client that checks schemas refuses the tool, often "
-    "with the whole list; another ignores the keyword.",
-    fix="Give the keyword a value of the kind it takes. "
-    "What is required stands in a list beside `properties`, not inside a property.",
+    what="A JSON Schema keyword with a value of the wrong type.",
+    why="The schema is not valid, neither in draft-07 nor in 2020-12. Clients that validate schemas reject the tool, "
+    "often with the whole list. Others ignore the keyword.",
+    fix="Give the keyword a value of the right type. "
+    "`required` is a list beside `properties`, not a boolean inside a property.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string", "required": True}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}, "required": ["folder"]}}],
     check=check,

@@ -14,34 +14,34 @@ _JAVASCRIPT_ONLY = (
     (re.compile(r"\\u\{[0-9A-Fa-f]+\}|\\c[A-Za-z]"), "x"),
     (re.compile(r"\[\^\]"), r"[\\s\\S]"),
 )
-_LONGEST = 2_000
-"""A longer pattern is taken as it is: compiling it would cost more than it tells."""
+_MAX_LENGTH = 2_000
+"""A longer pattern is not checked, because compiling it is expensive."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
         pattern = string_at(node.schema, "pattern")
-        if pattern and (fault := fault_of(pattern)):
-            yield Problem(f"the pattern {short_json(pattern)} {fault}", f"{node.path}.pattern")
+        if pattern and (error := pattern_error(pattern)):
+            yield Problem(f"the pattern {short_json(pattern)} {error}", f"{node.path}.pattern")
         for name in object_at(node.schema, "patternProperties"):
-            if fault := fault_of(name):
-                yield Problem(f"the pattern {short_json(name)} {fault}", f"{node.path}.patternProperties")
+            if error := pattern_error(name):
+                yield Problem(f"the pattern {short_json(name)} {error}", f"{node.path}.patternProperties")
 
 
 @lru_cache(maxsize=1_000)
-def fault_of(pattern: str) -> str | None:
-    """What is wrong with a pattern, read as JavaScript reads it."""
-    if len(pattern) > _LONGEST:
+def pattern_error(pattern: str) -> str | None:
+    """Why a pattern is not valid in JavaScript; None if it is valid."""
+    if len(pattern) > _MAX_LENGTH:
         return None
     if _PYTHON_ONLY.search(pattern):
-        return "is written for Python; JSON Schema has the patterns of JavaScript"
-    for ours, theirs in _JAVASCRIPT_ONLY:
-        pattern = ours.sub(theirs, pattern)
+        return "is written for Python, but JSON Schema uses JavaScript patterns"
+    for javascript, python in _JAVASCRIPT_ONLY:
+        pattern = javascript.sub(python, pattern)
     try:
         re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        fixed = "look-behind requires fixed-width pattern"  # JavaScript has no such limit
-        return None if fixed in str(error) else f"does not compile: {error}"
+    except (re.error, OverflowError, RecursionError) as problem:
+        fixed = "look-behind requires fixed-width pattern"  # a limit of Python, not of JavaScript
+        return None if fixed in str(problem) else f"does not compile: {problem}"
     return None
 
 
@@ -50,10 +50,10 @@ RULE = Rule(
     name="invalid-pattern",
     family="schema",
     severity="error",
-    what="A pattern that does not compile, or that only Python understands.",
-    why="A client that checks arguments fails on the schema instead of on the arguments. "
-    "JSON Schema names the regular expressions of JavaScript (ECMA-262).",
-    fix="Mend the pattern, and try it in a JavaScript engine.",
+    what="A pattern that does not compile, or that is valid only in Python.",
+    why="A client that validates arguments fails on the schema itself. "
+    "JSON Schema uses the regular expressions of JavaScript (ECMA-262).",
+    fix="Correct the pattern, and test it in a JavaScript engine.",
     bad=[{"inputSchema": {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[A-Z"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[A-Z]+$"}}}}],
     check=check,

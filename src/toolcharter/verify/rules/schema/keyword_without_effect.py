@@ -3,13 +3,13 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool, types_of
 from toolcharter.verify.rule import Problem, Rule
 
-_APPLY = (
+_TYPES = (
     (("minLength", "maxLength", "pattern"), {"string"}),
     (("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), {"number", "integer"}),
     (("items", "minItems", "maxItems", "uniqueItems", "prefixItems", "contains"), {"array"}),
     (("properties", "required", "additionalProperties", "minProperties", "maxProperties"), {"object"}),
 )
-_FOR = {word: types for words, types in _APPLY for word in words}
+_TYPES_OF = {keyword: types for keywords, types in _TYPES for keyword in keywords}
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -17,10 +17,11 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if len(node.schema) == 1 or "type" not in node.schema:
             continue
         types = types_of(node.schema)
-        for word in node.schema:
-            # Of `required: true` inside a property another rule speaks.
-            if word in _FOR and _FOR[word].isdisjoint(types) and not isinstance(node.schema[word], bool):
-                yield Problem(f"`{word}` has no effect on type {' or '.join(types)}", f"{node.path}.{word}")
+        for keyword in node.schema:
+            # Another rule finds `required: true` inside a property.
+            applies = keyword not in _TYPES_OF or not _TYPES_OF[keyword].isdisjoint(types)
+            if not applies and not isinstance(node.schema[keyword], bool):
+                yield Problem(f"`{keyword}` has no effect on type {' or '.join(types)}", f"{node.path}.{keyword}")
 
 
 RULE = Rule(
@@ -28,9 +29,9 @@ RULE = Rule(
     name="keyword-without-effect",
     family="schema",
     severity="warning",
-    what="A keyword that does not apply to the type beside it, such as `minimum` for a string.",
-    why="It is ignored without a word: what it was to hold is not held. Some models refuse such a schema.",
-    fix="Use the keyword of that type, or mend the type.",
+    what="A keyword that does not apply to the type, such as `minimum` for a string.",
+    why="It is silently ignored, so the limit does not apply. Some models reject such a schema.",
+    fix="Use a keyword for the type, or correct the type.",
     bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "string", "maximum": 9}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer", "maximum": 9}}}}],
     check=check,

@@ -15,9 +15,9 @@ RULE = Rule(
     family="schema",
     severity="error",
     what="A tool without an input schema, or with an empty one.",
-    why="The protocol demands one, and most clients refuse a tool list that lacks it. "
+    why="The protocol requires one, and most clients reject a list of tools without it. "
     "An agent cannot know what to send.",
-    fix='Give a schema. A tool that takes nothing has {"type": "object", "properties": {}}.',
+    fix='Add a schema. For a tool without arguments: {"type": "object", "properties": {}}.',
     bad=[{"inputSchema": {}}],
     good=[{"inputSchema": {"type": "object", "properties": {}, "additionalProperties": False}}],
     check=check,

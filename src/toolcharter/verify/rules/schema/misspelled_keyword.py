@@ -21,13 +21,13 @@ _KNOWN = frozenset(
     | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern"}
     | {"format", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "readOnly", "writeOnly"}
 )
-_SPELT = {word.lower(): word for word in _KNOWN}
-_OTHERS = {
+_BY_LOWER_CASE = {word.lower(): word for word in _KNOWN}
+_HINTS = {
     "optional": "leave the name out of `required`",
-    "requried": "it is spelt `required`",
-    "desription": "it is spelt `description`",
-    "descripton": "it is spelt `description`",
-    "propertes": "it is spelt `properties`",
+    "requried": "it is spelled `required`",
+    "desription": "it is spelled `description`",
+    "descripton": "it is spelled `description`",
+    "propertes": "it is spelled `properties`",
     "min": "it is called `minimum`, `minLength` or `minItems`",
     "max": "it is called `maximum`, `maxLength` or `maxItems`",
     "values": "it is called `enum`",
@@ -41,10 +41,10 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         for word in node.schema:
             if word in _KNOWN:
                 continue
-            meant = _SPELT.get(word.replace("_", "").replace("-", "").lower())
-            hint = f"it is spelt `{meant}`" if meant else _OTHERS.get(word)
+            spelling = _BY_LOWER_CASE.get(word.replace("_", "").replace("-", "").lower())
+            hint = f"it is spelled `{spelling}`" if spelling else _HINTS.get(word)
             if hint:
-                yield Problem(f"`{word}` is no keyword: {hint}", f"{node.path}.{word}")
+                yield Problem(f"`{word}` is not a keyword: {hint}", f"{node.path}.{word}")
 
 
 RULE = Rule(
@@ -52,9 +52,9 @@ RULE = Rule(
     name="misspelled-keyword",
     family="schema",
     severity="warning",
-    what="A keyword that JSON Schema does not know, but that looks like one it does.",
-    why="Unknown keywords are ignored without a word, so what it was to say holds nowhere.",
-    fix="Write the keyword as JSON Schema spells it.",
+    what="An unknown keyword that looks like a JSON Schema keyword.",
+    why="Unknown keywords are silently ignored, so the keyword has no effect.",
+    fix="Correct the spelling of the keyword.",
     bad=[{"inputSchema": {"type": "object", "properties": {"name": {"type": "string", "max_length": 9}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}}],
     check=check,

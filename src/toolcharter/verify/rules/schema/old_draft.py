@@ -12,7 +12,7 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for schema, path in ((tool.schema, "inputSchema"), (tool.listed.output_schema or {}, "outputSchema")):
         draft = string_at(schema, "$schema")
         if draft and _OLD.search(draft):
-            yield Problem(f"is written for {short_json(draft)}", f"{path}.$schema")
+            yield Problem(f"uses {short_json(draft)}", f"{path}.$schema")
 
 
 RULE = Rule(
@@ -20,10 +20,10 @@ RULE = Rule(
     name="old-draft",
     family="schema",
     severity="warning",
-    what="A schema of a draft before draft-07.",
-    why="The protocol reads schemas as 2020-12 unless they say otherwise, and its libraries check against that or "
-    "draft-07. Older drafts write some keywords differently, such as exclusiveMinimum.",
-    fix="Write it for 2020-12 and leave `$schema` out, or for draft-07.",
+    what="A schema in a draft before draft-07.",
+    why="The default of the protocol is 2020-12, and its libraries validate against that or draft-07. "
+    "Older drafts define some keywords differently, such as exclusiveMinimum.",
+    fix="Use 2020-12 and leave out `$schema`, or use draft-07.",
     bad=[{"inputSchema": {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": {}}}],
     good=[{"inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {}}}],
     check=check,

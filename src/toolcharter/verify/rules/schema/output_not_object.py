@@ -8,9 +8,9 @@ from toolcharter.verify.values import short_json
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     schema = tool.listed.output_schema
     if schema is not None and schema.get("type") != "object":
-        given = short_json(schema["type"]) if "type" in schema else "missing"
+        actual = short_json(schema["type"]) if "type" in schema else "missing"
         yield Problem(
-            f'the type of outputSchema is {given}, not "object"',
+            f'the type of outputSchema is {actual}, not "object"',
             "outputSchema.type",
             clients=("clients of protocol 2025-11-25",),
         )
@@ -21,10 +21,10 @@ RULE = Rule(
     name="output-not-object",
     family="schema",
     severity="warning",
-    what='An output schema whose root does not say `"type": "object"`.',
-    why="Up to protocol 2025-11-25 structured content is an object, and clients of it refuse a tool whose output "
-    "schema says something else. Protocol 2026-07-28 allows any schema.",
-    fix='Wrap what the tool answers in an object, such as {"result": [...]}.',
+    what='An output schema without `"type": "object"` at the top level.',
+    why="Up to protocol 2025-11-25, structured content is an object, and clients reject a tool with another output "
+    "schema. Protocol 2026-07-28 allows any schema.",
+    fix='Wrap the result in an object, such as {"result": [...]}.',
     bad=[{"outputSchema": {"type": "array", "items": {"type": "string"}}}],
     good=[
         {

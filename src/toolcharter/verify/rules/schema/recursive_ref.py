@@ -4,33 +4,33 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import short_json, string_at
 
-_MOST = 500
-"""References that are looked at: comparing thousands with each other would take long."""
+_MAX_REFS = 500
+"""A limit, because comparing thousands of references with each other takes long."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    refs = [(node, string_at(node.schema, "$ref")) for node in tool.nodes if "$ref" in node.schema][:_MOST]
+    refs = [(node, string_at(node.schema, "$ref")) for node in tool.nodes if "$ref" in node.schema][:_MAX_REFS]
     targets = {ref: "inputSchema" + ref[1:].replace("/", ".") for _, ref in refs if ref.startswith("#")}
-    # A definition leads to every definition that is referred to inside it.
-    leads = {
+    # The references inside each definition.
+    inner_refs = {
         ref: {inner for node, inner in refs if inner in targets and (node.path + ".").startswith(place + ".")}
         for ref, place in targets.items()
     }
     for ref in sorted(targets):
-        if _reaches(ref, leads):
+        if _reaches(ref, inner_refs):
             yield Problem(f"{short_json(ref)} contains itself", targets[ref])
 
 
-def _reaches(start: str, leads: dict[str, set[str]]) -> bool:
+def _reaches(start: str, inner_refs: dict[str, set[str]]) -> bool:
     seen: set[str] = set()
-    waiting = list(leads[start])
-    while waiting:
-        ref = waiting.pop()
+    stack = list(inner_refs[start])
+    while stack:
+        ref = stack.pop()
         if ref == start:
             return True
         if ref not in seen:
             seen.add(ref)
-            waiting += leads[ref]
+            stack += inner_refs[ref]
     return False
 
 
@@ -42,9 +42,9 @@ RULE = Rule(
     family="schema",
     severity="warning",
     what="A definition that contains itself.",
-    why="Many clients write references out before they hand a tool to a model, and fail or stop at some depth. "
-    "Anthropic's strict tool use and Gemini's function declarations take no recursion.",
-    fix="Take a flat list with parent ids, or allow a fixed depth.",
+    why="Many clients expand references before they send a tool to a model, and fail or stop at some depth. "
+    "Anthropic's strict tool use and Gemini's function declarations do not support recursion.",
+    fix="Use a flat list with parent ids, or a fixed depth.",
     bad=[{"inputSchema": {"type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": _TREE}}}],
     good=[
         {

@@ -17,10 +17,10 @@ RULE = Rule(
     name="remote-ref",
     family="schema",
     severity="error",
-    what="A `$ref` to a schema elsewhere.",
-    why="A client would have to fetch it, which few do and none should: what is there can change after the tool "
-    "was reviewed.",
-    fix="Put the schema into `$defs`, and refer to it there.",
+    what="A `$ref` to an external schema.",
+    why="A client would have to fetch it. Few clients do and none should, because the schema can change after the "
+    "tool was reviewed.",
+    fix="Copy the schema into `$defs`, and refer to it there.",
     bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"$ref": "https://example.com/folder.json"}}}}],
     good=[
         {

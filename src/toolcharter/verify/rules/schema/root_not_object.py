@@ -7,8 +7,8 @@ from toolcharter.verify.values import short_json
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.schema and tool.schema.get("type") != "object":
-        given = short_json(tool.schema["type"]) if "type" in tool.schema else "missing"
-        yield Problem(f'the type of inputSchema is {given}, not "object"', "inputSchema.type")
+        actual = short_json(tool.schema["type"]) if "type" in tool.schema else "missing"
+        yield Problem(f'the type of inputSchema is {actual}, not "object"', "inputSchema.type")
 
 
 RULE = Rule(
@@ -16,10 +16,10 @@ RULE = Rule(
     name="root-not-object",
     family="schema",
     severity="error",
-    what='An input schema whose root does not say `"type": "object"`.',
-    why="Arguments are sent as an object. The protocol demands that the root says so, and clients that check it "
-    "refuse the tool.",
-    fix='Write `"type": "object"` at the root, and put what the tool takes into `properties`.',
+    what='An input schema without `"type": "object"` at the top level.',
+    why="Arguments are sent as an object. The protocol requires the type at the top level, and clients that "
+    "validate schemas reject the tool.",
+    fix='Write `"type": "object"` at the top level, and list the arguments in `properties`.',
     bad=[{"inputSchema": {"properties": {"folder": {"type": "string"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}],
     check=check,

@@ -7,10 +7,10 @@ from toolcharter.verify.values import TYPES, list_at, short_json
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for node in tool.all_nodes:
-        given = node.schema.get("type")
-        for kind in [given] if isinstance(given, str) else list_at(node.schema, "type"):
+        value = node.schema.get("type")
+        for kind in [value] if isinstance(value, str) else list_at(node.schema, "type"):
             if isinstance(kind, str) and kind not in TYPES:
-                yield Problem(f"{short_json(kind)} is no type of JSON", f"{node.path}.type")
+                yield Problem(f"{short_json(kind)} is not a JSON type", f"{node.path}.type")
 
 
 RULE = Rule(
@@ -18,8 +18,8 @@ RULE = Rule(
     name="unknown-type",
     family="schema",
     severity="error",
-    what="A type that JSON Schema does not have.",
-    why="Clients that check schemas refuse it, and models guess what is meant.",
+    what="A type that does not exist in JSON Schema.",
+    why="Clients that validate schemas reject it, and models have to guess.",
     fix="Use string, number, integer, boolean, object, array or null.",
     bad=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "int"}}}}],
     good=[{"inputSchema": {"type": "object", "properties": {"size": {"type": "integer"}}}}],

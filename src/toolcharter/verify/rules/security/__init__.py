@@ -1,1 +1,1 @@
-"""What a tool may not do to the agent that reads of it, and to the user behind it."""
+"""Texts that manipulate an agent, deceive its user, or leak secrets."""

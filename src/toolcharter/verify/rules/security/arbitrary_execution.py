@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Parameter, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
-_RUNS = frozenset(
+_EXECUTING_WORDS = frozenset(
     [
         "run",
         "execute",
@@ -22,7 +22,7 @@ _RUNS = frozenset(
         "code",
     ]
 )
-_TAKES = frozenset(
+_CODE_ARGUMENTS = frozenset(
     [
         "command",
         "cmd",
@@ -44,7 +44,7 @@ _TAKES = frozenset(
 )
 _EXECUTED = re.compile(r"\b(execut|run|runs|running|evaluat|eval\b)\w*", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\b(sql|shell|bash|command|commands|python|javascript|node|code|script)\b", re.IGNORECASE)
-_WARNED = re.compile(
+_WARNING = re.compile(
     r"\b(arbitrary|sandbox\w*|read-?only|careful|caution\w*|warn\w*|danger\w*|untrusted|isolated|restrict\w*|select "
     r"(queries|statements)?|only (select|allow\w*|safe)|allow-?list\w*|white-?list\w*|permission\w*|destructive|"
     r"at your own|trusted|container\w*|secur\w*|safe\w*|approv\w*|consent|confirm\w*|side effects?|no write|cannot be "
@@ -57,20 +57,24 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if tool.hint("destructiveHint") is True or tool.hint("readOnlyHint") is True:
         return
     for argument in tool.arguments:
-        if argument.name.lower() in _TAKES and _is_run(tool, argument) and not _is_warned(tool, argument):
-            yield Problem(f"{argument.name!r} is run as it comes, and nothing warns of it", argument.path)
+        if (
+            argument.name.lower() in _CODE_ARGUMENTS
+            and _is_executed(tool, argument)
+            and not _has_warning(tool, argument)
+        ):
+            yield Problem(f"{argument.name!r} is executed, and the description has no warning", argument.path)
 
 
-def _is_run(tool: Tool, argument: Parameter) -> bool:
+def _is_executed(tool: Tool, argument: Parameter) -> bool:
     if argument.schema.get("enum") or "string" not in argument.types:
         return False
-    said = f"{tool.description} {argument.description}"
-    named = any(word in _RUNS for word in tool.name_words)
-    return named and bool(_EXECUTED.search(said)) and bool(_LANGUAGE.search(f"{argument.name} {said}"))
+    text = f"{tool.description} {argument.description}"
+    is_named = any(word in _EXECUTING_WORDS for word in tool.name_words)
+    return is_named and bool(_EXECUTED.search(text)) and bool(_LANGUAGE.search(f"{argument.name} {text}"))
 
 
-def _is_warned(tool: Tool, argument: Parameter) -> bool:
-    return bool(_WARNED.search(tool.description) or _WARNED.search(argument.description))
+def _has_warning(tool: Tool, argument: Parameter) -> bool:
+    return bool(_WARNING.search(tool.description) or _WARNING.search(argument.description))
 
 
 RULE = Rule(
@@ -78,9 +82,9 @@ RULE = Rule(
     name="arbitrary-execution",
     family="security",
     severity="note",
-    what="An argument is run as a command, as code or as SQL, without a word on what keeps it in bounds.",
-    why="Whoever can write into the context of the agent can have it run. Users weigh a tool by its description.",
-    fix="Say what is kept out and how (a sandbox, read-only rights), or that anything can happen; set destructiveHint.",
+    what="An argument is executed as a command, as code or as SQL, and the description does not say what limits it.",
+    why="Anyone who can write into the context of the agent can execute code. Users judge a tool by its description.",
+    fix="Describe the limits (a sandbox, read-only rights), or the risk, and set destructiveHint.",
     bad=[
         {
             "name": "run_command",

@@ -6,8 +6,18 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.texts import normalize
 from toolcharter.verify.vocabulary import DESTROYING
 
-_DESTROYS = DESTROYING | {"clear", "reset", "revoke", "overwrite", "prune", "discard", "flush", "empty", "cancel"}
-_AGREES = frozenset(
+_DESTRUCTIVE_VERBS = DESTROYING | {
+    "clear",
+    "reset",
+    "revoke",
+    "overwrite",
+    "prune",
+    "discard",
+    "flush",
+    "empty",
+    "cancel",
+}
+_CONSENT_NAMES = frozenset(
     [
         "confirm",
         "confirmed",
@@ -29,8 +39,8 @@ _AGREES = frozenset(
         "really",
     ]
 )
-_ASKING = re.compile(r"\b(confirm\w*|are you sure|prompt(s|ing)?|consent|approv\w+)\b")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MENTIONS_CONSENT = re.compile(r"\b(confirm\w*|are you sure|prompt(s|ing)?|consent|approv\w+)\b")
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LITERAL = "explicit_action"
 
 
@@ -38,20 +48,20 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not _is_destructive(tool) or any(argument.name == _LITERAL for argument in tool.arguments):
         return
     for argument in tool.arguments:
-        if argument.types == ("boolean",) and _agrees(argument):
-            yield Problem(f"{argument.name!r} stands for the user's consent, and the model sets it", argument.path)
+        if argument.types == ("boolean",) and _is_consent(argument):
+            yield Problem(f"{argument.name!r} is the only consent, and the model sets it", argument.path)
 
 
 def _is_destructive(tool: Tool) -> bool:
-    return tool.hint("destructiveHint") is True or any(word in _DESTROYS for word in tool.name_words[:3])
+    return tool.hint("destructiveHint") is True or any(word in _DESTRUCTIVE_VERBS for word in tool.name_words[:3])
 
 
-def _agrees(argument: Parameter) -> bool:
-    name = normalize(_HUMP.sub("_", argument.name), "name").replace(" ", "_")
-    if name in _AGREES or name.startswith("confirm_"):
+def _is_consent(argument: Parameter) -> bool:
+    name = normalize(_CAMEL_CASE.sub("_", argument.name), "name").replace(" ", "_")
+    if name in _CONSENT_NAMES or name.startswith("confirm_"):
         return True
     return name in {"force", "skip_confirmation", "no_confirm", "assume_yes", "no_prompt"} and bool(
-        _ASKING.search(normalize(argument.description)) or name != "force"
+        _MENTIONS_CONSENT.search(normalize(argument.description)) or name != "force"
     )
 
 
@@ -60,11 +70,11 @@ RULE = Rule(
     name="consent-by-flag",
     family="security",
     severity="warning",
-    what="The only consent that a destructive tool asks for is a boolean that the model itself sets.",
-    why="A model sets confirm to true when a call without it was refused. The user is never asked.",
+    what="The only consent of a destructive tool is a boolean that the model sets.",
+    why="A model sets confirm to true when a call without it fails. The user is never asked.",
     fix=(
-        "Have the user asked, by the client (elicitation); at the least demand a literal such as "
-        "explicit_action='DELETE_NOTE', with a description that says when it may be stated."
+        "Let the client ask the user (elicitation), or at least require a literal such as "
+        "explicit_action='DELETE_NOTE', with a description that says when to use it."
     ),
     bad=[
         {

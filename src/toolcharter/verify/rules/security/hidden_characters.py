@@ -6,16 +6,16 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _ZWNJ, _ZWJ, _TAG, _CANCEL_TAG = 0x200C, 0x200D, 0xE0000, 0xE007F
-_NEAR = 40
+_CONTEXT = 40
 _KINDS = (
     ((0xE0000, 0xE007F), "a tag character"),
     ((0x202A, 0x202E), "a text direction control"),
     ((0x2066, 0x2069), "a text direction control"),
     ((0x200E, 0x200F), "a text direction mark"),
-    ((0x200B, 0x200D), "a character of no width"),
+    ((0x200B, 0x200D), "a zero-width character"),
     ((0xFE00, 0xFE0F), "a variation selector"),
     ((0xE0100, 0xE01EF), "a variation selector"),
-    ((0xE000, 0xF8FF), "a private character"),
+    ((0xE000, 0xF8FF), "a private-use character"),
 )
 _CANDIDATE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -23,7 +23,7 @@ _CANDIDATE = re.compile(
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
-"""The flags of England, Scotland and their like are written with tag characters."""
+"""Flags such as those of England and Scotland are written with tag characters."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -40,7 +40,7 @@ def _hidden(text: str) -> list[str]:
 
 
 def _is_harmless(text: str, place: int) -> bool:
-    """A selector or joiner inside an emoji, a joiner inside a script that writes with it, a mark at the very start."""
+    """Whether it is part of an emoji, a joiner in a script that uses it, or a mark in right-to-left text."""
     code = ord(text[place])
     before = text[place - 1] if place else ""
     if code in (0xFE0E, 0xFE0F):
@@ -50,22 +50,22 @@ def _is_harmless(text: str, place: int) -> bool:
         pictures = code == _ZWJ and any(unicodedata.category(c) in ("So", "Sk") for c in around)
         return pictures or (bool(before) and _joins(before))
     return code in (0x200E, 0x200F, 0x061C) and any(
-        unicodedata.bidirectional(c) in ("R", "AL") for c in text[max(0, place - _NEAR) : place + _NEAR]
+        unicodedata.bidirectional(c) in ("R", "AL") for c in text[max(0, place - _CONTEXT) : place + _CONTEXT]
     )
 
 
 def _joins(letter: str) -> bool:
-    """Whether it is of a script with joiners in its spelling: Arabic, and the scripts of India and around."""
+    """Whether a letter is of a script that uses joiners, such as Arabic and the scripts of India."""
     return "\u0600" <= letter <= "\u08ff" or "\u0900" <= letter <= "\u109f" or "\u1780" <= letter <= "\u18af"
 
 
 def _message(hidden: list[str]) -> str:
     first = ord(hidden[0])
-    kind = next((words for (low, high), words in _KINDS if low <= first <= high), "a character that cannot be seen")
+    kind = next((words for (low, high), words in _KINDS if low <= first <= high), "an invisible character")
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     spelled = "".join(chr(ord(c) - _TAG) for c in hidden if _TAG + 0x20 <= ord(c) < _CANCEL_TAG)
     says = f"; they spell {spelled[:60]!r}" if spelled else ""
-    return f"has {kind}, U+{first:04X}{more}{says}"
+    return f"contains {kind}, U+{first:04X}{more}{says}"
 
 
 RULE = Rule(
@@ -73,12 +73,12 @@ RULE = Rule(
     name="hidden-characters",
     family="security",
     severity="error",
-    what="A name, a description or a value holds characters that a person cannot see.",
+    what="A name, a description or a value contains invisible characters.",
     why=(
-        "An agent reads them, and the person who approves the tool does not. Whole instructions can be written in "
-        "invisible characters, and a direction control shows a text in another order than it is read."
+        "An agent reads them, but the person who approves the tool cannot see them. They can spell whole "
+        "instructions, and a direction control shows a text in another order than the agent reads it."
     ),
-    fix="Remove the characters; write what the text needs with letters that can be seen.",
+    fix="Remove the characters.",
     bad=[{"description": "List the notes of a folder.\u200b\u200b Use this to see what was written."}],
     good=[{"description": "List the notes of a folder 👩\u200d💻 ❤\ufe0f. Use this to see what was written."}],
     check=check,

@@ -8,7 +8,7 @@ from toolcharter.verify.rule import Problem, Rule
 _WORD = re.compile(r"[^\W\d_]+")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "FULLWIDTH", "MATHEMATICAL")
 _HARMLESS = frozenset("µμΩΔπσλαβγθ")
-"""Signs of science, which stand beside Latin letters in honest texts."""
+"""Scientific symbols, which are used beside Latin letters."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -16,20 +16,20 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if text.kind == "value" or text.text.isascii():
             continue
         for match in _WORD.finditer(text.text):
-            if not match[0].isascii() and (strange := _strange(match[0], named=text.kind == "name")):
-                letter = f"{unicodedata.name(strange, 'a letter').lower()}, U+{ord(strange):04X}"
-                yield Problem(f"{match[0]!r} has {letter}, among Latin letters", text.path)
+            if not match[0].isascii() and (foreign := _foreign_letter(match[0], named=text.kind == "name")):
+                letter = f"{unicodedata.name(foreign, 'a letter').lower()}, U+{ord(foreign):04X}"
+                yield Problem(f"{match[0]!r} contains {letter}, among Latin letters", text.path)
                 break
 
 
-def _strange(word: str, *, named: bool) -> str | None:
-    """The first letter that is not Latin in a word that otherwise is."""
+def _foreign_letter(word: str, *, named: bool) -> str | None:
+    """The first letter of another alphabet in a word with Latin letters."""
     scripts = [_script(letter) for letter in word]
     if "LATIN" not in scripts:
         return None
-    strange = [c for c, script in zip(word, scripts, strict=True) if script not in ("LATIN", "")]
-    # A unit or a formula in prose is no disguise; in a name there is none.
-    return next((c for c in strange if named or c not in _HARMLESS), None)
+    foreign = [c for c, script in zip(word, scripts, strict=True) if script not in ("LATIN", "")]
+    # In prose it may be a unit or a formula, but not in a name.
+    return next((c for c in foreign if named or c not in _HARMLESS), None)
 
 
 def _script(letter: str) -> str:
@@ -44,8 +44,8 @@ RULE = Rule(
     name="lookalike-letters",
     family="security",
     severity="error",
-    what="A word mixes Latin letters with letters of another alphabet that look like them.",
-    why="A tool named with a Cyrillic letter looks like the one that the user trusts, and is another.",
+    what="A word mixes Latin letters with similar letters of another alphabet.",
+    why="A name with a Cyrillic letter looks like the name of a trusted tool, but is a different one.",
     fix="Write the word in one alphabet.",
     bad=[{"name": "list_n\u043etes"}],
     good=[{"name": "list_notes", "description": "List the notes of a folder: заметки, in μm."}],

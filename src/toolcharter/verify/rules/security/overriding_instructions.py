@@ -68,10 +68,10 @@ RULE = Rule(
     name="overriding-instructions",
     family="security",
     severity="error",
-    what="A text tells the model to set its instructions aside, or speaks as if it were the system prompt.",
+    what="A text tells the model to ignore its instructions, or pretends to be the system prompt.",
     why=(
-        "A description is read by the model beside the words of its user. One that gives orders takes the agent away "
-        "from the user, whatever the tool itself does: this is tool poisoning."
+        "The model reads a description beside the request of its user. A description that gives orders takes control "
+        "of the agent, whatever the tool itself does. This is tool poisoning."
     ),
     fix="Describe the tool. Say nothing about the instructions, the role or the rules of the model.",
     bad=[

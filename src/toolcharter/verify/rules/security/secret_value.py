@@ -15,15 +15,15 @@ _SECRETS = (
     ("a private key", "-----begin", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s*[A-Za-z0-9+/=\\]{16,}"),
     ("a JSON web token", "eyj", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     ("a bearer token", "bearer ", r"\b[Bb]earer\s+([A-Za-z0-9._~+/-]{20,}=*)"),
-    ("a password in an address", "://", r"://[^/\s:@<>{}\[\]$*]+:([^/\s:@<>{}\[\]$*]{6,})@"),
+    ("a password in a URL", "://", r"://[^/\s:@<>{}\[\]$*]+:([^/\s:@<>{}\[\]$*]{6,})@"),
 )
 _PATTERNS = tuple((kind, tuple(marks.split("|")), re.compile(pattern)) for kind, marks, pattern in _SECRETS)
-_MADE_UP = re.compile(
+_PLACEHOLDER = re.compile(
     r"example|sample|your|placeholder|xxx|\.\.\.|dummy|fake|changeme|12345|abcdef|password|passwd|secret|token|hunter2",
     re.IGNORECASE,
 )
-_LEAST_BITS = 3.0
-"""Of a character: real keys have about four, words and repeated letters less."""
+_MIN_ENTROPY = 3.0
+"""In bits for each character: real keys have about four, words and repeated letters less."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -32,17 +32,17 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if any(mark in joined for mark in marks):
             for text in tool.texts.all:
                 if any(_looks_real(match[match.lastindex or 0], kind) for match in pattern.finditer(text.text)):
-                    yield Problem(f"holds {kind}", text.path)
+                    yield Problem(f"contains {kind}", text.path)
 
 
 def _looks_real(value: str, kind: str) -> bool:
-    if _MADE_UP.search(value):
+    if _PLACEHOLDER.search(value):
         return False
-    return "password" in kind or _bits(value) >= _LEAST_BITS
+    return "password" in kind or _entropy(value) >= _MIN_ENTROPY
 
 
-def _bits(value: str) -> float:
-    """How much there is in a character, by Shannon."""
+def _entropy(value: str) -> float:
+    """The Shannon entropy of a text, in bits for each character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
@@ -51,9 +51,9 @@ RULE = Rule(
     name="secret-value",
     family="security",
     severity="error",
-    what="A definition holds a key, a token or a password.",
-    why="Definitions are sent to every client and every model, and end up in logs. The secret is no longer one.",
-    fix="Withdraw the secret where it was issued, and let the server read the new one from its settings.",
+    what="A definition contains a key, a token or a password.",
+    why="Definitions are sent to every client and model, and are stored in logs. The secret is exposed.",
+    fix="Revoke the secret, and let the server read the new one from its settings.",
     bad=[{"description": "List notes. Uses the key AKIA2QW7KZP4MTX9LRBV for storage."}],
     good=[{"description": "List notes. Uses a key such as AKIAIOSFODNN7EXAMPLE for storage."}],
     check=check,
