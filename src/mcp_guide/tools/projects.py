@@ -16,7 +16,7 @@ from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
 from toolcharter import Example, InvalidArguments, Need, ToolArguments, ToolContext
 
 ExistingProject = Annotated[str, Field(description="Name, such as shop.")]
-Folder = Annotated[str | None, Field(description="Its working folder.")]
+Folder = Annotated[str | None, Field(description="Working folder.")]
 
 
 class ListProjectsArgs(ToolArguments):
@@ -169,7 +169,7 @@ class CloneProjectArgs(ToolArguments):
 async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Make a new project as a copy.
 
-    Use it to create a project like another, or from default, which is empty. Returns the copy.
+    Use it to create a project like another, or from default, which is empty. Returns the new one.
 
     Categories, collections, flags and document root are copied; the mode is DISCUSSION.
 
