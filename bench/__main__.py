@@ -121,8 +121,8 @@ def guide_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
 
 def noema_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     rounds = options.rounds or (50 if options.quick else 250)
-    taken = noema.measure(folder, progress_log("noema"), rounds=rounds, quick=options.quick)
-    return noema.page(taken, made_by, report.machine())
+    measurements = noema.measure(folder, progress_log("noema"), rounds=rounds, quick=options.quick)
+    return noema.page(measurements, made_by, report.machine())
 
 
 PAGES = {todo.KIND: todo_page, guide.KIND: guide_page, noema.KIND: noema_page}

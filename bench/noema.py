@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from bench import cold_start, messages, noema_files
 from bench.contenders import CONTENDERS, ERAS, ROOT
 from bench.measure import median, ratio
-from bench.noema_data import BLOCK, DECKS, IN_A_TREE, Collection, blocks, user
-from bench.noema_load import BYTES_A_CARD, begin, fill, new_database, postgres
+from bench.noema_data import BLOCK, DECKS, DECKS_IN_TREE, Collection, blocks, user_name
+from bench.noema_load import BYTES_A_CARD, create_users, fill, new_database, postgres
 from bench.processes import end, environment
 from mcp_core import App, auth
 from mcp_core.auth import Caller
@@ -39,10 +39,10 @@ NOTES = 10_000
 WARM_UP = 10
 DATABASES = ("SQLite", "PostgreSQL")
 START = [sys.executable, "-c", "from mcp_noema.main import main; main()"]
-ME = auth.user(user(1), ("*",))
+ME = auth.user(user_name(1), ("*",))
 GRADES = ("good", "good", "again", "good", "hard", "good", "easy")
 
-Place = tuple[str, str]
+CollectionKey = tuple[str, str]
 """A database, and the name of the collection in it."""
 
 
@@ -54,12 +54,12 @@ class Sample(NamedTuple):
 
 
 @dataclass
-class Taken:
+class Measurements:
     """Everything that the page shows."""
 
     collections: Mapping[str, Collection]
-    calls: dict[tuple[str, Place], list[Sample]] = field(default_factory=dict)
-    in_flight: dict[tuple[str, Place], list[Sample]] = field(default_factory=dict)
+    calls: dict[tuple[str, CollectionKey], list[Sample]] = field(default_factory=dict)
+    in_flight: dict[tuple[str, CollectionKey], list[Sample]] = field(default_factory=dict)
     fits: dict[str, list[Sample]] = field(default_factory=dict)
     fitted: int = 0
     imports: dict[tuple[str, str], list[Sample]] = field(default_factory=dict)
@@ -83,20 +83,20 @@ def collections(copies: int) -> dict[str, Collection]:
 STUDIED = ("small", "large", "crowd", "decks")
 
 
-def measure(folder: Path, log: Callable[[str], None], *, rounds: int, quick: bool) -> Taken:
-    every = collections(10 if quick else 100)
-    _check_disk_space(folder, every.values())
-    taken = Taken(every)
+def measure(folder: Path, log: Callable[[str], None], *, rounds: int, quick: bool) -> Measurements:
+    all_collections = collections(10 if quick else 100)
+    _check_disk_space(folder, all_collections.values())
+    measurements = Measurements(all_collections)
     with postgres(folder) as server:
-        asyncio.run(_in_process(taken, server, folder, rounds, log, repeats=1 if quick else 3))
+        asyncio.run(_in_process(measurements, server, folder, rounds, log, repeats=1 if quick else 3))
     log("cold start")
-    _starts(taken, 3 if quick else 7, folder)
-    taken.tools, taken.list_bytes = _listed(folder)
-    return taken
+    _measure_starts(measurements, 3 if quick else 7, folder)
+    measurements.tools, measurements.list_bytes = _measure_list(folder)
+    return measurements
 
 
-def _check_disk_space(folder: Path, every: Iterable[Collection]) -> None:
-    needed = sum(collection.cards for collection in every) * sum(BYTES_A_CARD.values())
+def _check_disk_space(folder: Path, all_collections: Iterable[Collection]) -> None:
+    needed = sum(collection.cards for collection in all_collections) * sum(BYTES_A_CARD.values())
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise SystemExit(
@@ -106,40 +106,40 @@ def _check_disk_space(folder: Path, every: Iterable[Collection]) -> None:
 
 
 async def _in_process(
-    taken: Taken, server: str, folder: Path, rounds: int, log: Callable[[str], None], *, repeats: int
+    measurements: Measurements, server: str, folder: Path, rounds: int, log: Callable[[str], None], *, repeats: int
 ) -> None:
-    urls = await _filled(taken.collections, server, folder, log)
+    urls = await _fill_databases(measurements.collections, server, folder, log)
     async with AsyncExitStack() as stack:
         apps = {
-            place: await stack.enter_async_context(build(NoemaSettings(db=url, deadline=60, files=folder)))
-            for place, url in urls.items()
+            key: await stack.enter_async_context(build(NoemaSettings(db=url, deadline=60, files=folder)))
+            for key, url in urls.items()
         }
-        studied = {place: app for place, app in apps.items() if place[1] in STUDIED}
+        studied = {key: app for key, app in apps.items() if key[1] in STUDIED}
         log("cards to review")
-        due = {place: await _due(app, taken.collections[place[1]].decks) for place, app in studied.items()}
-        await _call_in_turn(taken, studied, due, rounds, log)
+        due = {key: await _due(app, measurements.collections[key[1]].decks) for key, app in studied.items()}
+        await _call_in_turn(measurements, studied, due, rounds, log)
         log(f"{IN_FLIGHT} in flight")
-        await _call_at_once(taken, studied, due, repeats)
+        await _call_concurrently(measurements, studied, due, repeats)
         log("fitting parameters")
-        await _fit(taken, {place[0]: app for place, app in apps.items() if place[1] == "fit"})
+        await _fit(measurements, {key[0]: app for key, app in apps.items() if key[1] == "fit"})
         log("importing")
         files = await _files(folder, apps["SQLite", "small"])
-        await _import(taken, {place[0]: app for place, app in apps.items() if place[1] == "empty"}, files, repeats)
+        await _import(measurements, {key[0]: app for key, app in apps.items() if key[1] == "empty"}, files, repeats)
 
 
-async def _filled(
-    every: Mapping[str, Collection], server: str, folder: Path, log: Callable[[str], None]
-) -> dict[Place, str]:
+async def _fill_databases(
+    all_collections: Mapping[str, Collection], server: str, folder: Path, log: Callable[[str], None]
+) -> dict[CollectionKey, str]:
     now = datetime.now(UTC)
     log(f"the histories of {BLOCK:,} cards")
     blocks(now)
-    urls: dict[Place, str] = {}
-    for name, collection in every.items():
+    urls: dict[CollectionKey, str] = {}
+    for name, collection in all_collections.items():
         log(f"both databases: {collection.title}")
         urls["SQLite", name] = f"sqlite:///{folder}/{name}.db"
         urls["PostgreSQL", name] = await new_database(server, name)
         for database in DATABASES:
-            await begin(urls[database, name], collection, now)
+            await create_users(urls[database, name], collection, now)
         await asyncio.gather(*(fill(urls[database, name], collection, now) for database in DATABASES))
     # Otherwise the garbage collector would walk through a million rows each time.
     blocks.cache_clear()
@@ -174,7 +174,7 @@ async def _due(app: App, decks: int) -> list[dict[str, Any]]:
     """Reviews to make: of cards that are due, from all decks by turns."""
     by_deck: list[list[str]] = []
     # If there are many decks, only parent decks are asked; their answers include the decks inside.
-    for number in range(1, decks + 1, 1 if decks == DECKS else IN_A_TREE):
+    for number in range(1, decks + 1, 1 if decks == DECKS else DECKS_IN_TREE):
         queue = await _data(app, "get-due-cards", deckId=f"deck_{number}", limit=200)
         by_deck.append([card["cardId"] for card in queue["cards"] if card["state"] == "review"])
     turns = (card for turn in range(200) for deck in by_deck for card in deck[turn : turn + 1])
@@ -193,35 +193,43 @@ CALLS: dict[str, Callable[[list[dict[str, Any]]], tuple[str, Mapping[str, Any]]]
 
 
 async def _call_in_turn(
-    taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int, log: Callable[[str], None]
+    measurements: Measurements,
+    apps: Mapping[CollectionKey, App],
+    due: Mapping[CollectionKey, list[Any]],
+    rounds: int,
+    log: Callable[[str], None],
 ) -> None:
     """Each call once in each collection, in a new order each round, so that load on the machine affects all of them."""
     for number in range(-WARM_UP, rounds):
         if number % 50 == 0:
             log(f"calls, round {number} of {rounds}")
         for title, arguments in CALLS.items():
-            for place in random.Random(number).sample(list(apps), len(apps)):
-                if place[1] == "decks" and number % 5:
+            for key in random.Random(number).sample(list(apps), len(apps)):
+                if key[1] == "decks" and number % 5:
                     continue  # slow, and without a target
-                sample = await _timed(_call(apps[place], *arguments(due[place])))
+                sample = await _timed(_call(apps[key], *arguments(due[key])))
                 if number >= 0:
-                    taken.calls.setdefault((title, place), []).append(sample)
+                    measurements.calls.setdefault((title, key), []).append(sample)
 
 
-async def _call_at_once(taken: Taken, apps: Mapping[Place, App], due: Mapping[Place, list[Any]], rounds: int) -> None:
+async def _call_concurrently(
+    measurements: Measurements, apps: Mapping[CollectionKey, App], due: Mapping[CollectionKey, list[Any]], rounds: int
+) -> None:
     for _ in range(rounds):
         for title, arguments in CALLS.items():
-            for place, app in apps.items():
-                calls = [_call(app, *arguments(due[place])) for _ in range(IN_FLIGHT)]
-                taken.in_flight.setdefault((title, place), []).append(await _timed(asyncio.gather(*calls), IN_FLIGHT))
+            for key, app in apps.items():
+                calls = [_call(app, *arguments(due[key])) for _ in range(IN_FLIGHT)]
+                measurements.in_flight.setdefault((title, key), []).append(
+                    await _timed(asyncio.gather(*calls), IN_FLIGHT)
+                )
 
 
-async def _fit(taken: Taken, apps: Mapping[str, App]) -> None:
+async def _fit(measurements: Measurements, apps: Mapping[str, App]) -> None:
     """The first call of each loads the library, and is counted like the others."""
     for _ in range(5):
         for database, app in apps.items():
-            taken.fits.setdefault(database, []).append(await _timed(_call(app, "optimize-parameters", {})))
-    taken.fitted = (await _data(apps["SQLite"], "optimize-parameters"))["reviews"]
+            measurements.fits.setdefault(database, []).append(await _timed(_call(app, "optimize-parameters", {})))
+    measurements.fitted = (await _data(apps["SQLite"], "optimize-parameters"))["reviews"]
 
 
 async def _files(folder: Path, app: App) -> dict[str, str]:
@@ -238,30 +246,30 @@ async def _files(folder: Path, app: App) -> dict[str, str]:
     }
 
 
-async def _import(taken: Taken, apps: Mapping[str, App], files: Mapping[str, str], repeats: int) -> None:
+async def _import(measurements: Measurements, apps: Mapping[str, App], files: Mapping[str, str], repeats: int) -> None:
     """Each time for a new user."""
     for number in range(repeats):
         for words, name in files.items():
             for database, app in apps.items():
                 caller = auth.user(f"importer {number} of {name}", ("*",))
                 sample = await _timed(_call(app, "import-anki", {"path": name}, caller))
-                taken.imports.setdefault((words, database), []).append(sample)
+                measurements.imports.setdefault((words, database), []).append(sample)
 
 
 # --- processes ---------------------------------------------------------------------------------------------
 
 
-def _starts(taken: Taken, rounds: int, folder: Path) -> None:
+def _measure_starts(measurements: Measurements, rounds: int, folder: Path) -> None:
     os.environ["TOOLCHARTER_DB"] = f"sqlite:///{folder}/start.db"
     bare = CONTENDERS["low_level"].command
     cold_start.start(START, ERAS[1], folder, "review-card")
-    taken.starts = {"noema": [], "bare": []}
+    measurements.starts = {"noema": [], "bare": []}
     for _ in range(rounds):
-        taken.starts["noema"].append(dict(cold_start.start(START, ERAS[1], folder, "review-card")))
-        taken.starts["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
+        measurements.starts["noema"].append(dict(cold_start.start(START, ERAS[1], folder, "review-card")))
+        measurements.starts["bare"].append(dict(cold_start.start(bare, ERAS[1], folder)))
 
 
-def _listed(folder: Path) -> tuple[int, int]:
+def _measure_list(folder: Path) -> tuple[int, int]:
     """How many tools the server lists over stdio, and the bytes of what a model reads of them."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(START, stdin=pipe, stdout=pipe, text=True, env=environment(folder), cwd=ROOT)
@@ -291,8 +299,8 @@ Each figure is a median of {rounds} calls; with 500 decks, of a fifth of that.
 Processor time is that of this process, so it does not include PostgreSQL's own work."""
 
 
-def page(taken: Taken, made_by: str, about: str) -> str:
-    rounds = len(taken.calls["get-due-cards", (DATABASES[0], "small")])
+def page(measurements: Measurements, made_by: str, about: str) -> str:
+    rounds = len(measurements.calls["get-due-cards", (DATABASES[0], "small")])
     parts = [
         "# Benchmarks of the learning server",
         f"Made by `{made_by}`; do not edit.",
@@ -302,19 +310,19 @@ def page(taken: Taken, made_by: str, about: str) -> str:
         *(
             part
             for name in STUDIED[1:]
-            for part in (f"### {taken.collections[name].title}", _table(_calls(taken, name)))
+            for part in (f"### {measurements.collections[name].title}", _table(_calls_table(measurements, name)))
         ),
         "There is no target for many decks: each deck has its own limits and its own place in the queue.",
         f"### {IN_FLIGHT} calls in flight",
         "Milliseconds until all calls are answered, divided by their number.\nWrites of one user are serialized.",
-        _table(_at_once(taken)),
+        _table(_in_flight_table(measurements)),
         "## Fitting parameters",
-        _table(_fits(taken)),
+        _table(_fits_table(measurements)),
         "## Importing an Anki file",
-        _table(_imports(taken)),
+        _table(_imports_table(measurements)),
         "## Start and list",
         "To the first tools/list answer over stdio, with an existing, empty SQLite file.",
-        _table(_lean(taken)),
+        _table(_start_table(measurements)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -329,11 +337,11 @@ def _verdict(value: float, most: float, shown: str) -> str:
     return f"at most {shown}: {'met' if value <= most else '**missed**'}"
 
 
-def _calls(taken: Taken, name: str) -> list[list[str]]:
-    rows = [["", taken.collections["small"].title + ", ms", "here, ms", "ratio", "by processor time", "target"]]
+def _calls_table(measurements: Measurements, name: str) -> list[list[str]]:
+    rows = [["", measurements.collections["small"].title + ", ms", "here, ms", "ratio", "by processor time", "target"]]
     for database in DATABASES:
         for title in CALLS:
-            small, here = (taken.calls[title, (database, which)] for which in ("small", name))
+            small, here = (measurements.calls[title, (database, which)] for which in ("small", name))
             wall, cpu = (
                 statistics.median(getattr(sample, metric) for sample in here)
                 / statistics.median(getattr(sample, metric) for sample in small)
@@ -345,44 +353,44 @@ def _calls(taken: Taken, name: str) -> list[list[str]]:
     return rows
 
 
-def _at_once(taken: Taken) -> list[list[str]]:
-    rows = [["", *(taken.collections[name].title for name in STUDIED)]]
+def _in_flight_table(measurements: Measurements) -> list[list[str]]:
+    rows = [["", *(measurements.collections[name].title for name in STUDIED)]]
     for database in DATABASES:
         for title in CALLS:
-            figures = [taken.in_flight[title, (database, name)] for name in STUDIED]
+            figures = [measurements.in_flight[title, (database, name)] for name in STUDIED]
             rows.append([f"{database}: {title}", *(f"{median([s.wall for s in side]):.2f}" for side in figures)])
     return rows
 
 
-def _fits(taken: Taken) -> list[list[str]]:
+def _fits_table(measurements: Measurements) -> list[list[str]]:
     rows = [["optimize-parameters", "reviews", "the first call, s", "median, s", "target"]]
-    for database, samples in taken.fits.items():
+    for database, samples in measurements.fits.items():
         first, usual = samples[0].wall / 1000, median([sample.wall for sample in samples]) / 1000
-        rows.append([database, f"{taken.fitted:,}", f"{first:.2f}", f"{usual:.2f}", _verdict(usual, 2, "2 s")])
+        rows.append([database, f"{measurements.fitted:,}", f"{first:.2f}", f"{usual:.2f}", _verdict(usual, 2, "2 s")])
     return rows
 
 
-def _imports(taken: Taken) -> list[list[str]]:
+def _imports_table(measurements: Measurements) -> list[list[str]]:
     rows = [["import-anki", "s", "s of processor time", "target"]]
-    for (words, database), samples in taken.imports.items():
+    for (words, database), samples in measurements.imports.items():
         wall, cpu = (median([getattr(sample, metric) for sample in samples]) / 1000 for metric in ("wall", "cpu"))
         rows.append([f"{database}: {words}", f"{wall:.2f}", f"{cpu:.2f}", _verdict(wall, 10, "10 s")])
     return rows
 
 
-def _lean(taken: Taken) -> list[list[str]]:
+def _start_table(measurements: Measurements) -> list[list[str]]:
     walls, cpus = (
-        {who: [start[metric] for start in taken.starts[who]] for who in ("noema", "bare")}
+        {who: [start[metric] for start in measurements.starts[who]] for who in ("noema", "bare")}
         for metric in ("wall_ms", "cpu_ms")
     )
     shown = ratio(walls["noema"], walls["bare"])
     by_cpu = ratio(cpus["noema"], cpus["bare"])
     both = "ratio, median of the rounds"
-    listed = f"name, description and input schema of {taken.tools} tools, bytes"
+    listed = f"name, description and input schema of {measurements.tools} tools, bytes"
     return [
         ["", "", "by processor time", "target"],
         ["mcp-noema, ms", f"{median(walls['noema']):.0f}", f"{median(cpus['noema']):.0f}", ""],
         ["bare low-level SDK with one tool, ms", f"{median(walls['bare']):.0f}", f"{median(cpus['bare']):.0f}", ""],
         [both, f"{shown:.2f}", f"{by_cpu:.2f}", _verdict(shown, 0.75, "0.75")],
-        [listed, f"{taken.list_bytes:,}", "", _verdict(taken.list_bytes, 23_000, "23,000")],
+        [listed, f"{measurements.list_bytes:,}", "", _verdict(measurements.list_bytes, 23_000, "23,000")],
     ]

@@ -20,10 +20,10 @@ from mcp_noema.store.row_mapping import schedule_values
 BLOCK = 10_000
 """The number of cards that are made one by one."""
 DECKS = 20
-IN_A_TREE = 5
+DECKS_IN_TREE = 5
 """A deck with four inside it."""
 TWO_YEARS = timedelta(days=730)
-TODAY, LEARNING, BROKEN_OFF = 83, 200, 1000
+ANSWERED_TODAY, LEARNING, HALF_LEARNED = 83, 200, 1000
 """One card in 83 was answered today, one in 200 is being learned; in other blocks, 1 in 1,000 was left half learned."""
 NEW_CARD = Schedule()
 TYPES: tuple[NoteKind, ...] = ("basic", "basic-reversed")
@@ -49,7 +49,7 @@ class Collection:
         return self.block * self.copies
 
 
-def user(number: int) -> str:
+def user_name(number: int) -> str:
     return f"user{number}"
 
 
@@ -74,26 +74,34 @@ class _Card:
     """A card, and its answers so far."""
 
     number: int
-    place: tuple[int, int, int]
+    references: tuple[int, int, int]
     """Note, deck and ordinal."""
-    made: datetime
+    created_at: datetime
     suspended: bool
     schedule: Schedule = NEW_CARD
     answers: tuple[Answer, ...] = ()
 
     def answered(self, rating: int, at: datetime, dice: random.Random) -> "_Card":
         before, after = self.schedule, answer(self.schedule, rating, at, Preset(), dice.random)
-        spans = [round(span.total_seconds()) if span else 0 for span in (after.interval, before.interval)]
-        row = (rating, _seconds(at), round(dice.lognormvariate(8.9, 0.5)), int(before.state), *spans)
+        intervals = [round(span.total_seconds()) if span else 0 for span in (after.interval, before.interval)]
+        row = (rating, _seconds(at), round(dice.lognormvariate(8.9, 0.5)), int(before.state), *intervals)
         return replace(self, schedule=after, answers=(*self.answers, (*row, after.stability, after.difficulty)))
 
     def row(self) -> tuple[Any, ...]:
         schedule = self.schedule
-        kept = schedule_values(schedule, suspended=self.suspended and schedule.state is State.REVIEW)
+        values = schedule_values(schedule, suspended=self.suspended and schedule.state is State.REVIEW)
         lapses = sum(row[0] == 1 and row[3] == State.REVIEW for row in self.answers)
-        of_memory = (kept[name] for name in ("queue", "state", "step", "stability", "difficulty"))
+        memory_state = (values[name] for name in ("queue", "state", "step", "stability", "difficulty"))
         times = (_seconds(schedule.due), _seconds(schedule.last_review))
-        return (self.number, *self.place, *of_memory, *times, len(self.answers), lapses, _seconds(self.made))
+        return (
+            self.number,
+            *self.references,
+            *memory_state,
+            *times,
+            len(self.answers),
+            lapses,
+            _seconds(self.created_at),
+        )
 
 
 @cache
@@ -116,17 +124,17 @@ def blocks(now: datetime, size: int = BLOCK) -> tuple[Block, Block]:
         tags = f" {dice.choice(_WORDS)} " if dice.random() < 0.3 else ""
         notes.append((number, kind, json.dumps(values), tags, " ".join(values), _seconds(since)))
         for ordinal in range(kind + 1):
-            share = dice.random()
-            new = _Card(len(cards), (number, deck, ordinal), since, share > 0.95)
-            cards.append(_learned(new, now, dice) if share > 0.24 else new)
-    active = [_at_it(card, now, dice) for card in cards]
-    resting = [_broken_off(card, now, dice) for card in cards]
+            fraction = dice.random()
+            new = _Card(len(cards), (number, deck, ordinal), since, fraction > 0.95)
+            cards.append(_with_history(new, now, dice) if fraction > 0.24 else new)
+    active = [_with_today(card, now, dice) for card in cards]
+    resting = [_half_learned(card, now, dice) for card in cards]
     return _block(notes, active), _block(notes, resting)
 
 
-def _learned(card: _Card, now: datetime, dice: random.Random) -> _Card:
+def _with_history(card: _Card, now: datetime, dice: random.Random) -> _Card:
     """Answered whenever it was due, on the day or some days late, until yesterday."""
-    at, until = card.made, Preferences().day_of(now).begins - timedelta(hours=12)
+    at, until = card.created_at, Preferences().day_of(now).begins - timedelta(hours=12)
     while at < until:
         card = card.answered(dice.choices((1, 2, 3, 4), (13, 12, 65, 10))[0], at, dice)
         assert card.schedule.due is not None
@@ -135,10 +143,10 @@ def _learned(card: _Card, now: datetime, dice: random.Random) -> _Card:
     return card
 
 
-def _at_it(card: _Card, now: datetime, dice: random.Random) -> _Card:
+def _with_today(card: _Card, now: datetime, dice: random.Random) -> _Card:
     """With today's answers: some cards are answered, some are being learned."""
     begins = max(Preferences().day_of(now).begins, now - timedelta(hours=1))
-    if card.number % TODAY == 0:
+    if card.number % ANSWERED_TODAY == 0:
         return card.answered(
             4 if card.schedule.state is State.NEW else 3, begins + (now - begins) * dice.random(), dice
         )
@@ -147,9 +155,9 @@ def _at_it(card: _Card, now: datetime, dice: random.Random) -> _Card:
     return card
 
 
-def _broken_off(card: _Card, now: datetime, dice: random.Random) -> _Card:
+def _half_learned(card: _Card, now: datetime, dice: random.Random) -> _Card:
     """A few cards were left half learned."""
-    if card.number % BROKEN_OFF != 1:
+    if card.number % HALF_LEARNED != 1:
         return card
     return replace(card, schedule=NEW_CARD, answers=()).answered(3, now - timedelta(days=1 + dice.randrange(20)), dice)
 
@@ -159,13 +167,13 @@ def _block(notes: list[tuple[Any, ...]], cards: Sequence[_Card]) -> Block:
     return Block(notes, [card.row() for card in cards], [(number, *row) for number, row in enumerate(answers)])
 
 
-def first(block: Block, reviews: int | None) -> Block:
+def first_cards(block: Block, reviews: int | None) -> Block:
     """The first cards of a block, up to a number of reviews."""
     if reviews is None:
         return block
-    of_card = Counter(row[1] for row in block.reviews)
-    together = accumulate(of_card[row[0]] for row in block.cards)
-    last = next(number for number, total in enumerate(together) if total >= reviews)
+    review_counts = Counter(row[1] for row in block.reviews)
+    totals = accumulate(review_counts[row[0]] for row in block.cards)
+    last = next(number for number, total in enumerate(totals) if total >= reviews)
     cards = block.cards[: last + 1]
     return Block(block.notes[: cards[-1][1] + 1], cards, [row for row in block.reviews if row[1] <= last])
 

@@ -17,7 +17,7 @@ from typing import Any
 import asyncpg
 import sqlalchemy as sa
 
-from bench.noema_data import DECKS, IN_A_TREE, TYPES, Block, Collection, blocks, first, user
+from bench.noema_data import DECKS, DECKS_IN_TREE, TYPES, Block, Collection, blocks, first_cards, user_name
 from mcp_core.db import address, open_database
 from mcp_noema.model import BUILT_IN
 from mcp_noema.store import tables
@@ -64,7 +64,7 @@ async def new_database(server: str, name: str) -> str:
 
 # --- into a database ---------------------------------------------------------------------------------------
 
-PARTS = {
+BLOCK_COLUMNS = {
     "notes": "number, type, field_values, tags, text, created_at",
     "cards": (
         "number, note, deck, ordinal, queue, state, step, stability, difficulty, due, last_review, reps, lapses, "
@@ -75,7 +75,7 @@ PARTS = {
     ),
 }
 """The columns of a block."""
-BEGINNINGS = ("users", "decks", "note_types")
+USER_TABLES = ("users", "decks", "note_types")
 
 
 @dataclass(frozen=True)
@@ -91,22 +91,22 @@ class Segment:
         """The id of a row of a block in copy `c`."""
         return f"({self.before[table]} + {number} * {len(self.copies)} + c - {self.copies.start} + 1)"
 
-    def statements(self, moment: Callable[[str], str], json_type: str) -> Iterator[tuple[str, str]]:
+    def statements(self, to_time: Callable[[str], str], json_type: str) -> Iterator[tuple[str, str]]:
         """The statements that fill each table from the rows `b` of the block and the numbers `c` of the copies."""
         decks = self.collection.decks
-        who = "0" if self.collection.users == 1 else "c"
-        user, type_id = f"({who} + 1)", f"({who} * {len(TYPES)} + b.type + 1)"
-        deck = f"({who} * {decks} + b.number % {decks // DECKS} * {DECKS} + b.deck + 1)"
+        user_index = "0" if self.collection.users == 1 else "c"
+        user_id, type_id = f"({user_index} + 1)", f"({user_index} * {len(TYPES)} + b.type + 1)"
+        deck = f"({user_index} * {decks} + b.number % {decks // DECKS} * {DECKS} + b.deck + 1)"
         # Different hours for each copy, so that not all of them are due at once.
         times = {
-            name: moment(f"b.{name} - c * 433 % 43200") for name in ("created_at", "due", "last_review", "reviewed_at")
+            name: to_time(f"b.{name} - c * 433 % 43200") for name in ("created_at", "due", "last_review", "reviewed_at")
         }
         number = self.ids("notes", "b.number")
         yield (
             "notes",
             f"""INSERT INTO noema_notes (id, user_id, type_id, field_values, tags, guid, text, first_key, created_at,
-                modified_at) SELECT {number}, {user}, {type_id}, CAST(replace(b.field_values, '#', '#' || c || '-') AS
-                {json_type}), b.tags, 'guid' || {number}, lower(replace(b.text, '#', '#' || c || '-')), {number},
+                modified_at) SELECT {number}, {user_id}, {type_id},
+                CAST(replace(b.field_values, '#', '#' || c || '-') AS {json_type}), b.tags, 'guid' || {number}, lower(replace(b.text, '#', '#' || c || '-')), {number},
                 {times["created_at"]}, {times["created_at"]}""",
         )
         number = self.ids("cards", "b.number")
@@ -114,14 +114,14 @@ class Segment:
             "cards",
             f"""INSERT INTO noema_cards (id, user_id, note_id, deck_id, ordinal, position, queue, state, step,
                 stability, difficulty, due, last_review, reps, lapses, buried_until, created_at) SELECT {number},
-                {user}, {self.ids("notes", "b.note")}, {deck}, b.ordinal, {number}, b.queue, b.state, b.step,
+                {user_id}, {self.ids("notes", "b.note")}, {deck}, b.ordinal, {number}, b.queue, b.state, b.step,
                 b.stability, b.difficulty, {times["due"]}, {times["last_review"]}, b.reps, b.lapses, NULL,
                 {times["created_at"]}""",
         )
         yield (
             "reviews",
             f"""INSERT INTO noema_reviews (id, user_id, card_id, rating, reviewed_at, duration_ms, state, interval_s,
-                last_interval_s, stability, difficulty) SELECT {self.ids("reviews", "b.number")}, {user},
+                last_interval_s, stability, difficulty) SELECT {self.ids("reviews", "b.number")}, {user_id},
                 {self.ids("cards", "b.card")}, b.rating, {times["reviewed_at"]}, b.duration_ms, b.state, b.interval_s,
                 b.last_interval_s, b.stability, b.difficulty""",
         )
@@ -129,45 +129,47 @@ class Segment:
 
 def segments(collection: Collection, now: datetime) -> list[Segment]:
     """A single user studies one block today; of many users, each one does."""
-    active, resting = (first(rows, collection.reviews) for rows in blocks(now, collection.block))
+    active, resting = (first_cards(rows, collection.reviews) for rows in blocks(now, collection.block))
     parts = [(active, range(collection.copies))]
     if collection.copies > collection.users:
         parts = [(resting, range(1, collection.copies)), (active, range(1))]
-    made: list[Segment] = []
-    before = dict.fromkeys(PARTS, 0)
+    result: list[Segment] = []
+    before = dict.fromkeys(BLOCK_COLUMNS, 0)
     for rows, copies in parts:
-        made.append(Segment(rows, copies, dict(before), collection))
-        for table in PARTS:
+        result.append(Segment(rows, copies, dict(before), collection))
+        for table in BLOCK_COLUMNS:
             before[table] += len(getattr(rows, table)) * len(copies)
-    return made
+    return result
 
 
-def beginnings(collection: Collection, now: datetime) -> dict[str, list[dict[str, Any]]]:
+def user_rows(collection: Collection, now: datetime) -> dict[str, list[dict[str, Any]]]:
     """Users with their decks and note types. Half of the decks have a limit that is never reached."""
-    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in BEGINNINGS}
+    rows: dict[str, list[dict[str, Any]]] = {table: [] for table in USER_TABLES}
     for number in range(1, collection.users + 1):
-        rows["users"].append({"id": number, "name": user(number), "preferences": {}, "created_at": now})
+        rows["users"].append({"id": number, "name": user_name(number), "preferences": {}, "created_at": now})
         for deck in range(collection.decks):
-            name = f"Subject {deck // IN_A_TREE}" + (f"::Part {deck}" if deck % IN_A_TREE else "")
+            name = f"Subject {deck // DECKS_IN_TREE}" + (f"::Part {deck}" if deck % DECKS_IN_TREE else "")
             preset = (
-                {} if deck % IN_A_TREE else {"new_per_day": 40, "reviews_per_day": (200, 9999)[deck // IN_A_TREE % 2]}
+                {}
+                if deck % DECKS_IN_TREE
+                else {"new_per_day": 40, "reviews_per_day": (200, 9999)[deck // DECKS_IN_TREE % 2]}
             )
-            own = {"name": name, "name_key": name.casefold(), "description": "", "preset": preset}
-            rows["decks"].append({"id": len(rows["decks"]) + 1, "user_id": number, **own, "created_at": now})
+            values = {"name": name, "name_key": name.casefold(), "description": "", "preset": preset}
+            rows["decks"].append({"id": len(rows["decks"]) + 1, "user_id": number, **values, "created_at": now})
         for kind in TYPES:
-            own = note_type_values(BUILT_IN[kind])
-            rows["note_types"].append({"id": len(rows["note_types"]) + 1, "user_id": number, **own})
+            values = note_type_values(BUILT_IN[kind])
+            rows["note_types"].append({"id": len(rows["note_types"]) + 1, "user_id": number, **values})
     return rows
 
 
-async def begin(url: str, collection: Collection, now: datetime) -> None:
+async def create_users(url: str, collection: Collection, now: datetime) -> None:
     """Make the tables of an empty database, and its users with their decks. Alembic does one at a time."""
     async with open_database(address(url, "noema")) as database:
         await MIGRATIONS.apply(database)
-        rows = beginnings(collection, now)
+        rows = user_rows(collection, now)
 
         def insert(connection: sa.Connection) -> None:
-            for table in BEGINNINGS:
+            for table in USER_TABLES:
                 connection.execute(sa.insert(getattr(tables, table)), rows[table])
 
         await database.write(insert)
@@ -192,15 +194,15 @@ def _fill_sqlite(file: str, parts: Sequence[Segment]) -> None:
             db.execute(f"DROP INDEX {name}")
         db.execute("BEGIN")
         for part in parts:
-            for table, columns in PARTS.items():
+            for table, columns in BLOCK_COLUMNS.items():
                 db.execute(f"CREATE TEMP TABLE {table} ({columns})")
                 marks = ", ".join("?" for _ in columns.split(","))
                 db.executemany(f"INSERT INTO {table} VALUES ({marks})", getattr(part.block, table))
             db.execute("CREATE TEMP TABLE copies (c)")
             db.executemany("INSERT INTO copies VALUES (?)", [(c,) for c in part.copies])
-            for table, insert in part.statements(_sqlite_moment, "TEXT"):
+            for table, insert in part.statements(_sqlite_time, "TEXT"):
                 db.execute(f"{insert} FROM temp.{table} b CROSS JOIN copies")
-            for table in (*PARTS, "copies"):
+            for table in (*BLOCK_COLUMNS, "copies"):
                 db.execute(f"DROP TABLE temp.{table}")
         for _, sql in indexes:
             db.execute(sql)
@@ -208,7 +210,7 @@ def _fill_sqlite(file: str, parts: Sequence[Segment]) -> None:
         db.execute("ANALYZE")
 
 
-def _sqlite_moment(seconds: str) -> str:
+def _sqlite_time(seconds: str) -> str:
     return f"strftime('%Y-%m-%d %H:%M:%S.000000', {seconds}, 'unixepoch')"
 
 
@@ -218,7 +220,7 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
         # Nothing else uses the database, and all keys are valid.
         await db.execute("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")
         async with db.transaction():
-            await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in (*PARTS, 'undone'))}")
+            await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in (*BLOCK_COLUMNS, 'undone'))}")
             indexes = await db.fetch(
                 "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN ('noema_notes', 'noema_cards', "
                 "'noema_reviews') AND indexname LIKE '%_by_%'"
@@ -229,7 +231,7 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
                 await _copy_postgres(db, part)
             for _, sql in indexes:
                 await db.execute(sql)
-        for table in (*PARTS, *BEGINNINGS):
+        for table in (*BLOCK_COLUMNS, *USER_TABLES):
             await db.execute(f"SELECT setval('noema_{table}_id_seq', (SELECT max(id) FROM noema_{table}))")
         await db.execute("VACUUM ANALYZE")
     finally:
@@ -237,7 +239,7 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
 
 
 async def _copy_postgres(db: asyncpg.Connection, part: Segment) -> None:
-    for table, columns in PARTS.items():
+    for table, columns in BLOCK_COLUMNS.items():
         await db.execute(f"CREATE TEMP TABLE {table} ({_typed(columns)})")
         names = [name.strip() for name in columns.split(",")]
         await db.copy_records_to_table(table, records=getattr(part.block, table), columns=names)
@@ -245,7 +247,7 @@ async def _copy_postgres(db: asyncpg.Connection, part: Segment) -> None:
     for table, insert in part.statements(lambda seconds: f"to_timestamp({seconds})", "JSON"):
         # `0 * b.number` makes the copies of a row follow each other.
         await db.execute(f"{insert} FROM {table} b, LATERAL generate_series({copies} + 0 * b.number) AS c")
-    await db.execute(f"DROP TABLE {', '.join(f'pg_temp.{table}' for table in PARTS)}")
+    await db.execute(f"DROP TABLE {', '.join(f'pg_temp.{table}' for table in BLOCK_COLUMNS)}")
 
 
 _TEXTS, _REALS = {"field_values", "tags", "text"}, {"stability", "difficulty"}

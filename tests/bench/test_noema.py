@@ -1,4 +1,4 @@
-"""What the learning server is measured with is as the page says. No times are judged here."""
+"""The collections that the learning server is measured with are as the page describes them. No times are tested."""
 
 import json
 from collections import Counter
@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from bench import noema
-from bench.noema import CALLS, DATABASES, STUDIED, Sample, Taken, collections
-from bench.noema_data import Collection, blocks, user
-from bench.noema_load import begin, fill
+from bench.noema import CALLS, DATABASES, STUDIED, Measurements, Sample, collections
+from bench.noema_data import Collection, blocks, user_name
+from bench.noema_load import create_users, fill
 from mcp_core import Settings, auth
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
@@ -22,7 +22,7 @@ DAY = Preferences().day_of(NOW)
 SIZE = 500
 
 
-def test_a_block_of_cards_is_as_people_have_them():
+def test_a_block_of_cards_is_realistic():
     active, resting = blocks(NOW, SIZE)
     for block in (active, resting):
         queues = Counter(row[4] for row in block.cards)
@@ -44,7 +44,7 @@ def test_a_block_of_cards_is_as_people_have_them():
 @pytest.mark.parametrize("users", [1, 3])
 async def test_a_larger_collection_has_the_block_many_times_and_can_be_studied(db_url: str, users: int):
     collection = Collection("three times", 3, users, block=SIZE)
-    await begin(db_url, collection, NOW)
+    await create_users(db_url, collection, NOW)
     await fill(db_url, collection, NOW)
     active, resting = (len(block.reviews) for block in blocks(NOW, SIZE))
     async with open_database(address(db_url, "noema")) as database:
@@ -58,10 +58,10 @@ async def test_a_larger_collection_has_the_block_many_times_and_can_be_studied(d
         "decks": users * collection.decks,
     }
     async with build(Settings(db=db_url), World(lambda: NOW)) as app:
-        answer = await app.call("get-due-cards", {"limit": 200}, auth.user(user(1), ("*",)))
+        answer = await app.call("get-due-cards", {"limit": 200}, auth.user(user_name(1), ("*",)))
         data = json.loads(answer.text)["data"]
         again = next(card["cardId"] for card in data["cards"] if card["state"] == "review")
-        answer = await app.call("review-card", {"cardId": again, "grade": "good"}, auth.user(user(1), ("*",)))
+        answer = await app.call("review-card", {"cardId": again, "grade": "good"}, auth.user(user_name(1), ("*",)))
         assert not answer.is_error
     assert data["remaining"]["learning"] >= 3
     assert data["remaining"]["due"] > (20 if users == 3 else 60)
@@ -81,14 +81,14 @@ def _counted(connection: sa.Connection) -> dict[str, int]:
     return {name: connection.exec_driver_sql(sql).scalar_one() for name, sql in questions.items()}
 
 
-def test_without_room_for_the_databases_nothing_is_begun(tmp_path: Path):
+def test_without_disk_space_nothing_is_measured(tmp_path: Path):
     too_many = Collection("more than any disk has", copies=10**9)
     with pytest.raises(SystemExit, match=r"need about \d+ GB .* are free\. Set TMPDIR to another folder"):
         noema._check_disk_space(tmp_path, [too_many])
 
 
 def test_the_page_says_what_was_met_and_what_was_missed():
-    page = noema.page(_taken(), "make bench", "On a machine.")
+    page = noema.page(_measurements(), "make bench", "On a machine.")
     assert "| SQLite: get-due-cards | 10.00 | 16.00 | 1.60 | 1.60 | at most 1.50: **missed** |" in page
     assert "| PostgreSQL: review-card | 10.00 | 11.00 | 1.10 | 1.10 | at most 1.50: met |" in page
     assert "| SQLite | 10,000 | 3.00 | 1.00 | at most 2 s: met |" in page
@@ -99,7 +99,7 @@ def test_the_page_says_what_was_met_and_what_was_missed():
     assert "On a machine." in page
 
 
-def _taken() -> Taken:
+def _measurements() -> Measurements:
     takes = {"small": 10.0, "large": 16.0, "crowd": 11.0, "decks": 30.0}
     calls = {
         (title, (database, name)): [
@@ -110,7 +110,7 @@ def _taken() -> Taken:
         for database in DATABASES
         for name in STUDIED
     }
-    return Taken(
+    return Measurements(
         collections(100),
         calls,
         calls,
