@@ -1,4 +1,4 @@
-"""Who calls: the caller with their permissions, and the bearer tokens that stand for them over HTTP."""
+"""Callers with their permissions, and the bearer tokens that identify them over HTTP."""
 
 import hashlib
 import json
@@ -10,14 +10,14 @@ from typing import Any, Protocol, cast
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and what they may do. `key` is what limits, cached answers and confirmations are bound to."""
+    """Who calls, and what they may do. Limits, cached answers and confirmations are bound to `key`."""
 
     key: str = "local"
     user_id: str | None = None
     grants: frozenset[str] = frozenset()
 
     def lacks(self, permissions: tuple[str, ...]) -> tuple[str, ...]:
-        """The permissions that are not granted. `*` grants all, `cards:*` all actions on cards."""
+        """The permissions that are not granted. `*` grants all of them, `cards:*` all actions on cards."""
         grants = self.grants
         if grants.issuperset(permissions) or "*" in grants:
             return ()
@@ -28,7 +28,7 @@ class TokenVerifier(Protocol):
     """Turns a bearer token into a caller. Write your own for JWTs or an introspection endpoint."""
 
     async def verify(self, token: str) -> Caller | None:
-        """The caller the token stands for; None when it is not valid."""
+        """The caller that the token identifies; None where it is not valid."""
         ...
 
 
@@ -43,13 +43,13 @@ class StaticTokens:
         """Read `{TOKEN: {"user": NAME, "grants": [PERMISSION, ...]}}`."""
         try:
             entries = cast(dict[str, dict[str, Any]], json.loads(path.read_text(encoding="utf-8")))
-            return cls({token: user(entry["user"], _listed(entry)) for token, entry in entries.items()})
+            return cls({token: user(entry["user"], _grants(entry)) for token, entry in entries.items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             form = '{"TOKEN": {"user": "ann", "grants": ["cards:read"]}}'
-            raise SystemExit(f"{path}: no readable token file ({error!r}); it should look like {form}") from None
+            raise SystemExit(f"{path} is not a readable token file ({error!r}); it must look like {form}") from None
 
     async def verify(self, token: str) -> Caller | None:
-        """Look the token up by its digest, so that timing tells nothing about it."""
+        """Look the token up by its digest, so that timing reveals nothing about it."""
         return self._callers.get(_digest(token))
 
 
@@ -58,8 +58,8 @@ def user(name: str, grants: "tuple[str, ...] | list[str]") -> Caller:
     return Caller(key=f"user:{name}", user_id=name, grants=frozenset(grants))
 
 
-def _listed(entry: Mapping[str, Any]) -> list[str]:
-    """The grants of an entry. A text in place of a list would grant each of its letters, `*` among them."""
+def _grants(entry: Mapping[str, Any]) -> list[str]:
+    """The grants of an entry. A text in place of a list would grant each of its characters, also `*`."""
     grants = entry.get("grants", [])
     if not isinstance(grants, list) or not all(isinstance(grant, str) for grant in cast(list[Any], grants)):
         raise TypeError(f"grants is {grants!r}, not a list of permissions")

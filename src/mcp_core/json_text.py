@@ -1,4 +1,4 @@
-"""JSON as it goes over the wire: compact, valid, or refused with the place that is wrong."""
+"""JSON as it goes over the wire: compact and valid. A value without a JSON form is an error with its path."""
 
 import json
 from collections.abc import Mapping
@@ -12,24 +12,24 @@ JsonObject = dict[str, Any]
 ALLOWED = "str, int, float, bool, None, list, dict, tuple, a pydantic model, or an object with to_dict() or to_json()"
 
 
-def _known(value: Any) -> Any:
-    """A pydantic model, or an object that can turn itself into plain data, as that data."""
+def _to_data(value: Any) -> Any:
+    """The plain data of a pydantic model, or of an object that can convert itself."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True)
     for method in ("to_dict", "to_json"):
         convert = getattr(value, method, None)
         if callable(convert) and not isinstance(value, type):
             data = convert()
-            # Some classes answer to_json() with text that is JSON already.
+            # Some classes return JSON text from to_json().
             return json.loads(data) if method == "to_json" and isinstance(data, str) else data
     raise TypeError(f"{type(value).__name__} is not JSON; use {ALLOWED}")
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_known).encode
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_to_data).encode
 
 
 def to_text(value: Any) -> str:
-    """Compact JSON text. Raises TypeError, with the path, for anything that has no JSON form."""
+    """Compact JSON text. Raises TypeError, with the path, for a value without a JSON form."""
     kind = cast(type[Any], type(value))
     try:
         if kind is int:
@@ -38,7 +38,7 @@ def to_text(value: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(_explain(value, error)) from error
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        # Half a character (file names can hold one) has no UTF-8 form: replaced, so that the answer goes out.
+        # A lone surrogate (file names can hold one) has no UTF-8 form. It is replaced, so that the answer can be sent.
         text = text.encode("utf-8", "replace").decode()
     return text
 
@@ -55,7 +55,7 @@ def _explain(value: Any, error: Exception) -> str:
 
 
 def _find_fault(value: Any, path: str) -> str | None:
-    """The first place that cannot be written, by walking; only ever called after the fast way failed."""
+    """The first place that cannot be written. Slow, and called only after encoding has failed."""
     if isinstance(value, Mapping):
         for key, item in cast(Mapping[Any, Any], value).items():
             if not isinstance(key, str | int | float | bool | None):

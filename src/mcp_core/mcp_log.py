@@ -1,4 +1,4 @@
-"""Logging for tools: the TRACE level, two one-line formats, redaction, and the ids of the call at hand.
+"""Logging for tools: the TRACE level, two one-line formats, redaction, and the ids of the current call.
 
 Importing this module gives every logger a `trace()` method.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
 TRACE_LEVEL = 5
-"""Below DEBUG: one line when a tool is called and one when it has finished."""
+"""Below DEBUG: one line when a tool is called, and one when it has finished."""
 
 REDACTED = "[redacted]"
 
@@ -24,7 +24,7 @@ LogLevel = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
 class TraceLogger(logging.Logger):
-    """What `get_logger` returns, as type checkers see it."""
+    """The type of what `get_logger` returns."""
 
     def trace(self, msg: object, *args: object, **kwargs: Any) -> None:
         """Log at TRACE, below DEBUG."""
@@ -34,7 +34,7 @@ class TraceLogger(logging.Logger):
 
 
 logging.addLevelName(TRACE_LEVEL, "TRACE")
-# Loggers made before this import, or by other libraries, get the method too.
+# Loggers that were made before this import, or by other libraries, get the method too.
 logging.Logger.trace = TraceLogger.trace  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -44,37 +44,37 @@ def get_logger(name: str) -> TraceLogger:
 
 
 class LogContext(NamedTuple):
-    """What every log line of one call carries, and the values it must never show."""
+    """The ids in each log line of a call, and the values that must not appear in it."""
 
     trace_id: str
     correlation_id: str
     secrets: tuple[str, ...] = ()
 
 
-_mark: ContextVar[LogContext | None] = ContextVar("toolcharter_call", default=None)
+_context: ContextVar[LogContext | None] = ContextVar("toolcharter_call", default=None)
 
 
-def set_log_context(mark: LogContext) -> Token[LogContext | None]:
-    """Make `mark` the call that the following log lines belong to."""
-    return _mark.set(mark)
+def set_log_context(context: LogContext) -> Token[LogContext | None]:
+    """Set the call that the following log lines belong to."""
+    return _context.set(context)
 
 
 def reset_log_context(token: Token[LogContext | None]) -> None:
     """Undo `set_log_context`."""
-    _mark.reset(token)
+    _context.reset(token)
 
 
 # --- redaction ---------------------------------------------------------------------------------------------
 
-_NAMES_OF_SECRETS = (
+_WORDS_FOR_SECRETS = (
     "password|passwd|passphrase|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?"
     "|authorization|credentials?|cookie"
 )
 # A field is secret when one of its words is: `api_key`, `clientSecret`, `X-Auth-Token`; not `max_tokens`.
-_SECRET_NAME = re.compile(rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_NAMES_OF_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
-_LONGEST_NUMBER = 256
-_HARMLESS = (bool, float)
-"""In bits: a secret is shorter, and a number of many thousand digits cannot be written out."""
+_SECRET_NAME = re.compile(rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_WORDS_FOR_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
+_MAX_SECRET_BITS = 256
+"""A secret number is shorter. A number of many thousand digits cannot be converted to text."""
+_NEVER_SECRET = (bool, float)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECRET_TEXT = (
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
@@ -85,7 +85,7 @@ _SECRET_TEXT = (
     (re.compile(r"(authorization:\s*\w+\s+)[^\s,;]+", re.IGNORECASE), rf"\1{REDACTED}"),
     (
         re.compile(
-            rf"""((?:{_NAMES_OF_SECRETS})["']?\s*[=:]\s*)"""
+            rf"""((?:{_WORDS_FOR_SECRETS})["']?\s*[=:]\s*)"""
             rf"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?!{re.escape(REDACTED)})[^\s,;&}})\]]+)""",
             re.IGNORECASE,
         ),
@@ -96,13 +96,13 @@ _SECRET_TEXT = (
 
 @lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
-    """Whether a field of this name is taken for a secret."""
+    """Whether a field of this name is treated as a secret."""
     return _SECRET_NAME.search(_CAMEL.sub("_", name)) is not None
 
 
 def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` with the given values, and whatever looks like a credential, blotted out."""
-    # The longest first: a secret may be the beginning of another.
+    """`text` without the given values and without anything that looks like a credential."""
+    # The longest first: a secret may be the start of another.
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, REDACTED)
     for pattern, replacement in _SECRET_TEXT:
@@ -111,11 +111,11 @@ def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tuple[str, ...] = ()) -> Any:
-    """A copy of a JSON-like value in which no secret can be read."""
-    if value is None or type(value) in _HARMLESS:
+    """A copy of a JSON-like value without secrets."""
+    if value is None or type(value) in _NEVER_SECRET:
         return value
     if type(value) is int:
-        hidden = secrets and value.bit_length() <= _LONGEST_NUMBER and str(value) in secrets
+        hidden = secrets and value.bit_length() <= _MAX_SECRET_BITS and str(value) in secrets
         return REDACTED if hidden else value
     if isinstance(value, Mapping):
         return {
@@ -129,27 +129,27 @@ def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tup
 
 # --- formats -----------------------------------------------------------------------------------------------
 
-# Control characters break a line, or steer the terminal that shows it; a tab does neither.
+# Control characters break lines or control the terminal that shows them; a tab does neither.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != ord("\t")}
 _BREAKS = _CONTROLS | {ord("\n"): "\\n", ord("\r"): "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 _STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
-    """The fields the caller passed as `extra=`, redacted."""
+    """The fields that were passed as `extra=`, redacted."""
     fields = {key: value for key, value in record.__dict__.items() if key not in _STANDARD_FIELDS}
-    mark = _mark.get()
-    return redact(fields, secrets=mark.secrets if mark else ()) if fields else {}
+    context = _context.get()
+    return redact(fields, secrets=context.secrets if context else ()) if fields else {}
 
 
 class _RedactingFormatter(logging.Formatter):
-    """One record, one line that starts with a time; nothing secret; nothing that fakes another record."""
+    """One line for each record, which starts with a time, holds no secret and cannot fake another record."""
 
     default_msec_format = "%s.%03d"
 
     def clean(self, text: str) -> str:
-        mark = _mark.get()
-        return redact_text(text, mark.secrets if mark else ())
+        context = _context.get()
+        return redact_text(text, context.secrets if context else ())
 
     def stack(self, record: logging.LogRecord) -> str:
         return self.clean(self.formatException(record.exc_info)) if record.exc_info else ""
@@ -159,14 +159,14 @@ class TextFormatter(_RedactingFormatter):
     """`2026-07-28 10:00:00.000 INFO mcp_core.calling.pipeline trace=... correlation=... message field=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        mark = _mark.get()
-        ids = f" trace={mark.trace_id} correlation={mark.correlation_id}" if mark else ""
+        context = _context.get()
+        ids = f" trace={context.trace_id} correlation={context.correlation_id}" if context else ""
         as_text = functools.partial(json.dumps, default=lambda value: self.clean(str(value)), ensure_ascii=False)
         extra = "".join(f" {key}={as_text(value)}" for key, value in _extra(record).items())
         message = self.clean(record.getMessage() + extra)
-        # The ids may come from the request, so they are no safer than the message.
+        # The ids may come from the request, so they are escaped as the message is.
         line = f"{self.formatTime(record)} {record.levelname} {record.name}{ids} {message}".translate(_BREAKS)
-        # Each line of a stack trace is marked, so that text inside an exception cannot pose as a record.
+        # Each line of a stack trace is marked, so that the text of an exception cannot fake a record.
         rows = self.stack(record).splitlines()
         return line + "".join(f"\n    | {row.translate(_BREAKS)}" for row in rows)
 
@@ -175,28 +175,28 @@ class JsonFormatter(_RedactingFormatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        mark = _mark.get()
+        context = _context.get()
         entry: dict[str, Any] = {
             "time": self.formatTime(record),
             "level": record.levelname,
             "logger": record.name,
             "message": self.clean(record.getMessage()),
         }
-        if mark:
-            entry |= {"traceId": mark.trace_id, "correlationId": mark.correlation_id}
+        if context:
+            entry |= {"traceId": context.trace_id, "correlationId": context.correlation_id}
         if extra := _extra(record):
             entry["fields"] = extra
         if stack := self.stack(record):
             entry["stack"] = stack
-        # What is no JSON becomes text, and is cleaned as text: blotting out in the finished line would break it.
+        # Values that are not JSON are redacted as text here: redacting the finished line would break its JSON.
         line = json.dumps(entry, default=lambda value: self.clean(str(value)), ensure_ascii=False)
         return line.translate({0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"})
 
 
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:
-    """Send all logs to stderr or a file, never to stdout: on stdio that is the protocol's own pipe.
+    """Send all logs to stderr or a file, never to stdout, which is the protocol's pipe over stdio.
 
-    The file is opened again when a log rotation has moved it away.
+    The file is opened again after a log rotation has moved it.
     """
     handler = (
         WatchedFileHandler(file, encoding="utf-8", errors="backslashreplace")
@@ -205,10 +205,10 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
     )
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
-    # What libraries say about their own workings is for those who look for it.
+    # At INFO, libraries log their internals too.
     for library in ("mcp", "uvicorn", "fastmcp", "alembic"):
         logging.getLogger(library).setLevel(logging.WARNING if level == "INFO" else level)
-    # Below INFO these write down whole requests and answers as they are, secrets and all.
+    # Below INFO these log whole requests and responses, with their secrets.
     for library in ("fastmcp", "sse_starlette"):
         logger = logging.getLogger(library)
         logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))

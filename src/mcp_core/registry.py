@@ -96,8 +96,12 @@ class ToolRegistry:
         """The tool of that final name. Raises UnknownTool, which names the nearest."""
         spec = self._by_final.get(final_name)
         if spec is None:
-            raise UnknownTool(final_name, difflib.get_close_matches(final_name[:128], self._by_final, n=2, cutoff=0.5))
+            raise UnknownTool(final_name, self.nearest(final_name))
         return spec
+
+    def nearest(self, final_name: str) -> list[str]:
+        """The names most like one that no tool has."""
+        return difflib.get_close_matches(final_name[:128], self._by_final, n=2, cutoff=0.5)
 
 
 def _tools_declared_in(module: ModuleType) -> list[Callable[..., Any]]:

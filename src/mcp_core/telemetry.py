@@ -1,8 +1,7 @@
-"""Every metric and span name, and the tally behind them.
+"""All metrics and span names, and the counts behind them.
 
-Each call is counted once, in memory. Prometheus reads the tally at `/metrics`; OpenTelemetry reads the same
-counts through observable instruments, so that a call pays for them only once, and records durations where an
-SDK is set up.
+Each call is counted once, in memory. Prometheus reads the counts at `/metrics`. OpenTelemetry reads the same counts
+through observable instruments, so that they cost a call only once; durations are recorded where an SDK is set up.
 """
 
 import bisect
@@ -26,17 +25,17 @@ ERROR_RATE = "toolcharter.tool.error.rate"
 CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 
 METRICS: Mapping[str, str] = {
-    CALLS: "Calls, by tool and outcome.",
+    CALLS: "Calls, by tool and outcome; (unknown) stands for tools that do not exist.",
     ERRORS: "Calls that ended in an error, by tool.",
     ERROR_RATE: "The share of calls that ended in an error, by tool.",
-    CACHE_LOOKUPS: "Look-ups in the answer cache, by tool and hit or miss.",
-    CACHE_HIT_RATE: "The share of look-ups that found an answer, by tool.",
+    CACHE_LOOKUPS: "Lookups in the answer cache, by tool and hit or miss.",
+    CACHE_HIT_RATE: "The share of lookups that found an answer, by tool.",
     DURATION: "How long a call took, in seconds, by tool.",
 }
 SPAN = "tools/call {tool}"
 SPAN_ATTRIBUTES: Mapping[str, str] = {
     "gen_ai.operation.name": "Always `execute_tool`.",
-    "gen_ai.tool.name": "The tool's undecorated name.",
+    "gen_ai.tool.name": "The tool's undecorated name; (unknown) for a tool that does not exist.",
     "toolcharter.tool.category": "query, mutation, analysis or generation.",
     "toolcharter.outcome": "ok, validation, business, system, cancelled or asked.",
     "toolcharter.cached": "Whether the answer came from the cache.",
@@ -74,7 +73,7 @@ class Tally:
 
     @property
     def hit_rate(self) -> float:
-        """The share of look-ups that found an answer."""
+        """The share of lookups that found an answer."""
         looked = self.hits + self.misses
         return self.hits / looked if looked else 0.0
 
@@ -93,7 +92,7 @@ class Telemetry:
         self.tallies: dict[str, Tally] = {}
         provider = meter_provider or metrics.get_meter_provider()
         self._duration = None
-        # The API's own providers do nothing; a call need not pay for calling them.
+        # The API's own providers do nothing, so they are not called at all.
         if meter_provider or type(provider).__module__.startswith("opentelemetry.sdk"):
             self._duration = self._instruments(provider)
         tracers = tracer_provider or trace.get_tracer_provider()
@@ -111,7 +110,7 @@ class Telemetry:
         return meter.create_histogram(DURATION, "s", METRICS[DURATION])
 
     def record(self, tool: str, outcome: str, seconds: float, *, cached: bool | None) -> None:
-        """Count one call. `cached` is None where no cache was asked."""
+        """Count one call. `cached` is None where the cache was not used."""
         tally = self.tallies.get(tool)
         if tally is None:
             tally = self.tallies[tool] = Tally()
@@ -127,22 +126,20 @@ class Telemetry:
             self._duration.record(seconds, {"server": self.server, "tool": tool, "outcome": outcome})
 
     @contextmanager
-    def span(self, tool: str, category: str, carrier: Mapping[str, Any]) -> Generator[Span]:
-        """One span for a call, in the caller's trace."""
+    def span(self, tool: str, category: str | None, carrier: Mapping[str, Any]) -> Generator[Span]:
+        """A span for a call, in the caller's trace."""
         headers = {key: value for key, value in carrier.items() if isinstance(value, str)}
         parent = self._propagator.extract(headers, otel_context.get_current()) if "traceparent" in headers else None
-        attributes = {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": tool,
-            "toolcharter.tool.category": category,
-        }
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
+        if category is not None:
+            attributes["toolcharter.tool.category"] = category
         name = SPAN.format(tool=tool)
         with self._tracer.start_as_current_span(
             name, parent, SpanKind.SERVER, attributes, record_exception=False, set_status_on_exception=False
         ) as span:
             yield span
 
-    # --- the tally, as OpenTelemetry and Prometheus read it ------------------------------------------------
+    # --- the counts, as OpenTelemetry reads them -----------------------------------------------------------
 
     def _labelled(self) -> Iterator[tuple[Tally, dict[str, str]]]:
         for tool, tally in self.tallies.items():
@@ -169,13 +166,13 @@ class Telemetry:
 
 
 def trace_id_of(span: Span) -> str | None:
-    """The id of the trace that a span is in."""
-    found = span.get_span_context()
-    return format(found.trace_id, "032x") if found.is_valid else None
+    """The id of the trace that a span belongs to."""
+    context = span.get_span_context()
+    return format(context.trace_id, "032x") if context.is_valid else None
 
 
 def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str | None) -> None:
-    """Write a call's end onto its span."""
+    """Set the attributes of a span at the end of its call."""
     span.set_attribute("toolcharter.outcome", outcome)
     span.set_attribute("toolcharter.cached", bool(cached))
     if error_type is not None:
@@ -184,7 +181,7 @@ def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str |
 
 
 def prometheus(servers: Iterable[Telemetry]) -> str:
-    """The tallies of several servers in Prometheus' text format."""
+    """The counts of several servers in Prometheus' text format."""
     rows: dict[str, list[str]] = {name: [] for name in METRICS}
     for telemetry in servers:
         for tool, tally in telemetry.tallies.items():

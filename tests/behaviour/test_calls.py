@@ -142,7 +142,7 @@ async def test_a_result_that_breaks_the_contract_does_not_leave_the_server(conne
     async with connect() as client:
         error = await error_of(client, name)
     assert (error["type"], error["kind"]) == ("ResultError", "system")
-    assert error["message"].startswith(f"{name!r} gave an answer that breaks its own contract.")
+    assert error["message"].startswith(f"{name!r} returned an answer that breaks its own contract.")
 
 
 @pytest.mark.requirement("VAL-1", "VAL-2")

@@ -144,7 +144,7 @@ async def test_a_crash_has_an_id_that_the_log_explains_and_shows_nothing(
     error_id = data["errorId"]
     assert (code, data) == (-32603, {"errorType": "SystemError", "errorId": error_id})
     assert words == (
-        f"'fall' failed for a reason that lies with the server. Error id {error_id}: the server's log explains it."
+        f"'fall' failed because of an error in the server. Error id {error_id}: the server's log has the details."
     )
     assert read[0] == -32603
     assert read[2] == {"errorType": "SystemError", "errorId": read[2]["errorId"], "uri": "odd://crash"}
@@ -184,7 +184,7 @@ async def test_all_pages_together_are_all_resources(connect: Connect):
 async def test_a_cursor_that_is_none_is_refused(connect: Connect, cursor: str):
     async with connect() as client:
         code, words, _ = await refusal(client.list_resources(cursor=cursor, cache_mode="bypass"))
-    assert (code, "is none of this list; begin without one." in words) == (-32602, True)
+    assert (code, "is not valid for this list. List again without a cursor." in words) == (-32602, True)
 
 
 async def test_a_resource_that_comes_and_goes_is_listed_and_read_as_it_is(connect: Connect):

@@ -47,12 +47,12 @@ async def test_tokens_are_read_from_a_file(tmp_path: Path):
 def test_a_token_file_that_cannot_be_read_stops_the_server_and_says_how_it_should_look(tmp_path: Path, content: str):
     file = tmp_path / "tokens.json"
     file.write_text(content)
-    with pytest.raises(SystemExit, match=r"no readable token file .* it should look like"):
+    with pytest.raises(SystemExit, match=r"is not a readable token file .* it must look like"):
         StaticTokens.from_file(file)
 
 
 def test_a_token_file_that_is_not_there_stops_the_server(tmp_path: Path):
-    with pytest.raises(SystemExit, match="no readable token file"):
+    with pytest.raises(SystemExit, match="is not a readable token file"):
         App("test", version="1.0.0", settings=Settings(tokens=tmp_path / "none.json"))
 
 

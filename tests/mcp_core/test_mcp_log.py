@@ -389,4 +389,4 @@ def test_a_declared_secret_is_never_shown_in_any_part_of_a_record(secret: str):
 def test_another_calls_secrets_are_not_remembered():
     assert "hunter2" not in as_text(record_of("hunter2"), LogContext("t", "c", ("hunter2",)))
     assert "hunter2" in as_text(record_of("hunter2"))
-    assert mcp_log._mark.get() is None
+    assert mcp_log._context.get() is None

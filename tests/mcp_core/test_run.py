@@ -93,7 +93,7 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         (("--usr", "ana"), {}, "unrecognized arguments: --usr"),
         (("--user", ""), {}, "user: String should have at least 1 character, got ''"),
         (("--log-level", "LOUD"), {}, "invalid choice: 'LOUD'"),
-        (("http", "--tokens", "/nowhere"), {}, "/nowhere: no readable token file"),
+        (("http", "--tokens", "/nowhere"), {}, "/nowhere is not a readable token file"),
         (("http", "--host", "0.0.0.0"), {}, "Refusing to listen on 0.0.0.0"),
     ],
 )

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from mcp_core import App, NotFound, Request, Telemetry, get_logger
+from mcp_core import App, NotFound, Request, Telemetry, UnknownTool, get_logger
 from mcp_core.telemetry import BUCKETS, METRICS, SPAN_ATTRIBUTES, prometheus
 from tests.mcp_core.declared import Number, mutation, query
 
@@ -108,7 +108,7 @@ def test_prometheus_text_is_whole():
     of = 'server="library",tool="find"'
     bounds = [(f'le="{bound}"', 1 if bound < 0.5 else 2) for bound in BUCKETS] + [('le="+Inf"', 3)]
     assert prometheus([telemetry, Telemetry("idle")]).splitlines() == [
-        "# HELP toolcharter_tool_calls_total Calls, by tool and outcome.",
+        "# HELP toolcharter_tool_calls_total Calls, by tool and outcome; (unknown) stands for tools that do not exist.",
         "# TYPE toolcharter_tool_calls_total counter",
         f'toolcharter_tool_calls_total{{{of},outcome="ok"}} 2',
         f'toolcharter_tool_calls_total{{{of},outcome="system"}} 1',
@@ -118,11 +118,11 @@ def test_prometheus_text_is_whole():
         "# HELP toolcharter_tool_error_rate The share of calls that ended in an error, by tool.",
         "# TYPE toolcharter_tool_error_rate gauge",
         f"toolcharter_tool_error_rate{{{of}}} {1 / 3}",
-        "# HELP toolcharter_tool_cache_lookups_total Look-ups in the answer cache, by tool and hit or miss.",
+        "# HELP toolcharter_tool_cache_lookups_total Lookups in the answer cache, by tool and hit or miss.",
         "# TYPE toolcharter_tool_cache_lookups_total counter",
         f'toolcharter_tool_cache_lookups_total{{{of},result="hit"}} 1',
         f'toolcharter_tool_cache_lookups_total{{{of},result="miss"}} 1',
-        "# HELP toolcharter_tool_cache_hit_rate The share of look-ups that found an answer, by tool.",
+        "# HELP toolcharter_tool_cache_hit_rate The share of lookups that found an answer, by tool.",
         "# TYPE toolcharter_tool_cache_hit_rate gauge",
         f"toolcharter_tool_cache_hit_rate{{{of}}} 0.5",
         "# HELP toolcharter_tool_duration_seconds How long a call took, in seconds, by tool.",
@@ -171,6 +171,24 @@ async def test_every_call_is_one_span_in_the_callers_trace():
         | {"toolcharter.outcome": "ok", "toolcharter.cached": False},
     ]
     assert [span.status.status_code is StatusCode.ERROR for span in spans] == [False, False, True, False]
+
+
+@pytest.mark.requirement("OBS-2")
+async def test_a_call_to_an_unknown_tool_is_one_span_whose_name_does_not_grow_with_what_callers_try():
+    telemetry, exporter = traced()
+    async with App("test", version="1.0.0", tools=[find], telemetry=telemetry) as app:
+        with pytest.raises(UnknownTool):
+            await app.run(Request("fynd", {}, meta=PARENT))
+    (span,) = exporter.get_finished_spans()
+    assert (span.name, format(span.context.trace_id, "032x")) == ("tools/call (unknown)", TRACE_ID)
+    assert shown(span) == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "(unknown)",
+        "toolcharter.outcome": "validation",
+        "toolcharter.cached": False,
+        "error.type": "UnknownTool",
+    }
+    assert span.status.status_code is StatusCode.ERROR
 
 
 @pytest.mark.requirement("OBS-2", "CTX-2")

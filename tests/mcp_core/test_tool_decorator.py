@@ -563,5 +563,5 @@ async def test_our_own_app_refuses_a_tool_that_wants_another_librarys_context():
         return ""
 
     app = App("words", version="1.0.0", tools=[who])
-    with pytest.raises(DeclarationError, match="who: ctx is an MCP library's context; take a ToolContext instead"):
+    with pytest.raises(DeclarationError, match="who: ctx is the context of an MCP library; take a ToolContext instead"):
         await app.__aenter__()

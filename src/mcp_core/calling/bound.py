@@ -1,4 +1,4 @@
-"""A tool made ready to run: everything a call would otherwise have to work out again."""
+"""A tool bound to its resources, with everything that each call would otherwise work out again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,7 +13,7 @@ from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.context import ToolContext
 from mcp_core.declare.output import type_adapter, value_schema
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
-from mcp_core.declare.spec import ResponseTime, ToolSpec
+from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
 
@@ -22,21 +22,21 @@ Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class PerCall:
-    """A resource opened anew for each call: a transaction, a session.
+    """A resource that is opened for each call, such as a transaction or a session.
 
-    It is left with an exception when the call fails, so that a transaction rolls back.
+    Its context manager gets an exception when the call fails, so that a transaction rolls back.
     """
 
     open: Callable[[ToolContext], AbstractAsyncContextManager[Any]]
 
 
 Resources = Mapping[Any, Any]
-"""By type: the object every call shares, or a `PerCall`."""
+"""By type: an object that all calls share, or a `PerCall`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundTool:
-    """A tool, its final name, and what running it takes."""
+    """A tool, its final name, and what it takes to run it."""
 
     spec: ToolSpec
     final_name: str
@@ -60,25 +60,25 @@ def bind(
     resources: Resources,
     deadlines: Mapping[ResponseTime, float],
     *,
-    promises: bool = True,
+    check_returns: bool = True,
     structured_format: Format | None = None,
 ) -> BoundTool:
-    """Make a tool ready to run. A need that nothing provides is refused here, not during a call.
+    """Bind a tool to its resources. A missing resource is an error here, not during a call.
 
-    Without `promises`, what checks the returned value is not made: it is not for free.
+    Without `check_returns`, no validator is made for what the handler returns.
     """
     if spec.signature.host_context is not None:
-        fix = "take a ToolContext instead"
-        raise DeclarationError([f"{spec.name}: {spec.signature.host_context} is an MCP library's context; {fix}"])
+        problem = f"{spec.signature.host_context} is the context of an MCP library; take a ToolContext instead"
+        raise DeclarationError([f"{spec.name}: {problem}"])
     missing = [f"{p}: {_type_name(t)}" for p, t in spec.signature.needs.items() if t not in resources]
     if missing:
-        raise DeclarationError([f"{spec.name}: needs {', '.join(missing)}; give it with app.provide(type, value)"])
+        raise DeclarationError([f"{spec.name}: needs {', '.join(missing)}; provide it with app.provide(type, value)"])
     return BoundTool(
         spec=spec,
         final_name=final_name,
         invoke=_invoker(spec, resources),
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
-        returns=_return_validator(spec) if promises else None,
+        returns=_return_validator(spec) if check_returns else None,
         structured=_structured(spec, structured_format) if structured_format else None,
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
@@ -90,6 +90,20 @@ def bind(
     )
 
 
+UNKNOWN = "(unknown)"
+"""The name under which calls to tools that do not exist are counted. It cannot be the name of a tool."""
+
+
+def unknown_tool() -> BoundTool:
+    """Stands for every tool that does not exist, so that a call to one is observed and recorded as any other."""
+
+    async def unknown() -> None:
+        pass
+
+    spec = spec_of(unknown, Declaration(name=UNKNOWN))
+    return bind(spec, UNKNOWN, {}, {spec.response_time: 0.0}, check_returns=False)
+
+
 def _type_name(of: Any) -> str:
     return getattr(of, "__name__", str(of))
 
@@ -99,61 +113,61 @@ def _invoker(spec: ToolSpec, resources: Resources) -> Invoke:
     provided = {name: resources[of] for name, of in signature.needs.items()}
     fixed = {name: value for name, value in provided.items() if not isinstance(value, PerCall)}
     per_call = {name: value for name, value in provided.items() if isinstance(value, PerCall)}
-    arrange = _arranger(spec, signature, fixed)
-    run = spec.handler if signature.is_async else _in_a_thread(spec.handler)
+    keywords = _keywords(spec, signature, fixed)
+    run = spec.handler if signature.is_async else _in_thread(spec.handler)
     if not per_call:
-        return lambda arguments, context: run(**arrange(arguments, context))
+        return lambda arguments, context: run(**keywords(arguments, context))
 
     async def with_resources(arguments: BaseModel, context: ToolContext) -> Any:
         try:
             async with AsyncExitStack() as stack:
                 opened = {n: await stack.enter_async_context(r.open(context)) for n, r in per_call.items()}
-                value: Any = await run(**arrange(arguments, context), **opened)
+                value: Any = await run(**keywords(arguments, context), **opened)
                 if isinstance(value, Result) and value.is_failure():
-                    raise _Undo(cast(Result[Any], value))
+                    raise _RollBack(cast(Result[Any], value))
                 return cast(Any, value)
-        except _Undo as undo:
-            return undo.result
+        except _RollBack as failed:
+            return failed.result
 
     return with_resources
 
 
-class _Undo(Exception):
-    """Carries a failed result out through the resources of a call, which it makes roll back."""
+class _RollBack(Exception):
+    """Carries a failed result out of the resources of a call, so that they roll back."""
 
     def __init__(self, result: Result[Any]) -> None:
         super().__init__(result.error)
         self.result = result
 
 
-def _arranger(
+def _keywords(
     spec: ToolSpec, signature: Signature, fixed: Mapping[str, Any]
 ) -> Callable[[BaseModel, ToolContext], dict[str, Any]]:
-    """From a validated model to the keyword arguments of the handler."""
-    whole, context_name = signature.model_parameter, signature.context_parameter
-    # The literal was demanded for the handler, not by it.
-    added = spec.declaration.consent is not None and CONSENT_FIELD not in spec.handler.__annotations__
+    """A function from the validated arguments to the keyword arguments of the handler."""
+    model_name, context_name = signature.model_parameter, signature.context_parameter
+    # The field was added to the schema by the declaration; the handler does not take it.
+    consent_added = spec.declaration.consent is not None and CONSENT_FIELD not in spec.handler.__annotations__
 
-    def arrange(arguments: BaseModel, context: ToolContext) -> dict[str, Any]:
-        keywords: dict[str, Any] = {whole: arguments} if whole else dict(arguments.__dict__)
-        if added and not whole:
-            del keywords[CONSENT_FIELD]
+    def keywords(arguments: BaseModel, context: ToolContext) -> dict[str, Any]:
+        made: dict[str, Any] = {model_name: arguments} if model_name else dict(arguments.__dict__)
+        if consent_added and not model_name:
+            del made[CONSENT_FIELD]
         if context_name:
-            keywords[context_name] = context
-        keywords.update(fixed)
-        return keywords
+            made[context_name] = context
+        made.update(fixed)
+        return made
 
-    return arrange
+    return keywords
 
 
-def _in_a_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    """A handler that is not async must not hold up the others."""
+def _in_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """Runs a handler that is not async in a thread, so that it does not block other calls."""
 
     def call(**keywords: Any) -> Any:
         try:
             return handler(**keywords)
         except (StopIteration, GeneratorExit) as error:
-            # These mean something else to the coroutine that waits: it would wait for ever, or be closed.
+            # To the coroutine that waits these have another meaning: it would wait forever, or be closed.
             raise RuntimeError(f"the handler raised {error!r}") from error
 
     async def run(**keywords: Any) -> Any:
@@ -167,6 +181,6 @@ def _structured(spec: ToolSpec, format: Format) -> Structured:
 
 
 def _return_validator(spec: ToolSpec) -> SchemaValidator | None:
-    """What checks a handler's value against its own annotation; None where there is nothing to check."""
+    """The validator of what a handler returns; None where its annotation says nothing."""
     adapter = type_adapter(spec.signature.returns)
     return cast(SchemaValidator, adapter.validator) if adapter else None

@@ -1,6 +1,7 @@
-"""The prompts and resources of one server, and the only way they are given: authorize, parse, invoke, check.
+"""The prompts and resources of one server, and the only way they are read: observe, parse, authorize, invoke, check.
 
-The steps are those of the pipeline. What fails is a protocol error, `Refused`: there is no result that could say it.
+The steps and their order are the pipeline's. A failure is a protocol error, `Refused`: these methods have no result
+that could carry it.
 """
 
 import difflib
@@ -30,7 +31,7 @@ DOCS_SCHEME = "toolcharter://tools/"
 """Resources of this scheme are the full documentation of a tool."""
 MARKDOWN = "text/markdown"
 LIST_TTL_MS = 300_000
-"""How long clients may keep what does not change while a server runs."""
+"""How long clients may cache what does not change while a server runs."""
 
 logger = get_logger(__name__)
 
@@ -38,22 +39,22 @@ T = TypeVar("T")
 
 
 class Conversation(NamedTuple):
-    """What a prompt gives."""
+    """The messages of a prompt."""
 
     messages: Sequence[Message]
     description: str
 
 
 class Reading(NamedTuple):
-    """What was read, and how long who may keep it."""
+    """The content of a resource, and how long and by whom it may be cached."""
 
     content: Content
     ttl_ms: int
     scope: Literal["public", "private"] = "private"
 
 
-class _Source(NamedTuple):
-    """A source made ready to be asked."""
+class _BoundSource(NamedTuple):
+    """A source with its functions bound to their resources."""
 
     source: ResourceSource
     read: BoundTool
@@ -61,39 +62,39 @@ class _Source(NamedTuple):
 
 
 class Library:
-    """The prompts and resources of one server. Lists that never change can be read before it is open."""
+    """The prompts and resources of one server. What never changes can be listed before it is open."""
 
     def __init__(self, registry: ToolRegistry, clock: Callable[[], float] = time.time) -> None:
         self._registry, self._clock = registry, clock
         self._prompts: dict[str, Prompt] = {}
         self._sources: list[ResourceSource] = []
-        self._ready: dict[str, BoundTool] = {}
-        self._asked: list[_Source] = []
+        self._bound_prompts: dict[str, BoundTool] = {}
+        self._bound_sources: list[_BoundSource] = []
 
     # --- putting it together ---------------------------------------------------------------------------
 
     def add_prompt(self, prompt: Prompt) -> None:
-        """Offer a prompt."""
+        """Add a prompt."""
         if prompt.name in self._prompts:
-            raise DeclarationError([f"{prompt.name}: two prompts of one name; rename one"])
+            raise DeclarationError([f"{prompt.name}: two prompts have this name; rename one"])
         self._prompts[prompt.name] = prompt
 
     def add_source(self, source: ResourceSource) -> None:
-        """Offer resources. Each address belongs to one source."""
+        """Add resources. Each address belongs to one source."""
         for taken in (DOCS_SCHEME, *(other.prefix for other in self._sources)):
             if taken.startswith(source.prefix) or source.prefix.startswith(taken):
-                raise DeclarationError([f"{source.prefix}: prefix: is taken by {taken}; choose another"])
+                raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
 
-    def open(self, needs: Resources, deadlines: Mapping[ResponseTime, float]) -> None:
-        """Bind the functions to what they need."""
+    def open(self, resources: Resources, deadlines: Mapping[ResponseTime, float]) -> None:
+        """Bind the functions to their resources."""
 
-        def ready(spec: ToolSpec) -> BoundTool:
-            return bind(spec, spec.name, needs, deadlines, promises=False)
+        def bound(spec: ToolSpec) -> BoundTool:
+            return bind(spec, spec.name, resources, deadlines, check_returns=False)
 
-        self._ready = {name: ready(prompt.spec) for name, prompt in self._prompts.items()}
-        self._asked = [
-            _Source(source, ready(source.reader), ready(source.lister) if source.lister else None)
+        self._bound_prompts = {name: bound(prompt.spec) for name, prompt in self._prompts.items()}
+        self._bound_sources = [
+            _BoundSource(source, bound(source.reader), bound(source.lister) if source.lister else None)
             for source in self._sources
         ]
 
@@ -106,12 +107,12 @@ class Library:
 
     @property
     def sources(self) -> list[ResourceSource]:
-        """Where resources come from, beside the documentation of the tools."""
+        """Where resources come from, apart from the documentation of the tools."""
         return list(self._sources)
 
     @property
     def fixed(self) -> list[Resource]:
-        """The resources that are always there: the documentation of each tool first."""
+        """The resources that always exist: first the documentation of each tool."""
         documents = [
             Resource(DOCS_SCHEME + tool, f"{tool} documentation", _about(tool), MARKDOWN)
             for tool in self._registry.final_names().values()
@@ -120,76 +121,76 @@ class Library:
 
     @property
     def templates(self) -> list[ResourceTemplate]:
-        """The forms of further addresses."""
+        """The templates of further addresses."""
         return [template for source in self._sources for template in source.templates]
 
     @property
-    def changes(self) -> bool:
-        """Whether there are resources that must be asked for each time."""
+    def has_changing_resources(self) -> bool:
+        """Whether there are resources that must be listed anew each time."""
         return any(source.list is not None for source in self._sources)
 
-    # --- what is asked for -----------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------
 
     async def prompt(self, request: Request) -> Conversation:
         """The messages of the prompt that a request names. Raises Refused."""
         name = request.tool
-        bound = self._ready.get(name)
+        bound = self._bound_prompts.get(name)
         if bound is None:
-            nearest = difflib.get_close_matches(name[:128], self._ready, n=2, cutoff=0.5)
+            nearest = difflib.get_close_matches(name[:128], self._bound_prompts, n=2, cutoff=0.5)
             hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else " prompts/list shows all."
             raise Refused(f"Unknown prompt: {name[:128]!r}.{hint}", "validation", {"nearest": nearest})
-        described = self._prompts[name].description
-        return await self._give(bound, request, lambda raw: _conversation(raw, described))
+        description = self._prompts[name].description
+        return await self._run(bound, request, lambda raw: _conversation(raw, description))
 
     async def read(self, request: Request) -> Reading:
-        """What the address that a request names holds. Raises Refused."""
+        """The content at the address that a request names. Raises Refused."""
         uri = request.tool
         if uri.startswith(DOCS_SCHEME):
             return self._documentation(uri)
-        asked = next((asked for asked in self._asked if uri.startswith(asked.source.prefix)), None)
-        if asked is None:
-            raise _unknown(uri)
+        bound = next((bound for bound in self._bound_sources if uri.startswith(bound.source.prefix)), None)
+        if bound is None:
+            raise _unknown_resource(uri)
         try:
-            content = await self._give(asked.read, request._replace(arguments={"uri": uri}), _content)
+            content = await self._run(bound.read, request._replace(arguments={"uri": uri}), _content)
         except Refused as refused:
             raise Refused(str(refused), refused.kind, {**refused.data, "uri": uri}) from None
         if content is None:
-            raise _unknown(uri)
-        return Reading(content, asked.source.ttl_ms)
+            raise _unknown_resource(uri)
+        return Reading(content, bound.source.ttl_ms)
 
     def _documentation(self, uri: str) -> Reading:
         try:
             text = full(self._registry.resolve(uri.removeprefix(DOCS_SCHEME)))
         except UnknownTool:
-            raise _unknown(uri) from None
+            raise _unknown_resource(uri) from None
         return Reading(Content(text, MARKDOWN), LIST_TTL_MS, "public")
 
-    async def changing(self, cursor: str | None, request: Request) -> ResourcePage:
-        """The resources that must be asked for: all sources in turn, until one of them says that it has more."""
-        listing = [asked for asked in self._asked if asked.list is not None]
-        first, inner = _place(cursor, len(listing))
-        found: list[Resource] = []
-        for number, asked in enumerate(listing[first:], start=first):
-            # Who may not read them sees a list without them: even their names are data.
-            if asked.list is None or request.caller.lacks(asked.list.permissions):
+    async def list_changing(self, cursor: str | None, request: Request) -> ResourcePage:
+        """A page of the resources that change: all sources in turn, until one has a further page."""
+        listers = [bound.list for bound in self._bound_sources if bound.list is not None]
+        first, inner_cursor = _split_cursor(cursor, len(listers))
+        resources: list[Resource] = []
+        for number, lister in enumerate(listers[first:], start=first):
+            # A caller who may not read them sees a list without them: even their names are data.
+            if request.caller.lacks(lister.permissions):
                 continue
-            page = await self._page(asked.list, inner if number == first else None, request)
-            found += page.resources
+            page = await self._page(lister, inner_cursor if number == first else None, request)
+            resources += page.resources
             if page.next_cursor is not None:
-                return ResourcePage(found, f"{number}.{page.next_cursor}")
-        return ResourcePage(found)
+                return ResourcePage(resources, f"{number}.{page.next_cursor}")
+        return ResourcePage(resources)
 
     async def _page(self, lister: BoundTool, cursor: str | None, request: Request) -> ResourcePage:
         if cursor is not None and "cursor" not in lister.spec.input_schema["properties"]:
-            raise _no_cursor(cursor)
-        given = request._replace(tool=lister.final_name, arguments={} if cursor is None else {"cursor": cursor})
-        return await self._give(lister, given, _page)
+            raise _unknown_cursor(cursor)
+        arguments = {} if cursor is None else {"cursor": cursor}
+        return await self._run(lister, request._replace(tool=lister.final_name, arguments=arguments), _page)
 
-    async def _give(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
-        """Run a handler behind the gates. Not counted and not traced: only tools are."""
+    async def _run(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
+        """Run a handler behind the gates. Only tools are counted, traced and audited."""
         call = observe(request, bound, None, self._clock())
         token, invoked = set_log_context(log_context(call)), False
-        logger.trace("Asked for: %s", request.tool)
+        logger.trace("Requested: %s", request.tool)
         try:
             arguments, arguments_json = parse(bound, request.arguments)
             authorize(call, bound.permissions)
@@ -198,7 +199,7 @@ class Library:
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
             raise _refused(Body(failure=failure), call, refused, invoked=invoked) from None
-        except Exception as error:  # noqa: BLE001 - whatever is raised becomes an answer, as in the pipeline
+        except Exception as error:  # noqa: BLE001 - every exception becomes an answer, as in the pipeline
             raise _refused(fail(error, call, None), call, error, invoked=invoked) from None
         finally:
             reset_log_context(token)
@@ -208,40 +209,42 @@ def _about(tool: str) -> str:
     return f"The full documentation of {tool}: description, schema, usage, examples."
 
 
-# --- what went wrong ---------------------------------------------------------------------------------------
+# --- errors ------------------------------------------------------------------------------------------------
 
 
-def _unknown(uri: str) -> Refused:
+def _unknown_resource(uri: str) -> Refused:
     return Refused(f"Unknown resource: {uri}", "validation", {"uri": uri})
 
 
-def _no_cursor(cursor: str) -> Refused:
-    return Refused(f"The cursor {cursor[:60]!r} is none of this list; begin without one.", "validation", {})
+def _unknown_cursor(cursor: str) -> Refused:
+    return Refused(
+        f"The cursor {cursor[:60]!r} is not valid for this list. List again without a cursor.", "validation", {}
+    )
 
 
 def _refused(body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
-    """The protocol error, after the log has what the error does not say."""
+    """The protocol error. What it does not say is logged here."""
     failure = cast(Failure, without_secrets(body, cast(Failure, body.failure), call, invoked=invoked).failure)
-    asked = call.request.tool
+    name = call.request.tool
     if failure.kind == "system":
         extra = {"errorId": failure.error_id} if failure.error_id else {}
-        logger.error("%s failed: %s", asked, error, exc_info=error, extra=extra)
+        logger.error("%s failed: %s", name, error, exc_info=error, extra=extra)
     else:
         level = logging.ERROR if invoked else logging.WARNING
-        logger.log(level, "%s refused: %s", asked, failure.error)
+        logger.log(level, "%s refused: %s", name, failure.error)
     data = {"errorType": failure.error_type} | ({"errorId": failure.error_id} if failure.error_id else {})
     return Refused(failure.error, failure.kind, data)
 
 
-def _place(cursor: str | None, sources: int) -> tuple[int, str | None]:
-    """The source that a cursor belongs to, and the source's own cursor."""
+def _split_cursor(cursor: str | None, sources: int) -> tuple[int, str | None]:
+    """The number of the source that a cursor belongs to, and the source's own cursor."""
     if cursor is None:
         return 0, None
-    number, point, inner = cursor.partition(".")
-    if not (point and number.isascii() and number.isdecimal() and len(number) < len(str(sources)) + 1):
-        raise _no_cursor(cursor)
+    number, dot, inner = cursor.partition(".")
+    if not (dot and number.isascii() and number.isdecimal() and len(number) < len(str(sources)) + 1):
+        raise _unknown_cursor(cursor)
     if int(number) >= sources:
-        raise _no_cursor(cursor)
+        raise _unknown_cursor(cursor)
     return int(number), inner
 
 
@@ -259,23 +262,23 @@ def _value(raw: Any) -> Any:
     return result.value
 
 
-def _conversation(raw: Any, described: str) -> Conversation:
-    """A text is one message; the instruction of a result is one more, for the agent."""
+def _conversation(raw: Any, description: str) -> Conversation:
+    """A text is one message. The instruction of a result is one more, for the agent."""
     value = _value(raw)
     if isinstance(value, Message):
         messages = [value]
     elif isinstance(value, list | tuple) and all(isinstance(m, Message) for m in cast(list[Any], value)):
         messages = list(cast(list[Message], value))
     else:
-        words = value if isinstance(value, str) else _as_json(value)
-        messages = [] if value is None else [Message(words)]
+        text = value if isinstance(value, str) else _as_json(value)
+        messages = [] if value is None else [Message(text)]
     if isinstance(raw, Result):
         result = cast(Result[Any], raw)
         messages += [Message(result.instruction)] if result.instruction else []
-        described = result.message or described
+        description = result.message or description
     if not messages or not all(_is_message(message) for message in messages):
-        raise BrokenResult("gave no messages; return a text, a list of Message, or a Result with either")
-    return Conversation(messages, described)
+        raise BrokenResult("returned no messages; return a text, a list of Message, or a Result with either")
+    return Conversation(messages, description)
 
 
 def _is_message(message: Message) -> bool:
@@ -286,7 +289,7 @@ def _as_json(value: Any) -> str:
     try:
         return json_text.to_text(value)
     except TypeError as error:
-        raise BrokenResult(f"returned what cannot be answered: {error}") from error
+        raise BrokenResult(f"returned a value without a JSON form: {error}") from error
 
 
 def _content(raw: Any) -> Content | None:
@@ -295,7 +298,7 @@ def _content(raw: Any) -> Content | None:
         return value
     if isinstance(value, str | bytes):
         return Content(value, TEXT if isinstance(value, str) else BYTES)
-    raise BrokenResult(f"returned {type(value).__name__}; return str, bytes, Content, or None where there is nothing")
+    raise BrokenResult(f"returned {type(value).__name__}; return str, bytes, Content, or None for no such resource")
 
 
 def _page(raw: Any) -> ResourcePage:
@@ -304,5 +307,5 @@ def _page(raw: Any) -> ResourcePage:
     if not isinstance(cast(Any, page.resources), list | tuple) or not all(
         isinstance(cast(Any, resource), Resource) for resource in page.resources
     ):
-        raise BrokenResult("returned no list of Resource, and no ResourcePage with one")
+        raise BrokenResult("returned neither a list of Resource nor a ResourcePage")
     return page

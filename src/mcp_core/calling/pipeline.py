@@ -3,7 +3,7 @@
     1 receive -> 2 observe -> 3 resolve -> 4 limit -> 5 parse -> 6 authorize -> 7 consent -> 8 recall
     -> 9 invoke -> 10 check -> 11 remember -> 12 record -> 13 render
 
-All gates come before any data. A step that a tool does not use costs it nothing.
+All gates come before any data. A step that a tool does not use costs nothing.
 """
 
 import time
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
 from mcp_core.calling.records import Answer, Body, Call, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
@@ -23,9 +23,9 @@ from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import AuditTrail, Trail, begin, record
+from mcp_core.calling.stages.record import AuditTrail, CallSummary, begin, record
 from mcp_core.declare.spec import ResponseTime
-from mcp_core.errors import ElicitationUnsupported, ForgedReply
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
 from mcp_core.mcp_log import reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
@@ -35,12 +35,12 @@ from mcp_core.tool_result import ToolMetadata
 _NO_SPAN = nullcontext()
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
-"""Seconds. Generous: a deadline ends what hangs, it does not punish what is a little late."""
+"""In seconds. They are generous: a deadline ends calls that hang, not calls that are a little late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How a server answers, and what it does in trouble."""
+    """How a server answers, and what it does without its shared state."""
 
     format: Format = "result"
     service_version: str = "0.0.0"
@@ -71,6 +71,7 @@ class Pipeline:
             final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)
             for final in registry.final_names().values()
         }
+        self._unknown_tool = unknown_tool()
 
     async def run(self, request: Request) -> Answer | Question:
         """Answer one call.
@@ -78,48 +79,49 @@ class Pipeline:
         Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
         """
         started = time.perf_counter()
-        tool = self._tools.get(request.tool) or self._tools[self._unknown(request.tool)]
-        trail = Trail()
+        tool = self._tools.get(request.tool, self._unknown_tool)
+        summary = CallSummary()
         with self._span(tool, request) as span:
             call = observe(request, tool, span, self._clock())
             token = set_log_context(log_context(call))
             try:
                 begin(call)
-                body = await self._pass_gates_and_invoke(call, tool, trail)
-                if isinstance(trail.error, ForgedReply | ElicitationUnsupported):
-                    raise trail.error
+                body = await self._pass_gates_and_invoke(call, tool, summary)
+                if isinstance(summary.error, UnknownTool | ForgedReply | ElicitationUnsupported):
+                    raise summary.error
                 if isinstance(body, Question):
                     return body
-                metadata = self._metadata(call, trail, started)
+                metadata = self._metadata(call, summary, started)
                 answer = render(body, self._policy.format, metadata, structured=tool.structured)
-                trail.size = len(answer.text)
+                summary.size = len(answer.text)
                 return answer
             finally:
-                record(call, trail, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
+                record(call, summary, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
                 if span is not None:
-                    error_type = trail.failure.error_type if trail.failure else None
-                    end_span(span, trail.outcome, cached=trail.cached, error_type=error_type)
+                    error_type = summary.failure.error_type if summary.failure else None
+                    end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)
                 reset_log_context(token)
 
-    async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, trail: Trail) -> Body | Question:
+    async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, summary: CallSummary) -> Body | Question:
         state, key = self._state, None
         try:
+            self._resolve(call, tool)
             if tool.limited:
                 await limit(call, state, self._policy.limits_without_redis)
             arguments, arguments_json = parse(tool, call.request.arguments)
             if tool.permissions:
                 authorize(call, tool.permissions)
             if tool.confirmed and (question := await consent(call, arguments, arguments_json, state)):
-                trail.outcome = "asked"
+                summary.outcome = "asked"
                 return question
-            permit, trail.arguments_json = Permit(call, arguments, arguments_json), arguments_json
+            permit, summary.arguments_json = Permit(call, arguments, arguments_json), arguments_json
             if tool.cache_ttl is not None:
                 key, known = await recall(permit, tool, state)
-                trail.cached = known is not None
+                summary.cached = known is not None
                 if known is not None:
-                    trail.outcome = "ok"
+                    summary.outcome = "ok"
                     return known
-            trail.invoked = True
+            summary.invoked = True
             try:
                 raw = await invoke(permit, tool)
             finally:
@@ -128,24 +130,25 @@ class Pipeline:
             body = check(raw, permit, tool, self._names)
             if key is not None:
                 await remember(key, body, tool, state)
-        except Exception as error:  # noqa: BLE001 - the one place where whatever is raised becomes an answer
-            body, trail.error = fail(error, call, self._names), error
+        except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
+            body, summary.error = fail(error, call, self._names), error
         if body.failure is not None:
-            body = without_secrets(body, body.failure, call, invoked=trail.invoked)
-        trail.failure = body.failure
-        trail.outcome = body.failure.kind if body.failure else "ok"
+            body = without_secrets(body, body.failure, call, invoked=summary.invoked)
+        summary.failure = body.failure
+        summary.outcome = body.failure.kind if body.failure else "ok"
         return body
 
-    def _unknown(self, name: str) -> str:
-        """Raises UnknownTool, which names the nearest."""
-        return self._registry.final_name(self._registry.resolve(name))
+    def _resolve(self, call: Call, tool: BoundTool) -> None:
+        if tool is self._unknown_tool:
+            raise UnknownTool(call.request.tool, self._registry.nearest(call.request.tool))
 
     def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
         if not self._telemetry.traced:
             return _NO_SPAN
-        return self._telemetry.span(tool.spec.name, tool.spec.category, request.meta)
+        category = None if tool is self._unknown_tool else tool.spec.category
+        return self._telemetry.span(tool.spec.name, category, request.meta)
 
-    def _metadata(self, call: Call, trail: Trail, started: float) -> ToolMetadata | None:
+    def _metadata(self, call: Call, summary: CallSummary, started: float) -> ToolMetadata | None:
         if self._names is None:
             return None
         return ToolMetadata(
@@ -155,5 +158,5 @@ class Pipeline:
             execution_time=round((time.perf_counter() - started) * 1000, 3),
             trace_id=call.context.trace_id,
             correlation_id=call.context.correlation_id,
-            cached=bool(trail.cached),
+            cached=bool(summary.cached),
         )

@@ -1,6 +1,6 @@
-"""What one call carries, fuller at each step: Request -> Call -> Permit -> Body -> Answer.
+"""The records of one call. Each step makes a fuller one: Request -> Call -> Permit -> Body -> Answer.
 
-Named tuples: as immutable as frozen dataclasses, and five times as fast to make, on a path that makes seven.
+They are named tuples: as immutable as frozen dataclasses and five times as fast to make. A call makes seven.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,22 +14,22 @@ from mcp_core.context import ListFolders, ReportProgress, ToolContext
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import ErrorKind
 
-Outcome = Literal["ok", "validation", "business", "system", "cancelled", "asked"]
+CallOutcome = Literal["ok", "validation", "business", "system", "cancelled", "asked"]
 
 
 class Reply(NamedTuple):
-    """A person's answer that a client brought back, with the sealed state it was asked under."""
+    """A person's answer that came with a call, and the sealed state of the question."""
 
     state: str
     accepted: bool
 
 
 Ask = Callable[[str], Awaitable[bool]]
-"""Puts a yes-or-no question to the person and waits: for clients that can be asked during a call."""
+"""Asks the person a yes-or-no question and waits, for clients that can be asked during a call."""
 
 
 class Request(NamedTuple):
-    """A call as a host received it; nothing about it is checked yet."""
+    """A call as a host received it. Nothing in it has been checked."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -42,14 +42,14 @@ class Request(NamedTuple):
     folders: ListFolders | None = None
     ask: Ask | None = None
     can_return_questions: bool = False
-    """Whether the client takes a question as an answer and calls again with the reply."""
+    """Whether the client takes a question as the answer, and calls again with the reply."""
     must_declare: bool = False
-    """Whether the protocol has an error of its own for a client that must be able to ask, and does not say it can."""
+    """Whether a client that does not declare elicitation gets a protocol error where a confirmation is required."""
     reply: Reply | None = None
 
 
 class Call(NamedTuple):
-    """A request for a tool that exists, with its ids."""
+    """A request with its tool and its ids."""
 
     request: Request
     spec: ToolSpec
@@ -66,14 +66,14 @@ class Permit(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What the person must be asked before the call can go on; `state` comes back with the reply."""
+    """A question that the person must answer before the call goes on. `state` comes back with the reply."""
 
     text: str
     state: str
 
 
 class Failure(NamedTuple):
-    """Why a call failed, in words that may leave the server."""
+    """Why a call failed, in texts that may leave the server."""
 
     error: str
     error_type: str
@@ -83,7 +83,7 @@ class Failure(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A checked answer before it takes its wire format. `data` and `hints` are JSON text already."""
+    """A checked result before it is put into a wire format. `data` and `hints` are JSON texts."""
 
     data: str | None = None
     failure: Failure | None = None
@@ -93,7 +93,7 @@ class Body(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What goes over the wire."""
+    """The result of a call as hosts send it."""
 
     text: str
     is_error: bool = False

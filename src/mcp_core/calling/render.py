@@ -1,10 +1,10 @@
-"""Step 13: one answer, three wire formats. Every failure is an error on the wire, whatever the format.
+"""Step 13: the answer in one of three wire formats. A failure is an error on the wire in all of them.
 
     result   {"success", "value" | "error" + "error_type", "message", "instruction"}
     bare     the value itself, or {"error"}; message and instruction travel in `_meta`
     hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
 
-An answer is one block of compact JSON text. It is put together from parts that are JSON already.
+An answer is one block of compact JSON text, put together from parts that are JSON already.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Sealed state: proof, carried by the client, that the server asked this very question.
+"""Sealed state: proof that the server asked this question, kept by the client.
 
-What comes back is in the hands of an attacker. A seal is bound to caller, tool and arguments by a keyed hash,
-ends after a while, and names a nonce that the server lets pass only once.
+An attacker may control what comes back. So a seal is bound to caller, tool and arguments by a keyed hash, expires,
+and holds a nonce that the server accepts only once.
 """
 
 import base64
@@ -17,14 +17,14 @@ _VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """An opened seal that was genuine and is not past its end."""
+    """A genuine seal that has not expired."""
 
     nonce: str
     expires: float
 
 
 def bind(*parts: str) -> str:
-    """A digest of what a seal is for; no two different lists of parts give the same one."""
+    """A digest of what a seal is for. Different lists of parts give different digests."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -36,13 +36,13 @@ def make(key: bytes, binding: str, expires: float) -> str:
 
 
 def is_genuine(key: bytes, text: str) -> bool:
-    """Whether this server has made the seal, whatever for."""
+    """Whether this server made the seal, for whichever call."""
     payload, _, signature = text.encode("utf-8", "replace").partition(b".")
     return hmac.compare_digest(_sign(key, payload).encode(), signature)
 
 
 def open_seal(key: bytes, binding: str, text: str, now: float) -> Seal | str:
-    """The seal, or why it does not count."""
+    """The seal, or the reason why it is not valid."""
     if not is_genuine(key, text):
         return "not made by this server"
     claims = cast(dict[str, Any], json.loads(base64.urlsafe_b64decode(text.partition(".")[0])))

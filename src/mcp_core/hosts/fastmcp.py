@@ -114,10 +114,10 @@ class GovernedResources(Provider):
     async def _list_resources(self) -> list[Resource]:
         app = await _opened(self._app)
         request = _request(app, "resources/list", {})
-        page = await _or_mcp_error(app.library.changing(None, request))
+        page = await _or_mcp_error(app.library.list_changing(None, request))
         resources = list(page.resources)
         while page.next_cursor is not None:
-            page = await _or_mcp_error(app.library.changing(page.next_cursor, request))
+            page = await _or_mcp_error(app.library.list_changing(page.next_cursor, request))
             resources += page.resources
         return [_resource(app, resource) for resource in resources]
 

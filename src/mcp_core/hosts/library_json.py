@@ -21,7 +21,7 @@ async def answer(library: Library, method: str, cursor: str | None, request: Req
     if method == "resources/read":
         reading = await library.read(request)
         return {"contents": [_contents(request.tool, reading.content)]}, _caching(reading)
-    page = await library.changing(cursor, request)
+    page = await library.list_changing(cursor, request)
     next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}
     return {**listed, **next_page}, {"ttlMs": 0, "cacheScope": "private"}

@@ -1,4 +1,4 @@
-"""What a shared store must do, whichever it is."""
+"""The interface of the shared store."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -6,11 +6,11 @@ from typing import NamedTuple, Protocol
 from mcp_core.declare.spec import RateLimit
 
 LARGEST_ENTRY = 1_000_000
-"""Characters of an answer that is still kept."""
+"""In characters. Longer answers are not cached."""
 
 
 class CachedAnswer(NamedTuple):
-    """A successful answer as it is kept: JSON text, and the words that go with it."""
+    """A successful answer in the cache: its parts as JSON texts, and its message and instruction."""
 
     data: str | None = None
     message: str | None = None
@@ -23,36 +23,36 @@ class StateUnavailable(Exception):
 
 
 class State(Protocol):
-    """The shared store. A method raises StateUnavailable when it cannot be reached."""
+    """The shared store. Methods raise StateUnavailable where it cannot be reached."""
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        """Count a call. 0 when it is within the limit, else the seconds to wait."""
+        """Count a call. Returns 0 within the limit, otherwise the seconds to wait."""
         ...
 
     async def generation(self, tags: Sequence[str]) -> str:
-        """The age of the data behind these tags; part of each cache key."""
+        """The generation of the data behind these tags, a part of each cache key."""
         ...
 
     async def forget(self, tags: Sequence[str]) -> None:
-        """Make every cached answer behind these tags unreachable."""
+        """Invalidate all cached answers behind these tags."""
         ...
 
     async def recall(self, key: str) -> CachedAnswer | None:
-        """A cached answer that is still fresh."""
+        """The cached answer, if it is still fresh."""
         ...
 
     async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
-        """Keep an answer for `ttl` seconds."""
+        """Cache an answer for `ttl` seconds."""
         ...
 
     async def claim(self, nonce: str, ttl: float) -> bool:
-        """Use up a one-time value. False when it was used before."""
+        """Use a one-time value. False where it was used before."""
         ...
 
     async def seal_key(self) -> bytes:
-        """The key that all processes sharing this store seal confirmations with."""
+        """The key for sealing confirmations, the same for all processes that share this store."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         ...

@@ -1,4 +1,4 @@
-"""The shared store of a single process."""
+"""The shared store in memory, for a single process."""
 
 import secrets
 import time
@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from mcp_core.declare.spec import RateLimit
 from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer
 
-MOST_ENTRIES = 4096
+MAX_ENTRIES = 4096
 
 
 class MemoryState:
-    """For one process."""
+    """The shared store of one process, in memory."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -23,7 +23,7 @@ class MemoryState:
         self._key = secrets.token_bytes(32)
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        """A sliding window: the last one counts for as much of it as still lies within the window."""
+        """A sliding window: the previous window counts with the share of it that the sliding one still covers."""
         window = limit.window_ms / 1000
         now = self._clock()
         index, passed = int(now // window), now % window / window
@@ -33,7 +33,7 @@ class MemoryState:
         if previous * (1 - passed) + current + 1 > limit.max_calls:
             self._windows[key] = (index, current, previous, window)
             return _wait(limit.max_calls, current, previous, passed) * window
-        if len(self._windows) >= MOST_ENTRIES and key not in self._windows:
+        if len(self._windows) >= MAX_ENTRIES and key not in self._windows:
             self._windows = {k: w for k, w in self._windows.items() if (w[0] + 2) * w[3] > now}
         self._windows[key] = (index, current + 1, previous, window)
         return 0.0
@@ -59,14 +59,14 @@ class MemoryState:
         if len(answer.data or "") + len(key) > LARGEST_ENTRY:
             return
         self._answers[key] = (self._clock() + ttl, answer)
-        if len(self._answers) > MOST_ENTRIES:
+        if len(self._answers) > MAX_ENTRIES:
             self._answers.popitem(last=False)
 
     async def claim(self, nonce: str, ttl: float) -> bool:
         now = self._clock()
         if self._claims.get(nonce, 0.0) > now:
             return False
-        if len(self._claims) >= MOST_ENTRIES:
+        if len(self._claims) >= MAX_ENTRIES:
             self._claims = {n: end for n, end in self._claims.items() if end > now}
         self._claims[nonce] = now + ttl
         return True
@@ -78,9 +78,9 @@ class MemoryState:
         self._answers.clear()
 
 
-def _wait(most: int, current: int, previous: int, passed: float) -> float:
-    """How much of a window must pass until one more call fits."""
-    if current + 1 <= most and previous:
-        return max(0.0, 1 - (most - 1 - current) / previous - passed)
-    # The current window is full by itself: it has to end, and then to fade.
-    return (1 - passed) + max(0.0, 1 - (most - 1) / current)
+def _wait(limit: int, current: int, previous: int, passed: float) -> float:
+    """The share of a window that must pass until one more call is allowed."""
+    if current + 1 <= limit and previous:
+        return max(0.0, 1 - (limit - 1 - current) / previous - passed)
+    # The current window alone is full: it must end, and then lose weight.
+    return (1 - passed) + max(0.0, 1 - (limit - 1) / current)

@@ -1,4 +1,4 @@
-"""Shared state in Redis: several processes behind one address behave as one."""
+"""The shared store in Redis: several processes behind one address behave as one."""
 
 import asyncio
 import hashlib
@@ -22,10 +22,10 @@ _TIMEOUT = 2.0
 
 
 class RedisState:
-    """For several processes.
+    """The shared store of several processes, in Redis.
 
-    Everything it writes is below `toolcharter:<server>:`. Answers, limits and used confirmations expire by
-    themselves; one counter for each tag and one key for sealing stay.
+    All its keys begin with `toolcharter:<server>:`. Answers, limits and used confirmations expire; one counter for
+    each tag and one key for sealing stay.
     """
 
     def __init__(self, url: str, server: str) -> None:
@@ -33,7 +33,7 @@ class RedisState:
         self._redis: Any = cast(Any, Redis).from_url(
             url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
         )
-        # On the same connections: they have a timeout, and are closed with the rest.
+        # On the same connections, which have a timeout and are closed together.
         storage = RedisStorage(
             f"async+{url}",
             implementation="redispy",
@@ -44,7 +44,7 @@ class RedisState:
         self._limiter = SlidingWindowCounterRateLimiter(storage)
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        # `limits` counts whole seconds; a shorter window is rounded up, which is the stricter reading.
+        # `limits` counts whole seconds. A shorter window is rounded up, which is the stricter way.
         item = RateLimitItemPerSecond(limit.max_calls, max(1, -(-limit.window_ms // 1000)))
         try:
             if await self._limiter.hit(item, key):
@@ -58,13 +58,13 @@ class RedisState:
         if not tags:
             return ""
         try:
-            found = await self._redis.mget([f"{self._prefix}tag:{tag}" for tag in tags])
+            counters = await self._redis.mget([f"{self._prefix}tag:{tag}" for tag in tags])
         except (RedisError, OSError) as error:
             raise StateUnavailable("cache") from error
-        return ".".join(value or "0" for value in cast(list[str | None], found))
+        return ".".join(value or "0" for value in cast(list[str | None], counters))
 
     async def forget(self, tags: Sequence[str]) -> None:
-        # Also for a call that is being cancelled, which may be cancelled again at every wait.
+        # Shielded: a call that is being cancelled may be cancelled again at each await.
         await asyncio.shield(self._raise_generations(tags))
 
     async def _raise_generations(self, tags: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ class RedisState:
         try:
             return CachedAnswer(**json.loads(text)) if text else None
         except (ValueError, TypeError):
-            return None  # another release wrote it
+            return None  # written by another release
 
     async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
         text = json.dumps(answer._asdict())
@@ -97,13 +97,13 @@ class RedisState:
 
     async def claim(self, nonce: str, ttl: float) -> bool:
         try:
-            won = await self._redis.set(f"{self._prefix}used:{nonce}", "1", nx=True, px=max(1, int(ttl * 1000)))
+            is_new = await self._redis.set(f"{self._prefix}used:{nonce}", "1", nx=True, px=max(1, int(ttl * 1000)))
         except (RedisError, OSError) as error:
             raise StateUnavailable("confirmations") from error
-        return bool(won)
+        return bool(is_new)
 
     async def seal_key(self) -> bytes:
-        """The first process to ask makes it; the others read it."""
+        """The first process makes it; the others read it."""
         name = f"{self._prefix}seal-key"
         try:
             await self._redis.set(name, secrets.token_hex(32), nx=True)
@@ -115,5 +115,5 @@ class RedisState:
         await self._redis.aclose()
 
     def _hashed(self, key: str) -> str:
-        # Arguments are part of a cache key, and may be secret or long.
+        # A cache key holds the arguments, which may be secret or long.
         return f"{self._prefix}answer:{hashlib.sha256(key.encode()).hexdigest()}"

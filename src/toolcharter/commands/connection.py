@@ -180,10 +180,10 @@ class LocalServer:
 
     async def list_resources(self) -> list[JsonObject]:
         library, request = self.app.library, Request("resources/list", {}, self.app.local_caller)
-        resources, page = library.fixed, await library.changing(None, request)
+        resources, page = library.fixed, await library.list_changing(None, request)
         resources += page.resources
         while page.next_cursor is not None:
-            page = await library.changing(page.next_cursor, request)
+            page = await library.list_changing(page.next_cursor, request)
             resources += page.resources
         templates = [library_json.template_fields(template) for template in library.templates]
         return [library_json.resource_fields(resource) for resource in resources] + templates

@@ -187,7 +187,7 @@ async def test_a_need_that_nothing_provides_stops_the_server_at_its_start():
         return 1
 
     app = App("test", version="1.0.0", tools=[read])
-    with pytest.raises(DeclarationError, match=r"read: needs table: Table; give it with app.provide\(type, value\)"):
+    with pytest.raises(DeclarationError, match=r"read: needs table: Table; provide it with app.provide\(type, value\)"):
         await app.__aenter__()
     assert not app.is_open
 

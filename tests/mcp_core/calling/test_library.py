@@ -139,7 +139,7 @@ def test_two_prompts_of_one_name_are_refused():
     async def say() -> str:
         return ""
 
-    with pytest.raises(DeclarationError, match="say: two prompts of one name; rename one"):
+    with pytest.raises(DeclarationError, match="say: two prompts have this name; rename one"):
         app(say, say)
 
 
@@ -192,8 +192,8 @@ async def test_the_sources_are_listed_in_turn_and_each_page_says_where_to_go_on(
     ]
     async with app(resources=sources) as opened:
         request = Request("resources/list", {}, ALL)
-        first = await opened.library.changing(None, request)
-        second = await opened.library.changing(first.next_cursor, request)
+        first = await opened.library.list_changing(None, request)
+        second = await opened.library.list_changing(first.next_cursor, request)
     assert [resource.uri for resource in first.resources] == ["few://1", "many://0", "many://1"]
     assert [resource.uri for resource in second.resources] == ["many://2", "last://1"]
     assert second.next_cursor is None
@@ -207,7 +207,7 @@ async def test_a_source_that_cannot_look_is_not_shown_as_empty():
         return None
 
     async with app(resources=[ResourceSource("note://", read=read, list=broken)]) as opened:
-        refused = await refused_by(opened.library.changing(None, Request("resources/list", {})))
+        refused = await refused_by(opened.library.list_changing(None, Request("resources/list", {})))
     assert (refused.kind, "disk" in str(refused)) == ("system", False)
 
 
@@ -217,7 +217,7 @@ async def test_a_list_of_something_else_is_the_servers_fault(returned: Any):
         return None
 
     async with app(resources=[ResourceSource("note://", read=read, list=lambda: returned)]) as opened:
-        refused = await refused_by(opened.library.changing(None, Request("resources/list", {})))
+        refused = await refused_by(opened.library.list_changing(None, Request("resources/list", {})))
     assert refused.data["errorType"] == "ResultError"
 
 
@@ -246,5 +246,5 @@ def test_an_address_belongs_to_one_source(prefix: str):
     def read(uri: str) -> None:
         return None
 
-    with pytest.raises(DeclarationError, match="prefix: is taken by"):
+    with pytest.raises(DeclarationError, match="prefix: overlaps with"):
         app(resources=[ResourceSource("note://", read=read), ResourceSource(prefix, read=read)])

@@ -134,13 +134,16 @@ async def test_a_mutation_forgets_after_it_ran():
     assert state.done == ["count", "run", "forget"]
 
 
-async def test_an_unknown_tool_is_refused_with_the_nearest_name_and_not_recorded():
-    async with gated(Watched()) as app:
+async def test_an_unknown_tool_is_refused_with_the_nearest_name_and_counted_under_one_name_for_all():
+    state = Watched()
+    async with gated(state) as app:
         with pytest.raises(UnknownTool, match=r"Unknown tool: 'delite'\. Did you mean 'delete'\?"):
             await app.run(Request("delite", {}, ALL))
         with pytest.raises(UnknownTool, match="tools/list shows all"):
-            await app.run(Request("\ud800" * 10_000, {}, ALL))
-        assert app.telemetry.tallies == {}
+            await app.run(Request("\ud800" * 10_000, {"n": float("nan")}, ALL))
+        counts = {tool: tally.outcomes for tool, tally in app.telemetry.tallies.items()}
+    assert counts == {"(unknown)": {"validation": 2}}
+    assert state.done == []
 
 
 # ---- hints and metadata --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import redis
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, State, StateUnavailable
-from mcp_core.state.memory import MOST_ENTRIES, MemoryState
+from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
 
 HOUR = 3_600_000
@@ -152,7 +152,7 @@ async def test_many_callers_of_a_short_limit_do_not_reset_a_long_one():
     clock = Clock()
     state, long, short = MemoryState(clock), RateLimit(1, HOUR), RateLimit(1, 1)
     assert await state.hit("ann", long) == 0.0
-    for number in range(MOST_ENTRIES + 1):
+    for number in range(MAX_ENTRIES + 1):
         await state.hit(f"caller {number}", short)
     assert await state.hit("ann", long) > 0
 
@@ -160,15 +160,15 @@ async def test_many_callers_of_a_short_limit_do_not_reset_a_long_one():
 async def test_windows_that_have_passed_are_dropped():
     clock = Clock()
     state, short = MemoryState(clock), RateLimit(1, 1)
-    for number in range(3 * MOST_ENTRIES):
+    for number in range(3 * MAX_ENTRIES):
         clock.now += 1
         await state.hit(f"caller {number}", short)
-    assert len(state._windows) <= MOST_ENTRIES
+    assert len(state._windows) <= MAX_ENTRIES
 
 
 async def test_the_memory_keeps_the_answers_used_last():
     state = MemoryState()
-    for number in range(MOST_ENTRIES):
+    for number in range(MAX_ENTRIES):
         await state.remember(f"key {number}", CachedAnswer("1"), 60)
     await state.recall("key 0")
     await state.remember("one more", CachedAnswer("1"), 60)
@@ -179,11 +179,11 @@ async def test_the_memory_keeps_the_answers_used_last():
 async def test_used_nonces_are_dropped_once_they_have_expired():
     clock = Clock()
     state = MemoryState(clock)
-    for number in range(2 * MOST_ENTRIES):
+    for number in range(2 * MAX_ENTRIES):
         clock.now += 1
         assert await state.claim(f"nonce {number}", 10)
-    assert len(state._claims) <= MOST_ENTRIES
-    assert not await state.claim(f"nonce {2 * MOST_ENTRIES - 1}", 10)
+    assert len(state._claims) <= MAX_ENTRIES
+    assert not await state.claim(f"nonce {2 * MAX_ENTRIES - 1}", 10)
 
 
 # ---- in Redis ------------------------------------------------------------------------------------

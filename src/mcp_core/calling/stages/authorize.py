@@ -1,11 +1,11 @@
-"""Step 6: the caller holds every permission the tool declares."""
+"""Step 6: the caller must have every permission that the tool declares."""
 
 from mcp_core.calling.records import Call
 from mcp_core.errors import PermissionDenied
 
 
 def authorize(call: Call, permissions: tuple[str, ...]) -> None:
-    """Let the call through, or refuse it without a word about the data."""
+    """Let the call pass, or refuse it without saying anything about the data."""
     if missing := call.request.caller.lacks(permissions):
         names = ", ".join(missing)
         raise PermissionDenied(f"{call.spec.name!r} needs the permission {names}, which this caller does not have.")

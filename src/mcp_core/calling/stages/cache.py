@@ -1,8 +1,8 @@
-"""Steps 8 and 11: answers of queries are reused while they are fresh; a mutation forgets what it touches.
+"""Steps 8 and 11: answers of queries are reused while they are fresh; a mutation invalidates those it affects.
 
-A key names caller, tool, version, arguments, and the generation of the tool's tags. A mutation raises the
-generation of its own tags, so that answers from before can no longer be found. A query that was under way
-meanwhile stores its answer under the old generation, where nobody looks.
+A key holds caller, tool, version, arguments, and the generation of the tool's tags. A mutation raises the
+generation of its own tags, so that earlier answers are no longer found. A query that runs at the same time
+stores its answer under the old generation, where it is never found.
 """
 
 from mcp_core.calling.bound import BoundTool
@@ -14,7 +14,7 @@ logger = get_logger(__name__)
 
 
 async def recall(permit: Permit, tool: BoundTool, state: State) -> tuple[str | None, Body | None]:
-    """The key of this call, and the answer that is still fresh, if there is one. No key: no cache."""
+    """The cache key of this call, and the fresh answer if there is one. Without a key nothing is cached."""
     try:
         generation = await state.generation(tool.spec.tags)
         caller, version = permit.call.request.caller.key, tool.spec.declaration.version
@@ -22,25 +22,25 @@ async def recall(permit: Permit, tool: BoundTool, state: State) -> tuple[str | N
         known = await state.recall(key)
         return key, None if known is None else Body(known.data, None, *known[1:])
     except StateUnavailable as error:
-        logger.warning("The cache is away, going on without it: %s", error.__cause__)
+        logger.warning("The cache cannot be reached; the call goes on without it: %s", error.__cause__)
         return None, None
 
 
 async def remember(key: str, body: Body, tool: BoundTool, state: State) -> None:
-    """Keep a successful answer."""
+    """Cache a successful answer."""
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
-        kept = CachedAnswer(body.data, body.message, body.instruction, body.hints)
-        await state.remember(key, kept, tool.cache_ttl)
+        answer = CachedAnswer(body.data, body.message, body.instruction, body.hints)
+        await state.remember(key, answer, tool.cache_ttl)
     except StateUnavailable as error:
-        logger.warning("The cache is away, the answer is not kept: %s", error.__cause__)
+        logger.warning("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
 
 
 async def forget(tool: BoundTool, state: State) -> None:
-    """After a mutation, also one that failed half way: what was cached behind its tags no longer holds."""
+    """Invalidate the answers behind the tags of a mutation, also after one that failed half way."""
     try:
         await state.forget(tool.forgets)
     except StateUnavailable as error:
-        words = "The cache is away: answers from before %s may be shown until they expire: %s"
-        logger.error(words, tool.spec.name, error.__cause__)
+        message = "The cache cannot be reached; answers from before %s may be reused until they expire: %s"
+        logger.error(message, tool.spec.name, error.__cause__)

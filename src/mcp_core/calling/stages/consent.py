@@ -1,8 +1,8 @@
-"""Step 7: the person has agreed to this very call, where the tool demands it.
+"""Step 7: the person must have agreed to this call, where the tool demands it.
 
-The `explicit_action` literal has been checked by then: it is part of the schema. This step asks the person,
-where the client can. A client that can be asked during a call answers at once. Others are given the question
-as the answer, with a seal; they call again with the reply, and the seal shows that it is about these arguments.
+The `explicit_action` literal is part of the schema, and has been checked by then. This step asks the person, where
+the client can. Some clients can be asked during a call. Others get the question as the answer, with a seal; they
+call again with the reply, and the seal proves that it belongs to these arguments.
 """
 
 import asyncio
@@ -25,21 +25,23 @@ _LONGEST_QUESTION = 1000
 
 
 async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
-    """Nothing where the person has agreed, a question that must be answered first, or a refusal."""
+    """None where the person has agreed, or the question to be answered first. Raises ConsentRequired."""
     request = call.request
     if request.reply is not None:
         await _check_seal(call, request.reply, state)
     if request.ask is not None:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                agreed = await request.ask(question(call, arguments))
+                accepted = await request.ask(question(call, arguments))
         except TimeoutError as error:
-            raise ConsentRequired(f"The user has not answered about {call.spec.name!r}. Nothing was done.") from error
-        if not agreed:
-            raise _refused(call)
+            raise ConsentRequired(
+                f"The user has not answered the question about {call.spec.name!r}. Nothing was done."
+            ) from error
+        if not accepted:
+            raise _declined(call)
         return None
     if request.can_return_questions:
-        return await _by_seal(call, arguments, arguments_json, state)
+        return await _check_reply(call, arguments, arguments_json, state)
     if call.spec.declaration.confirm == "required":
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
@@ -50,7 +52,7 @@ async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: 
 
 
 async def _check_seal(call: Call, reply: Reply, state: State) -> None:
-    """A seal that this server did not make is no matter for the agent: it is tampered with, or meant for another."""
+    """A seal that this server did not make is a protocol error: it was forged, or made by another server."""
     try:
         key = await state.seal_key()
     except StateUnavailable as error:
@@ -59,7 +61,7 @@ async def _check_seal(call: Call, reply: Reply, state: State) -> None:
         raise ForgedReply(f"The confirmation for {call.spec.name!r} was not made by this server. Nothing was done.")
 
 
-async def _by_seal(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
+async def _check_reply(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
     reply = call.request.reply
     binding = seal.bind(call.request.caller.key, call.final_name, call.spec.declaration.version, arguments_json)
     try:
@@ -74,31 +76,31 @@ async def _by_seal(call: Call, arguments: BaseModel, arguments_json: str, state:
             logger.warning("Confirmation of %s refused: used before", call.spec.name)
             raise _not_valid(call)
         if not reply.accepted:
-            raise _refused(call)
+            raise _declined(call)
     except StateUnavailable as error:
         raise _cannot_check() from error
     return None
 
 
 def question(call: Call, arguments: BaseModel) -> str:
-    """What the person is asked: the tool's own question, or one made of what would be done."""
+    """The question to the person: the tool's own, or one made from its summary and arguments."""
     spec = call.spec
-    shown = redact(arguments.model_dump(mode="json", by_alias=True), spec.secret_fields)
+    redacted = redact(arguments.model_dump(mode="json", by_alias=True), spec.secret_fields)
     if spec.declaration.question:
-        text = spec.declaration.question.format_map(shown)
+        text = spec.declaration.question.format_map(redacted)
     else:
-        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(shown)}) Go ahead?"
+        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(redacted)}) Go ahead?"
     return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
 
 
-def _refused(call: Call) -> ConsentRequired:
+def _declined(call: Call) -> ConsentRequired:
     return ConsentRequired(f"The user did not agree to {call.spec.name!r}. Nothing was done.")
 
 
 def _not_valid(call: Call) -> ConsentRequired:
     return ConsentRequired(
         f"The confirmation for {call.spec.name!r} is not valid: it has expired, was used before, or is about another "
-        "call. Nothing was done. Call the tool again without it to be asked anew."
+        "call. Nothing was done. Call the tool again without it, and the user is asked again."
     )
 
 

@@ -1,16 +1,18 @@
-"""What went wrong, as an answer: of a known type, with an instruction, and with nothing that must stay inside."""
+"""An exception as an answer: with a known type and an instruction, and without anything internal."""
 
 import os
 
 from mcp_core.calling.records import Body, Call, Failure
 from mcp_core.calling.stages.hint import Names, hint_failure
 from mcp_core.calling.stages.observe import secret_values
-from mcp_core.errors import BrokenResult, ToolError
+from mcp_core.errors import BrokenResult, ToolError, UnknownTool
 from mcp_core.mcp_log import REDACTED, redact_text
 
 
 def fail(error: Exception, call: Call, names: Names | None) -> Body:
-    """The answer to a call that raised. What is not a `ToolError` gets an id, and its words stay in the log."""
+    """The answer to a call that raised. For other errors than `ToolError` it has an id; the text is in the log."""
+    if isinstance(error, UnknownTool):
+        return Body(failure=Failure(str(error), type(error).__name__, "validation"))
     if not isinstance(error, ToolError):
         return _broken(error, call, names)
     failure = Failure(str(error), error.error_type, error.kind)
@@ -23,31 +25,31 @@ def fail(error: Exception, call: Call, names: Names | None) -> Body:
 def _broken(error: Exception, call: Call, names: Names | None) -> Body:
     error_id = f"err-{os.urandom(6).hex()}"
     if isinstance(error, BrokenResult):
-        words, error_type = "gave an answer that breaks its own contract", "ResultError"
+        reason, error_type = "returned an answer that breaks its own contract", "ResultError"
     else:
-        words, error_type = "failed for a reason that lies with the server", "SystemError"
-    text = f"{call.spec.name!r} {words}. Error id {error_id}: the server's log explains it."
+        reason, error_type = "failed because of an error in the server", "SystemError"
+    text = f"{call.spec.name!r} {reason}. Error id {error_id}: the server's log has the details."
     return _body(Failure(text, error_type, "system", error_id), call, ToolError(text), names)
 
 
 def _body(failure: Failure, call: Call, error: ToolError, names: Names | None) -> Body:
-    shown = None
+    hints = None
     if names is not None:
         arguments = call.request.arguments if not call.spec.secret_fields else None
-        shown = hint_failure(error.hints, failure, call.spec, names, arguments=arguments, error=error)
-    return Body(failure=failure, message=error.message, instruction=error.instruction, hints=shown)
+        hints = hint_failure(error.hints, failure, call.spec, names, arguments=arguments, error=error)
+    return Body(failure=failure, message=error.message, instruction=error.instruction, hints=hints)
 
 
 def without_secrets(body: Body, failure: Failure, call: Call, *, invoked: bool) -> Body:
-    """What a gate says quotes no credential, but may name one; what a handler says may hold anything."""
+    """The answer without secrets. The text of a gate holds no credential; the text of a handler may hold any."""
     secrets = secret_values(call)
 
-    def clean(words: str) -> str:
+    def clean(text: str) -> str:
         if invoked:
-            return redact_text(str(words), secrets)
+            return redact_text(str(text), secrets)
         for secret in secrets:
-            words = words.replace(secret, REDACTED)
-        return words
+            text = text.replace(secret, REDACTED)
+        return text
 
     return body._replace(
         failure=failure._replace(error=clean(failure.error)),

@@ -1,4 +1,4 @@
-"""The hints of an answer: the handler's own, or those that follow from how the call ended."""
+"""The hints of an answer: the handler's own, or hints that follow from how the call ended."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -13,27 +13,27 @@ from mcp_core.hints import AgentHints, HintWarning
 
 _LONGEST_ECHO = 2000
 
-# A complete answer from the server's own data, with nothing to suggest: the same words each time.
+# The hints of a complete answer from the server's own data, with nothing to suggest.
 _PLAIN_HINTS = hints.for_value().to_json_str()
 
 Names = Mapping[str, str]
-"""From the tools a handler may suggest to the names the agent calls them by."""
+"""From the undecorated names of tools, which handlers suggest, to the names that the agent uses."""
 
 
-def hint_success(given: AgentHints | None, permit: Permit, value: Any, names: Names) -> str:
-    """The hints of a success, as JSON."""
-    spec = permit.call.spec
-    if given is None and spec.declaration.hints is not None:
-        given = spec.declaration.hints(permit.arguments, value)
-    if given is None and isinstance(value, list | tuple):
-        given = hints.for_list(len(cast(list[Any], value)))
-    if given is None and spec.declaration.deprecated is None:
+def hint_success(returned: AgentHints | None, permit: Permit, value: Any, names: Names) -> str:
+    """The hints of a success, as JSON. `returned` are the handler's."""
+    spec, made = permit.call.spec, returned
+    if made is None and spec.declaration.hints is not None:
+        made = spec.declaration.hints(permit.arguments, value)
+    if made is None and isinstance(value, list | tuple):
+        made = hints.for_list(len(cast(list[Any], value)))
+    if made is None and spec.declaration.deprecated is None:
         return _PLAIN_HINTS
-    return _finish(given or hints.for_value(), spec, names)
+    return _finish(made or hints.for_value(), spec, names)
 
 
 def hint_failure(
-    given: AgentHints | None,
+    returned: AgentHints | None,
     failure: Failure,
     spec: ToolSpec,
     names: Names,
@@ -41,17 +41,17 @@ def hint_failure(
     arguments: Mapping[str, Any] | None = None,
     error: BaseException | None = None,
 ) -> str:
-    """The hints of a failure, as JSON. `arguments` are suggested again where the same call may work later."""
-    return _finish(given or _follow_from(failure, spec, arguments, error), spec, names)
+    """The hints of a failure, as JSON. `arguments` are suggested again where the same call may succeed later."""
+    return _finish(returned or _for_failure(failure, spec, arguments, error), spec, names)
 
 
 def _finish(made: AgentHints, spec: ToolSpec, names: Names) -> str:
-    """Only tools that exist, under their final names, with a warning if this one will go."""
+    """Checks hints, replaces tool names with final names, and adds a warning if this tool is deprecated."""
     if not isinstance(cast(Any, made), AgentHints) or not 0.0 <= made.confidence <= 1.0:
-        raise BrokenResult(f"returned hints that break their own structure: {made!r}")
+        raise BrokenResult(f"returned hints that are not valid: {made!r}")
     unknown = [action for action in made.actions() if action not in names]
     if unknown:
-        raise BrokenResult(f"returned hints that suggest {', '.join(unknown)}, which is no tool of this server")
+        raise BrokenResult(f"returned hints that suggest {', '.join(unknown)}, which is not a tool of this server")
     if deprecated := spec.declaration.deprecated:
         fix = f"Call {names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
@@ -59,10 +59,10 @@ def _finish(made: AgentHints, spec: ToolSpec, names: Names) -> str:
     return made.with_action_names(names).to_json_str()
 
 
-def _follow_from(
+def _for_failure(
     failure: Failure, spec: ToolSpec, arguments: Mapping[str, Any] | None, error: BaseException | None
 ) -> AgentHints:
-    retry = hints.SuggestedAction(action=spec.name, priority="high", data=_ready(arguments))
+    retry = hints.SuggestedAction(action=spec.name, priority="high", data=_retry_arguments(arguments))
     match failure.error_type:
         case "ValidationError":
             correction = retry.model_copy(update={"category": "correction", "data": None})
@@ -78,11 +78,13 @@ def _follow_from(
         case _ if failure.kind == "system":
             return hints.for_system_error(retry if spec.category == "query" else None)
         case _:
-            return hints.for_value(evidence=hints.Evidence(completeness=0.0), why="A rule forbids it as things stand.")
+            return hints.for_value(
+                evidence=hints.Evidence(completeness=0.0), why="A rule does not allow it in the current state."
+            )
 
 
-def _ready(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Arguments to call again with: not when they are long, and not when they are no JSON."""
+def _retry_arguments(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments to call again with; None where they are long or not valid JSON."""
     try:
         return dict(arguments) if arguments and len(to_json(arguments)) <= _LONGEST_ECHO else None
     except (PydanticSerializationError, ValueError):

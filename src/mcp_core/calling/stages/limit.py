@@ -1,4 +1,4 @@
-"""Step 4: no caller uses a tool more often than its rate limit allows."""
+"""Step 4: no caller may use a tool more often than its rate limit allows."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ from mcp_core.state.interface import State, StateUnavailable
 logger = get_logger(__name__)
 
 WithoutRedis = Literal["open", "closed"]
-"""What a limit does while the shared store is away: let calls through, or refuse them."""
+"""What a limit does while the shared store cannot be reached: let calls pass, or refuse them."""
 
 
 async def limit(call: Call, state: State, without_redis: WithoutRedis) -> None:
@@ -21,7 +21,7 @@ async def limit(call: Call, state: State, without_redis: WithoutRedis) -> None:
     try:
         wait = await state.hit(f"{call.request.caller.key}\0{call.final_name}", allowed)
     except StateUnavailable as error:
-        logger.error("Rate limits cannot be read, and fail %s: %s", without_redis, error.__cause__)
+        logger.error("Rate limits cannot be read and fail %s: %s", without_redis, error.__cause__)
         if without_redis == "closed":
             raise Unavailable("The rate limit of this tool cannot be checked right now. Try again later.") from error
         return

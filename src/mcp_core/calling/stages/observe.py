@@ -1,4 +1,4 @@
-"""Step 2: who calls, in which trace, and which of the values no log and no error may show."""
+"""Step 2: who calls, in which trace, and which values must not appear in any log or error."""
 
 import random
 import re
@@ -18,8 +18,8 @@ _LONGEST_ID = 128
 
 
 def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
-    """The call with its ids: those of the caller, or new ones."""
-    # Ids need to differ, not to be secret: no need to ask the system for each.
+    """The call with its ids: the caller's, or new ones."""
+    # Ids must be unique, not secret, so the system's source of randomness is not needed.
     meta, fresh = request.meta, f"{random.getrandbits(256):064x}"
     context = ToolContext(
         correlation_id=_correlation_id(meta) or fresh[:32],
@@ -43,12 +43,12 @@ def _second(second: int) -> str:
 
 
 def log_context(call: Call) -> LogContext:
-    """What every log line of the call carries."""
+    """What each log line of the call carries."""
     return LogContext(call.context.trace_id, call.context.correlation_id, secret_values(call))
 
 
 def secret_values(call: Call) -> tuple[str, ...]:
-    """The values of the secret arguments, wherever they stand; the longest first, as one may begin another."""
+    """The values of the secret arguments at any depth; the longest first, as one may be the start of another."""
     fields = call.spec.secret_fields
     if not fields:
         return ()
@@ -56,7 +56,7 @@ def secret_values(call: Call) -> tuple[str, ...]:
 
 
 def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iterator[str]:
-    # A list of what is left to look at, not a recursion: arguments may be nested deeper than the stack.
+    # A list, not recursion: arguments may be nested deeper than the stack.
     rest: list[tuple[Any, bool]] = [(arguments, False)]
     while rest:
         value, secret = rest.pop()

@@ -1,4 +1,4 @@
-"""Step 5: from whatever JSON arrived to validated arguments, or an error that says how to mend them."""
+"""Step 5: validates the arguments, or explains what to fix in them."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 
 _NUL = rb"\u0000"
-"""As JSON writes it. No file name, no header and not every database can hold it."""
+"""As JSON writes it. File names, headers and some databases cannot hold it."""
 _MOST_ERRORS = 8
 _LONGEST_QUOTE = 60
 
@@ -21,7 +21,7 @@ _LONGEST_QUOTE = 60
 def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str]:
     """The validated arguments, and their JSON with sorted names.
 
-    They are read from JSON, so that they share nothing with the request, and strictly, so that "5" is no 5.
+    They are read from JSON, so that they share nothing with the request, and strictly, so that "5" is not 5.
     """
     try:
         text = to_json(dict(sorted(arguments.items())))
@@ -32,7 +32,7 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
     except (PydanticSerializationError, ValueError, TypeError, RecursionError) as error:
         raise InvalidArguments(
             "The arguments are not valid JSON: text with half a character (a lone surrogate) or a NUL character, a "
-            "number that is none (NaN or infinite), or nesting that is too deep. Send plain UTF-8 text, numbers and "
+            "number that is NaN or infinite, or nesting that is too deep. Send plain UTF-8 text, finite numbers and "
             "flatter values."
         ) from error
     try:
@@ -44,8 +44,8 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
 def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
     details = _without_null(error.errors(include_url=False, include_context=False))
     fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
-    if sentence := _own_words(spec, details):
-        return InvalidArguments(sentence, fields=tuple(fields))
+    if message := _declared_message(spec, details):
+        return InvalidArguments(message, fields=tuple(fields))
     lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
@@ -53,25 +53,26 @@ def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
 
 
 def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
-    """What is wrong with a value that might also have been null. That it is not null, nobody needs to be told."""
+    """The errors of values that may also be null, without the error that they are not null."""
     nullable = {d["loc"][:-1] for d in details if d["type"] == "none_required" and d["loc"][-1:] == ("none",)}
     if not nullable:
         return details
     kept: list[ErrorDetails] = []
     for detail in details:
         loc = detail["loc"]
-        # After the place of such a value stands pydantic's own name for its type.
+        # After the path of such a value comes pydantic's own name for its type.
         tag = next((len(place) for place in nullable if loc[: len(place)] == place and len(loc) > len(place)), None)
         if detail["type"] != "none_required":
             kept.append(detail if tag is None else {**detail, "loc": (*loc[:tag], *loc[tag + 1 :])})
     return kept
 
 
-def _own_words(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:
-    """The sentence that the tool's contract has for this very case."""
-    own = spec.declaration.error_messages or {}
-    places = [(str(detail["loc"][0]), detail["type"]) for detail in details if own and detail["loc"]]
-    return next((words for name, kind in places if (words := own.get(f"{name}.{kind}") or own.get(name))), None)
+def _declared_message(spec: ToolSpec, details: list[ErrorDetails]) -> str | None:
+    """The message that the tool declares for one of these errors."""
+    declared = spec.declaration.error_messages or {}
+    errors = [(str(detail["loc"][0]), detail["type"]) for detail in details if declared and detail["loc"]]
+    messages = (declared.get(f"{name}.{kind}") or declared.get(name) for name, kind in errors)
+    return next(filter(None, messages), None)
 
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:

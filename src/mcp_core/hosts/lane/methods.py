@@ -99,7 +99,7 @@ class Lane:
         """The results that never change while the server runs, by method."""
         library = self.app.library
         lists: dict[str, JsonObject] = {"tools/list": {"tools": [tool.to_wire() for tool in self.app.list_tools()]}}
-        if not library.changes:
+        if not library.has_changing_resources:
             lists["resources/list"] = {"resources": self._fixed_resources}
         templates = [library_json.template_fields(template) for template in library.templates]
         lists["resources/templates/list"] = {"resourceTemplates": templates}

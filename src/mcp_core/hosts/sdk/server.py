@@ -91,7 +91,7 @@ class _Handlers:
         return _complete(ctx, result)
 
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
-        if not self._app.library.changes:
+        if not self._app.library.has_changing_resources:
             return _complete(ctx, {"resources": self._fixed_resources})
         cursor = params.cursor if params else None
         result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)

@@ -1,4 +1,4 @@
-"""What `serve` shows: a page in the browser and a text in the terminal, from the same facts."""
+"""The page in the browser and the text in the terminal that show what is served."""
 
 import html
 import json
@@ -30,12 +30,12 @@ summary{cursor:pointer}summary code{font-weight:600}
 
 
 def address(app: App, base_url: str) -> str:
-    """Where an app is served."""
+    """The URL of an app."""
     return f"{base_url}/{app.name}/mcp"
 
 
 def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
-    """What clients want to be told, in the form most of them read."""
+    """The configuration for clients, in the form that most of them read."""
     return {"mcpServers": {app.name: {"type": "http", "url": address(app, base_url)} for app in apps}}
 
 
@@ -65,7 +65,7 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
 
 
 def _command() -> str:
-    """How our command is called here. Where no environment is activated, the shell does not find it by its name."""
+    """The command as a shell here finds it: by its path, where no virtual environment is activated."""
     beside = Path(sys.executable).with_name("toolcharter")
     if shutil.which("toolcharter") or not beside.exists():
         return "toolcharter"
@@ -91,7 +91,7 @@ def _word(value: Any) -> str:
 
 
 def render_page(apps: Sequence[App], base_url: str) -> str:
-    """One page, with nothing loaded from elsewhere."""
+    """The page. It loads nothing from other servers."""
     configuration = html.escape(json.dumps(client_configuration(apps, base_url), indent=2))
     servers = "".join(_server(app, base_url) for app in apps)
     return (

@@ -233,10 +233,10 @@ async def test_without_redis_reads_go_on_and_the_log_says_so(dead_url: str, log)
     assert shelf.reads == 3
     said = [(level, message.partition(":")[0]) for level, message in log.messages if "cache" in message]
     assert said == [
-        ("WARNING", "The cache is away, going on without it"),
-        ("WARNING", "The cache is away, going on without it"),
-        ("ERROR", "The cache is away"),
-        ("WARNING", "The cache is away, going on without it"),
+        ("WARNING", "The cache cannot be reached; the call goes on without it"),
+        ("WARNING", "The cache cannot be reached; the call goes on without it"),
+        ("ERROR", "The cache cannot be reached; answers from before put may be reused until they expire"),
+        ("WARNING", "The cache cannot be reached; the call goes on without it"),
     ]
 
 
@@ -250,7 +250,9 @@ async def test_a_redis_that_goes_away_during_a_call_costs_nothing_but_the_cache(
 
     async with App("test", version="1.0.0", tools=[stop_redis], settings=Settings(redis=server.url)) as app:
         assert await value(app, "stop_redis") == "still answered"
-    assert any(message.startswith("The cache is away, the answer is not kept") for _, message in log.messages)
+    assert any(
+        message.startswith("The cache cannot be reached; the answer is not cached") for _, message in log.messages
+    )
 
 
 async def test_the_cache_keeps_callers_apart_whose_keys_look_alike():

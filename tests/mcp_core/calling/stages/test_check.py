@@ -81,19 +81,23 @@ BROKEN = {
     "another type in a Result": (Result.ok("five"), Result[int], "returned str, which is not what it declares"),
     "another type in a ToolResult": (ToolResult("x", hints.for_value()), ToolResult[int], "is not what it declares"),
     "a tuple for a list": ((1, 2), list[int], "returned tuple, which is not what it declares"),
-    "a message that is no text": (Result.ok(1, message=5), Any, "a Result with int where text belongs"),
-    "an instruction that is no text": (Result.ok(1, instruction=["x"]), Any, "a Result with list where text belongs"),
-    "an error that is no text": (Result.failure(ValueError("x"), "ToolError"), Any, "with ValueError where text"),
-    "hints that are none": (Result.ok(1, hints={"confidence": 1}), Any, "hints that break their own structure"),
+    "a message that is no text": (Result.ok(1, message=5), Any, "a Result with int in place of a text"),
+    "an instruction that is no text": (Result.ok(1, instruction=["x"]), Any, "a Result with list in place of a text"),
+    "an error that is no text": (
+        Result.failure(ValueError("x"), "ToolError"),
+        Any,
+        "with ValueError in place of a text",
+    ),
+    "hints that are none": (Result.ok(1, hints={"confidence": 1}), Any, "hints that are not valid"),
     "a confidence out of range": (
         Result.ok(1, hints=AgentHints(evidence=Evidence().model_copy(update={"completeness": 7.0}))),
         Any,
-        "hints that break their own structure",
+        "hints that are not valid",
     ),
     "a confidence that is no number": (
         Result.ok(1, hints=AgentHints(evidence=Evidence().model_copy(update={"completeness": float("nan")}))),
         Any,
-        "hints that break their own structure",
+        "hints that are not valid",
     ),
 }
 
@@ -110,8 +114,8 @@ async def test_an_answer_that_breaks_its_own_contract_is_a_system_error_and_is_l
     assert told["error"] == {
         "type": "ResultError",
         "kind": "system",
-        "message": "'give' gave an answer that breaks its own contract. "
-        f"Error id {error_id}: the server's log explains it.",
+        "message": "'give' returned an answer that breaks its own contract. "
+        f"Error id {error_id}: the server's log has the details.",
         "errorId": error_id,
     }
     (entry,) = [entry for entry in log.entries if entry.get("fields", {}).get("errorId") == error_id]
@@ -168,7 +172,7 @@ async def test_a_suggested_action_that_is_no_tool_of_the_server_is_a_system_erro
     assert is_error
     assert told["error"]["type"] == "ResultError"
     assert "get_boook" not in json.dumps(told)
-    assert any("hints that suggest get_boook, which is no tool of this server" in text for _, text in log.messages)
+    assert any("hints that suggest get_boook, which is not a tool of this server" in text for _, text in log.messages)
 
 
 @pytest.mark.requirement("HIN-3")

@@ -17,7 +17,7 @@ DELETE = {"note": "note_1", "explicit_action": "DELETE"}
 NOT_VALID = {
     "success": False,
     "error": "The confirmation for 'delete' is not valid: it has expired, was used before, or is about another "
-    "call. Nothing was done. Call the tool again without it to be asked anew.",
+    "call. Nothing was done. Call the tool again without it, and the user is asked again.",
     "error_type": "ConsentError",
     "instruction": "Require explicit user consent before proceeding.",
 }
@@ -317,7 +317,7 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
         answer = await app.run(Request("wipe", {"n": 1}, app.local_caller, ask=never))
     assert json.loads(answer.text) == {
         "success": False,
-        "error": "The user has not answered about 'wipe'. Nothing was done.",
+        "error": "The user has not answered the question about 'wipe'. Nothing was done.",
         "error_type": "ConsentError",
         "instruction": "Require explicit user consent before proceeding.",
     }

@@ -161,8 +161,8 @@ async def test_whatever_a_handler_raises_is_an_error_of_that_call_and_the_server
         assert json.loads((await app.call("add", {"a": 2, "b": 3})).text) == {"success": True, "value": 5}
     assert told == {
         "success": False,
-        "error": f"'fail_{kind}' failed for a reason that lies with the server. "
-        f"Error id {told['error_id']}: the server's log explains it.",
+        "error": f"'fail_{kind}' failed because of an error in the server. "
+        f"Error id {told['error_id']}: the server's log has the details.",
         "error_type": "SystemError",
         "error_id": told["error_id"],
         "instruction": "Present this error to the user and take no further action.",

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from pydantic import Field, SecretStr
 
-from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, get_logger
+from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, UnknownTool, get_logger
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -95,6 +95,47 @@ async def test_an_expected_failure_is_an_error_line_and_a_refusal_a_warning(log)
         ("ERROR", "Tool find failed: There is no 3.", False),
         ("WARNING", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
     ]
+
+
+@pytest.mark.requirement("LOG-4", "LOG-6")
+async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_warning_without_its_arguments(log, tmp_path):
+    """Which of the arguments are secret is declared by a tool, and here there is none."""
+
+    @query({"n": 1})
+    async def double(n: Number) -> int:
+        return 2 * n
+
+    audit = tmp_path / "audit.jsonl"
+    caller, meta = Caller("user:ann"), {"traceparent": PARENT, "correlationId": "c-1"}
+    async with App("test", version="1.0.0", tools=[double], settings=Settings(audit_file=audit)) as app:
+        for name in ("dubble", "x" * 1000, "a\x85b\u2028c\u2029d"):
+            with pytest.raises(UnknownTool):
+                await app.run(Request(name, {"pin": "1234"}, caller, "raw", "9.8", meta=meta))
+        metrics = prometheus([app.telemetry])
+    first, second, third = map(json.loads, audit.read_text().splitlines())
+    assert first == {
+        "time": first["time"],
+        "tool": "dubble",
+        "version": None,
+        "caller": "user:ann",
+        "agent": "raw 9.8",
+        "outcome": "validation",
+        "ms": first["ms"],
+        "cached": False,
+        "traceId": TRACE_ID,
+        "correlationId": "c-1",
+        "arguments": None,
+        "error": "Unknown tool: 'dubble'. Did you mean 'double'?",
+        "errorType": "UnknownTool",
+        "errorId": None,
+    }
+    assert (second["tool"], third["tool"]) == ("x" * 128, "a\x85b\u2028c\u2029d")
+    assert next(message for level, message in log.messages if level == "WARNING") == (
+        "Tool (unknown) refused: Unknown tool: 'dubble'. Did you mean 'double'?"
+    )
+    assert not [line for line in log.lines if "1234" in line]
+    assert 'toolcharter_tool_calls_total{server="test",tool="(unknown)",outcome="validation"} 3' in metrics
+    assert "dubble" not in metrics
 
 
 @pytest.mark.requirement("LOG-5")
@@ -244,7 +285,11 @@ async def test_an_audit_file_that_cannot_be_written_is_said_in_the_log_and_the_c
     async with App("test", version="1.0.0", tools=[one], settings=Settings(audit_file=Path("/dev/full"))) as app:
         answer = await app.call("one")
     assert json.loads(answer.text) == {"success": True, "value": 1}
-    assert any("Tool one is missing from the audit file" in text for level, text in log.messages if level == "ERROR")
+    assert any(
+        "A call of tool one could not be written to the audit file" in text
+        for level, text in log.messages
+        if level == "ERROR"
+    )
 
 
 @pytest.mark.parametrize("by", ["asyncio", "anyio"])
