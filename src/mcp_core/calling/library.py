@@ -126,7 +126,7 @@ class Library:
 
     @property
     def has_changing_resources(self) -> bool:
-        """Whether there are resources that must be listed anew each time."""
+        """Whether there are resources that must be listed again each time."""
         return any(source.list is not None for source in self._sources)
 
     # --- requests --------------------------------------------------------------------------------------

@@ -25,8 +25,8 @@ class Postgres:
 
     def __init__(self, url: URL) -> None:
         # Options may hold a password too. Only `host`, the folder of a socket, is part of the location.
-        shown = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
-        self.location = unquote(shown.render_as_string(hide_password=True))
+        public = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
+        self.location = unquote(public.render_as_string(hide_password=True))
         self._write_engine = _engine(url)
         # Each statement is one round trip, without a transaction around it; the server refuses changes.
         self._read_engine = _engine(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")

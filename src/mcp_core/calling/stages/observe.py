@@ -73,12 +73,12 @@ def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iter
 def _trace_id(meta: Mapping[str, Any]) -> str | None:
     """The trace id of a W3C traceparent."""
     header = meta.get("traceparent")
-    found = _TRACEPARENT.match(header) if isinstance(header, str) else None
-    return found[1] if found and int(found[1], 16) else None
+    match = _TRACEPARENT.match(header) if isinstance(header, str) else None
+    return match[1] if match and int(match[1], 16) else None
 
 
 def _correlation_id(meta: Mapping[str, Any]) -> str | None:
     """The caller's own id, unless it would break a log line."""
-    given = meta.get("correlationId")
-    usable = isinstance(given, str) and 0 < len(given) <= _LONGEST_ID and given.isprintable()
-    return given if usable else None
+    sent = meta.get("correlationId")
+    usable = isinstance(sent, str) and 0 < len(sent) <= _LONGEST_ID and sent.isprintable()
+    return sent if usable else None

@@ -105,7 +105,7 @@ class HttpLane:
             if scope["method"] == "POST":
                 body = await read_body(receive, MAX_BODY)
                 if body is None:
-                    return None  # nobody is left to answer
+                    return None  # the client has left
                 if len(body) > MAX_BODY:
                     raise NotHandled("body size")
             version = headers.get("mcp-protocol-version")

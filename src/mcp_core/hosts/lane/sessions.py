@@ -1,6 +1,6 @@
 """Sessions of the fast lane, for protocol versions with a handshake. The sealed session id carries all their data.
 
-The server keeps only which sessions ended lately, so processes that share their state share sessions.
+The server keeps only which sessions ended recently, so processes that share their state share sessions.
 """
 
 import base64
@@ -31,7 +31,7 @@ class Sessions:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        # Sessions seen or ended here lately. An id that is in neither is checked by its signature.
+        # Sessions seen or ended here recently. An id that is in neither is checked by its signature.
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._ended: OrderedDict[str, None] = OrderedDict()
 

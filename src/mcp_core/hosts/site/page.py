@@ -66,10 +66,10 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
 
 def _command() -> str:
     """The command as a shell here finds it: by its path, where no virtual environment is activated."""
-    beside = Path(sys.executable).with_name("toolcharter")
-    if shutil.which("toolcharter") or not beside.exists():
+    script = Path(sys.executable).with_name("toolcharter")
+    if shutil.which("toolcharter") or not script.exists():
         return "toolcharter"
-    return str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside)
+    return str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script)
 
 
 def _first_line(app: App, tool: ListedTool) -> str:
@@ -80,14 +80,15 @@ def _sample_call(app: App) -> str:
     for tool in app.list_tools():
         spec = app.registry.resolve(tool.name)
         if spec.examples and spec.category == "query":
-            words = [f"{key}={_word(value)}" for key, value in spec.examples[0].params.items()]
-            return " ".join([tool.name, *words])
+            arguments = [f"{key}={_shell_word(value)}" for key, value in spec.examples[0].params.items()]
+            return " ".join([tool.name, *arguments])
     return "TOOL key=value"
 
 
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) and " " not in value else f"'{json.dumps(value)}'" if isinstance(
-        value, str | list | dict) else json.dumps(value)  # fmt: skip
+def _shell_word(value: Any) -> str:
+    if isinstance(value, str) and " " not in value:
+        return value
+    return f"'{json.dumps(value)}'" if isinstance(value, str | list | dict) else json.dumps(value)
 
 
 def render_page(apps: Sequence[App], base_url: str) -> str:
@@ -131,9 +132,9 @@ def _prompt(prompt: Prompt) -> str:
 
 
 def _source(source: ResourceSource) -> str:
-    known = [(r.uri, r.description or r.name) for r in source.fixed]
-    known += [(t.uri_template, t.description or t.name) for t in source.templates]
-    listed = "".join(f"<li><code>{html.escape(uri)}</code> {html.escape(words)}</li>" for uri, words in known)
+    resources = [(r.uri, r.description or r.name) for r in source.fixed]
+    resources += [(t.uri_template, t.description or t.name) for t in source.templates]
+    listed = "".join(f"<li><code>{html.escape(uri)}</code> {html.escape(text)}</li>" for uri, text in resources)
     return (
         f'<details><summary><code>{html.escape(source.prefix)}</code><span class="tag">resources</span></summary>'
         f"<ul>{listed}</ul></details>"
