@@ -47,7 +47,7 @@ async def test_prompts_are_listed_with_their_arguments(connect: Connect):
             "arguments": [
                 {
                     "name": "words",
-                    "description": "Only notes that contain this text; all of them where it is left out.",
+                    "description": "Only notes that contain this text; all of them if it is omitted.",
                     "required": False,
                 },
                 {"name": "tone", "description": "How to write, such as plain or cheerful.", "required": False},
@@ -184,7 +184,7 @@ async def test_all_pages_together_are_all_resources(connect: Connect):
 async def test_a_cursor_that_is_none_is_refused(connect: Connect, cursor: str):
     async with connect() as client:
         code, words, _ = await refusal(client.list_resources(cursor=cursor, cache_mode="bypass"))
-    assert (code, "is not valid for this list. List again without a cursor." in words) == (-32602, True)
+    assert (code, "does not belong to this list. Begin without a cursor." in words) == (-32602, True)
 
 
 async def test_a_resource_that_comes_and_goes_is_listed_and_read_as_it_is(connect: Connect):

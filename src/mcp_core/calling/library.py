@@ -218,7 +218,7 @@ def _unknown_resource(uri: str) -> Refused:
 
 def _unknown_cursor(cursor: str) -> Refused:
     return Refused(
-        f"The cursor {cursor[:60]!r} is not valid for this list. List again without a cursor.", "validation", {}
+        f"The cursor {cursor[:60]!r} does not belong to this list. Begin without a cursor.", "validation", {}
     )
 
 
