@@ -88,7 +88,7 @@ def test_an_agent_says_what_it_needs(file):
     command = [sys.executable, str(ROOT / "examples" / file)]
     environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False, env=environment)
-    assert done.stderr == "Set OPENAI_API_KEY to the key of your OpenAI account, and start me again.\n"
+    assert done.stderr == "Set OPENAI_API_KEY to the key of your OpenAI account, and start again.\n"
 
 
 def test_every_json_in_the_documents_can_be_copied():
