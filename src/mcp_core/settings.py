@@ -109,9 +109,9 @@ def add_options(parser: argparse.ArgumentParser, settings_type: type[Settings] =
 
 def from_options(options: argparse.Namespace, settings_type: type[Settings] = Settings) -> Settings:
     """The settings from the options of a command; the environment fills in the rest."""
-    given = {name: getattr(options, name, None) for name in settings_type.model_fields}
+    values = {name: getattr(options, name, None) for name in settings_type.model_fields}
     try:
-        return settings_type(**{name: value for name, value in given.items() if value is not None})
+        return settings_type(**{name: value for name, value in values.items() if value is not None})
     except ValidationError as error:
         problems = [f"{one['loc'][0]}: {one['msg']}, got {one['input']!r}" for one in error.errors()]
         raise SystemExit("Invalid settings:\n" + "\n".join(problems)) from None

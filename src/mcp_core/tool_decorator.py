@@ -148,7 +148,7 @@ def _flat_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _flat_parameters(function: Callable[..., Any], signature: Signature) -> list[inspect.Parameter]:
     """The arguments one by one, then what the server itself fills in."""
-    shown = [
+    arguments = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
@@ -160,7 +160,7 @@ def _flat_parameters(function: Callable[..., Any], signature: Signature) -> list
     ]
     hidden = {signature.model_parameter, signature.context_parameter, *signature.model.model_fields}
     own = inspect.signature(function, eval_str=True).parameters.values()
-    return shown + [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name not in hidden]
+    return arguments + [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name not in hidden]
 
 
 def _annotated(field: Any) -> Any:
@@ -170,12 +170,12 @@ def _annotated(field: Any) -> Any:
 
 def _unflatten(signature: Signature, takes: frozenset[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """What the function is called with. Servers hand an argument over by its name or by its alias."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, field in signature.model.model_fields.items():
         for key in (name, field.alias):
             if key in arguments and (value := arguments.pop(key)) is not field.default:
-                given[name] = value
-    checked = signature.model.model_validate(given, by_name=True)
+                values[name] = value
+    checked = signature.model.model_validate(values, by_name=True)
     if signature.model_parameter is not None:
         arguments[signature.model_parameter] = checked
     else:

@@ -50,8 +50,8 @@ class SqlTaskRepository:
         return await self._database.write(_update, user_id, task_id, {"is_completed": ~tasks.c.is_completed})
 
     async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
-        given = {"title": title, "description": description}
-        changes = {name: value for name, value in given.items() if value is not None}
+        fields = {"title": title, "description": description}
+        changes = {name: value for name, value in fields.items() if value is not None}
         return await self._database.write(_update, user_id, task_id, changes)
 
     async def delete(self, user_id: str, task_id: UUID) -> Task | None:

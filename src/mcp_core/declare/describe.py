@@ -62,10 +62,10 @@ def _returns(spec: ToolSpec) -> str:
 def _consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    asked = " The user is asked to confirm it." if spec.declaration.confirm else ""
+    confirmation = " The user is asked to confirm it." if spec.declaration.confirm else ""
     return (
         f"{CONSENT_HEADING}: only call this when the user has asked for exactly this action. "
-        f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{asked} "
+        f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{confirmation} "
         "Do not use it frivolously, on a guess, or as a step that the user does not know about."
     )
 
@@ -73,9 +73,9 @@ def _consent(spec: ToolSpec) -> str:
 def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    asked = " They are asked to confirm it." if spec.declaration.confirm else ""
+    confirmation = " They are asked to confirm it." if spec.declaration.confirm else ""
     states = f"{CONSENT_HEADING}: the user asked for exactly this, as {schema.CONSENT_FIELD} states."
-    return f"{states}{asked} Never call it frivolously or on a guess."
+    return f"{states}{confirmation} Never call it frivolously or on a guess."
 
 
 def _deprecation(spec: ToolSpec) -> str:
@@ -137,7 +137,7 @@ def _objects_inside(argument: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     inside = [argument.get("items"), argument.get("additionalProperties")]
     for several in ("anyOf", "oneOf", "prefixItems"):
         inside += argument.get(several, ())
-    return [found for part in inside if isinstance(part, Mapping) for found in _objects_inside(cast(Any, part))]
+    return [one for part in inside if isinstance(part, Mapping) for one in _objects_inside(cast(Any, part))]
 
 
 def _type(argument: Mapping[str, Any]) -> str:

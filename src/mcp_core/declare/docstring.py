@@ -36,8 +36,8 @@ def parse(function: Callable[..., Any]) -> Docstring:
     blocks: dict[str, list[str]] = {"": []}
     current = ""
     for line in (inspect.getdoc(function) or "").splitlines():
-        if found := _SECTION.match(line):
-            current = found[1]
+        if heading := _SECTION.match(line):
+            current = heading[1]
             blocks[current] = []
         elif current and line and not line[0].isspace():
             current = ""
@@ -56,16 +56,16 @@ def parse(function: Callable[..., Any]) -> Docstring:
 
 
 def _arguments(lines: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     name = ""
     for line in inspect.cleandoc("\n".join(["", *lines])).splitlines():
         match = _ARGUMENT.match(line)
         if match:
             name = match[1]
-            found[name] = match[2]
+            arguments[name] = match[2]
         elif name and line.strip():
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return found
+            arguments[name] = f"{arguments[name]} {line.strip()}".strip()
+    return arguments
 
 
 def _one_line(text: str) -> str:

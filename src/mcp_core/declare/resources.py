@@ -82,8 +82,8 @@ class ResourceSource:
             problems.append("prefix: is not the beginning of an address; give for example 'note://'")
         if "uri" not in self.reader.input_schema["properties"]:
             problems.append("read: has no parameter for the address; add `uri: str`")
-        given = [r.uri for r in self.fixed] + [t.uri_template for t in self.templates]
-        problems += [f"{uri}: does not begin with the prefix" for uri in given if not uri.startswith(self.prefix)]
+        addresses = [r.uri for r in self.fixed] + [t.uri_template for t in self.templates]
+        problems += [f"{uri}: does not begin with the prefix" for uri in addresses if not uri.startswith(self.prefix)]
         if problems:
             raise DeclarationError([f"{self.prefix}: {problem}" for problem in problems])
 

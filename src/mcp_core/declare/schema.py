@@ -101,8 +101,8 @@ def _check_typed_dicts(annotations: Iterable[Any]) -> None:
 def _is_host_context(annotation: Any) -> bool:
     """Whether it is the `Context` of an MCP library. Known by name: nothing here imports one."""
     kinds = (annotation, get_origin(annotation), *get_args(annotation))
-    found = [k for k in kinds if getattr(k, "__name__", "") == "Context"]
-    return any(str(k.__module__).partition(".")[0] in ("mcp", "fastmcp") for k in found)
+    contexts = [k for k in kinds if getattr(k, "__name__", "") == "Context"]
+    return any(str(k.__module__).partition(".")[0] in ("mcp", "fastmcp") for k in contexts)
 
 
 def _is_need(annotation: Any) -> bool:
@@ -183,12 +183,12 @@ def secret_fields(model: type[BaseModel]) -> frozenset[str]:
         typed = any(kind in (SecretStr, SecretBytes) for kind in _types_in(field.annotation))
         return declared or typed or is_secret_name(name)
 
-    found: set[str] = set()
+    names: set[str] = set()
     for inside in _models_in(model):
         for name, field in inside.model_fields.items():
             if is_secret(name, field):
-                found |= {name, field.alias or name}
-    return frozenset(found)
+                names |= {name, field.alias or name}
+    return frozenset(names)
 
 
 def _types_in(annotation: Any) -> Iterator[Any]:
@@ -200,12 +200,12 @@ def _types_in(annotation: Any) -> Iterator[Any]:
 
 def _models_in(model: type[BaseModel]) -> list[type[BaseModel]]:
     """A model and all models inside it."""
-    found = [model]
-    for known in found:  # grows while it is read
+    models = [model]
+    for known in models:  # grows while it is read
         kinds = [kind for field in known.model_fields.values() for kind in _types_in(field.annotation)]
-        models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
-        found += [inside for inside in dict.fromkeys(models) if inside not in found]
-    return found
+        inner = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        models += [inside for inside in dict.fromkeys(inner) if inside not in models]
+    return models
 
 
 # --- JSON Schema -------------------------------------------------------------------------------------------
@@ -225,10 +225,10 @@ class _InputSchemaGenerator(OutputSchemaGenerator):
         inner: Any = schema["schema"]
         if "default" in schema and schema["default"] is None and inner["type"] == "nullable":
             return self.generate_inner(inner["schema"])
-        made = super().default_schema(schema)
-        if made.get("default", ...) is None and made.get("type", "null") != "null":
-            del made["default"]  # `str | SkipJsonSchema[None]` shows no null, so null is not shown as a default
-        return made
+        result = super().default_schema(schema)
+        if result.get("default", ...) is None and result.get("type", "null") != "null":
+            del result["default"]  # `str | SkipJsonSchema[None]` shows no null, so null is not shown as a default
+        return result
 
 
 def json_schema(model: type[BaseModel]) -> JsonSchema:
