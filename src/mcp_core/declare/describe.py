@@ -66,7 +66,7 @@ def _consent(spec: ToolSpec) -> str:
     return (
         f"{CONSENT_HEADING}: only call this when the user has asked for exactly this action. "
         f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{confirmation} "
-        "Do not use it frivolously, on a guess, or as a step that the user does not know about."
+        "Do not use it frivolously, on a guess, or as a step that the user did not ask for."
     )
 
 

@@ -177,7 +177,7 @@ CONSENT = {
     "full": (
         "REQUIRES EXPLICIT USER INSTRUCTION: only call this when the user has asked for exactly this action. "
         "Set explicit_action to 'DELETE_NOTE' to state that they did. The user is asked to confirm it. "
-        "Do not use it frivolously, on a guess, or as a step that the user does not know about."
+        "Do not use it frivolously, on a guess, or as a step that the user did not ask for."
     ),
     "compact": (
         "REQUIRES EXPLICIT USER INSTRUCTION: the user asked for exactly this, as explicit_action states. "
@@ -213,7 +213,7 @@ def test_the_text_on_consent_is_generated_for_a_bare_function_too():
         "\n"
         "REQUIRES EXPLICIT USER INSTRUCTION: only call this when the user has asked for exactly this action. "
         "Set explicit_action to 'DROP_ALL' to state that they did. "
-        "Do not use it frivolously, on a guess, or as a step that the user does not know about.\n"
+        "Do not use it frivolously, on a guess, or as a step that the user did not ask for.\n"
         "\n"
         "Returns how many there were.\n"
         "\n"
