@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard, cast
 
+from toolcharter.json_pointer import resolve_pointer
+
 Schema = Mapping[str, Any] | bool
 JsonObject = Mapping[str, Any]
 
@@ -110,37 +112,23 @@ class Document:
         while isinstance(schema, Mapping) and "$ref" in schema:
             fields = cast(JsonObject, schema)
             ref = fields["$ref"]
-            found = self._resolve(ref)
-            if found is None or ref in seen:
+            target = resolve_pointer(self.root, ref) if isinstance(ref, str) else None
+            if target is None or ref in seen:
                 return fields
             seen.add(ref)
-            beside = {key: value for key, value in fields.items() if key != "$ref" and key not in STRUCTURE_KEYWORDS}
-            annotations = {key: value for key, value in beside.items() if key not in CONSTRAINTS or key == "default"}
-            conditions = {key: value for key, value in beside.items() if key not in annotations}
+            siblings = {key: value for key, value in fields.items() if key != "$ref" and key not in STRUCTURE_KEYWORDS}
+            annotations = {key: value for key, value in siblings.items() if key not in CONSTRAINTS or key == "default"}
+            conditions = {key: value for key, value in siblings.items() if key not in annotations}
             if self.ignores_ref_siblings or not conditions:
                 conditions = {}
             elif (
-                not isinstance(found, Mapping)
-                or not conditions.keys() <= SIMPLE_KEYWORDS - found.keys()
-                or "$ref" in found
+                not isinstance(target, Mapping)
+                or not conditions.keys() <= SIMPLE_KEYWORDS - target.keys()
+                or "$ref" in target
             ):
                 return {"allOf": [{"$ref": ref}, conditions], **annotations}
-            schema = {**found, **conditions, **annotations} if isinstance(found, Mapping) else found
+            schema = {**target, **conditions, **annotations} if isinstance(target, Mapping) else target
         return cast(Schema, schema) if isinstance(schema, Mapping | bool) else {}
-
-    def _resolve(self, ref: Any) -> Schema | None:
-        if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-            return None
-        node: Any = self.root
-        for part in ref.split("/")[1:]:
-            name = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, Mapping):
-                node = cast(JsonObject, node).get(name)
-            elif isinstance(node, list) and name.isdecimal() and int(name) < len(cast(list[Any], node)):
-                node = cast(list[Any], node)[int(name)]
-            else:
-                return None
-        return cast(Schema, node) if isinstance(node, Mapping | bool) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +177,12 @@ def normalize(schema: Schema, document: Document, *, member: bool = False) -> No
 def _unwrap_all_of(schema: JsonObject, document: Document) -> JsonObject:
     """Replace an `allOf` that has a single member, and no constraint beside it, by that member."""
     members = schema_list(schema.get("allOf"))
-    beside = {key: value for key, value in schema.items() if key != "allOf" and key not in STRUCTURE_KEYWORDS}
-    if len(members) != 1 or (beside.keys() & CONSTRAINTS - {"default"}):
+    siblings = {key: value for key, value in schema.items() if key != "allOf" and key not in STRUCTURE_KEYWORDS}
+    if len(members) != 1 or (siblings.keys() & CONSTRAINTS - {"default"}):
         return schema
     inner = document.follow(members[0])
     # One level only.
-    return {**inner, **beside} if isinstance(inner, Mapping) and "$ref" not in inner else schema
+    return {**inner, **siblings} if isinstance(inner, Mapping) and "$ref" not in inner else schema
 
 
 def _normalize(schema: JsonObject, document: Document, *, member: bool) -> NormalizedSchema:
@@ -232,8 +220,8 @@ def _normalize(schema: JsonObject, document: Document, *, member: bool) -> Norma
     )
 
 
-def _types(given: Any) -> frozenset[str]:
-    names = cast(list[Any], given) if isinstance(given, list) else [given]
+def _types(value: Any) -> frozenset[str]:
+    names = cast(list[Any], value) if isinstance(value, list) else [value]
     if not all(isinstance(name, str) and name in TYPES for name in names):
         return ALL_TYPES
     return frozenset[str]().union(*(TYPES[name] for name in names))
@@ -259,8 +247,8 @@ def type_of(value: Any) -> str:
 
 
 def _enum_values(schema: JsonObject, types: frozenset[str]) -> Mapping[str, Any] | None:
-    given = schema.get("enum")
-    values = cast(list[Any], given) if isinstance(given, list) else None
+    enum = schema.get("enum")
+    values = cast(list[Any], enum) if isinstance(enum, list) else None
     if "const" in schema:
         constant = schema["const"]
         values = [constant] if values is None or canonical_json(constant) in map(canonical_json, values) else []

@@ -248,12 +248,10 @@ def _alternatives(schema: NormalizedSchema) -> Sequence[Schema]:
     if not schema.types:
         return ()
     rest = {key: value for key, value in schema.keywords.items() if key not in schema.annotations and key != "default"}
-    given = schema.keywords.get("type")
-    return (
-        [{**rest, "type": name} for name in sorted(cast(list[Any], given), key=str)]
-        if isinstance(given, list)
-        else [rest]
-    )
+    types = schema.keywords.get("type")
+    if not isinstance(types, list):
+        return [rest]
+    return [{**rest, "type": name} for name in sorted(cast(list[Any], types), key=str)]
 
 
 def _weight(found: Sequence[Difference]) -> tuple[int, int]:

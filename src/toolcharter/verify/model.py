@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.spec import ToolSpec
+from toolcharter.json_pointer import resolve_pointer
 from toolcharter.verify.schema_nodes import Node, nodes_of
 from toolcharter.verify.texts import Texts
 from toolcharter.verify.values import list_at
@@ -23,6 +24,8 @@ _NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|^#{1,6} [^\n]*$", re.DOTALL | re.MULT
 _ENGLISH = frozenset(["a", "an", "and", "for", "from", "in", "is", "of", "or", "the", "this", "to", "when", "with"])
 _FIRST_WIDE = "\u2e80"
 _FIRST_AFTER_LATIN = "\u0250"
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+"""The annotations that say what a tool does."""
 CHARACTERS_PER_TOKEN = 4
 """Roughly, for English and for JSON. Models differ by up to a fifth."""
 MAX_DEPTH = 32
@@ -236,13 +239,10 @@ def resolve_ref(schema: Schema, root: Schema) -> Schema:
     seen: set[str] = set()
     while isinstance(ref := schema.get("$ref"), str) and ref.startswith("#/") and ref not in seen:
         seen.add(ref)
-        target: Any = root
-        for part in ref[2:].split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            target = cast(Schema, target).get(key) if isinstance(target, dict) else None
-        if not isinstance(target, dict):
+        target = resolve_pointer(root, ref)
+        if not isinstance(target, Mapping):
             return schema
-        schema = {**cast(Schema, target), **{key: value for key, value in schema.items() if key != "$ref"}}
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from toolcharter.verify.model import Parameter, Tool
+from toolcharter.verify.model import HINTS, Parameter, Tool
 
 Quality = Mapping[str, float]
 """Points by dimension."""
@@ -50,7 +50,6 @@ _BOUNDS = frozenset({
     *("enum", "const", "pattern", "format", "items", "maxItems", "properties", "default", "examples"),
     *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
 })  # fmt: skip
-_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _WORDS = re.compile(r"[a-z0-9']+")
 
 
@@ -137,7 +136,7 @@ def _is_closed(tool: Tool) -> bool:
 
 
 def _has_all_hints(tool: Tool) -> bool:
-    return all(tool.hint(name) is not None for name in _HINTS)
+    return all(tool.hint(name) is not None for name in HINTS)
 
 
 # ---- its arguments -------------------------------------------------------------------------------

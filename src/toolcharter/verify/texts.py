@@ -1,5 +1,6 @@
 """Every text of a tool that an agent reads: names, prose, and values in schemas."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
@@ -11,6 +12,7 @@ Kind = Literal["name", "prose", "value"]
 _PROSE = frozenset({"description", "title", "$comment", "markdownDescription"})
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 """Under these keywords the keys are names that an author chose."""
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = {ord("\u2019"): "'", ord("\u2018"): "'", ord("\u201c"): '"', ord("\u201d"): '"'}
 MAX_TEXTS = 20_000
 """Where the walk stops. No real tool has as many texts."""
@@ -50,6 +52,11 @@ def normalize(text: str, kind: Kind = "prose") -> str:
     if kind == "name":
         text = text.replace("_", " ").replace("-", " ")
     return " ".join(text.lower().split())
+
+
+def normalize_name(name: str) -> str:
+    """A name in the same form: `userConfirmed`, `user-confirmed` and `user_confirmed` are `user confirmed`."""
+    return normalize(_CAMEL_CASE.sub("_", name), "name")
 
 
 def _walk(listed: ListedTool) -> Iterator[tuple[str, Kind, str]]:

@@ -1,9 +1,8 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.model import HINTS, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.rules.annotations.missing_annotations import HINTS
 
 _WEB = re.compile(
     r"\b(?:(?:search|fetch|brows|scrap|crawl|download|retriev)\w* (?:\w+ ){0,4}?"

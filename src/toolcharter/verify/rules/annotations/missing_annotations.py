@@ -1,9 +1,7 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.model import HINTS, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-
-HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:

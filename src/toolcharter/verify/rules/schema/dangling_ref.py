@@ -1,6 +1,7 @@
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
+from toolcharter.json_pointer import resolve_pointer
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.schema_nodes import Node, nodes_of
@@ -18,22 +19,10 @@ def _dangling(nodes: Sequence[Node], root: Mapping[str, Any]) -> Iterable[Proble
         ref = string_at(node.schema, "$ref")
         if not ref.startswith("#") or ref == "#":
             continue
-        exists = _has_target(ref, root) if ref.startswith("#/") else any(_is_anchor(other, ref) for other in nodes)
+        is_pointer = ref.startswith("#/")
+        exists = resolve_pointer(root, ref) is not None if is_pointer else any(_is_anchor(one, ref) for one in nodes)
         if not exists:
             yield Problem(f"{short_json(ref)} has no target", f"{node.path}.$ref")
-
-
-def _has_target(ref: str, root: Mapping[str, Any]) -> bool:
-    target: Any = root
-    for part in ref[2:].split("/"):
-        key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$")
-        if isinstance(target, dict) and key in target:
-            target = cast(dict[str, Any], target)[key]
-        elif isinstance(target, list) and key.isdecimal() and int(key) < len(cast(list[Any], target)):
-            target = cast(list[Any], target)[int(key)]
-        else:
-            return False
-    return isinstance(target, dict | bool)
 
 
 def _is_anchor(node: Node, ref: str) -> bool:

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Parameter, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.texts import normalize
+from toolcharter.verify.texts import normalize, normalize_name
 from toolcharter.verify.vocabulary import DESTROYING
 
 _DESTRUCTIVE_VERBS = DESTROYING | {
@@ -40,7 +40,6 @@ _CONSENT_NAMES = frozenset(
     ]
 )
 _MENTIONS_CONSENT = re.compile(r"\b(confirm\w*|are you sure|prompt(s|ing)?|consent|approv\w+)\b")
-_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LITERAL = "explicit_action"
 
 
@@ -57,7 +56,7 @@ def _is_destructive(tool: Tool) -> bool:
 
 
 def _is_consent(argument: Parameter) -> bool:
-    name = normalize(_CAMEL_CASE.sub("_", argument.name), "name").replace(" ", "_")
+    name = normalize_name(argument.name).replace(" ", "_")
     if name in _CONSENT_NAMES or name.startswith("confirm_"):
         return True
     return name in {"force", "skip_confirmation", "no_confirm", "assume_yes", "no_prompt"} and bool(

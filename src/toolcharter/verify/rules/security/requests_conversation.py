@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Parameter, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.texts import normalize
+from toolcharter.verify.texts import normalize, normalize_name
 
 _KEYWORDS = (
     *("conversation", "chat", "dialog", "context", "history", "system prompt", "user prompt", "original prompt"),
@@ -43,7 +43,6 @@ _REQUEST = re.compile(
     r"|\beverything the user (has )?(said|written|typed)\b"
 )
 _REFERENCE = re.compile(r"\b(id|ids|identifier|url|link|name|key|number)\b")
-_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _CONVERSATION_TOOL = re.compile(
     r"\b(chat|chats|message|messages|conversation|conversations|thread|threads|dm|channel|inbox|memory|memories|llm|"
     r"model|completion|completions|slack|discord|telegram|whatsapp|transcript|thinking|thought|thoughts|meeting|call|"
@@ -70,7 +69,7 @@ def _requested(argument: Parameter) -> str | None:
     if match := _WHOLE_CONVERSATION.search(text):
         # It may be only the id, the name or a link of a conversation.
         return None if _REFERENCE.search(text) else f"'{match[0]}'"
-    name = normalize(_CAMEL_CASE.sub("_", argument.name), "name")
+    name = normalize_name(argument.name)
     return f"'{name}', as its name says" if name in _ARGUMENT_NAMES else None
 
 
