@@ -106,8 +106,8 @@ class Segment:
             "notes",
             f"""INSERT INTO noema_notes (id, user_id, type_id, field_values, tags, guid, text, first_key, created_at,
                 modified_at) SELECT {number}, {user_id}, {type_id},
-                CAST(replace(b.field_values, '#', '#' || c || '-') AS {json_type}), b.tags, 'guid' || {number},
-                lower(replace(b.text, '#', '#' || c || '-')), {number},
+                CAST(replace(b.field_values, '#', '#' || c || '-') AS {json_type}), b.tags,
+                'guid' || {number}, lower(replace(b.text, '#', '#' || c || '-')), {number},
                 {times["created_at"]}, {times["created_at"]}""",
         )
         number = self.ids("cards", "b.number")

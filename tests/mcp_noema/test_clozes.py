@@ -22,23 +22,23 @@ from mcp_noema import clozes
         ("no gap", set(), "", ""),
     ],
 )
-def test_gaps_are_found_and_shown(text, numbers, front, back):
+def test_gaps_are_numbered_and_rendered(text, numbers, front, back):
     assert clozes.numbers(text) == numbers
     assert clozes.render(text, 1, hide=True) == front
     assert clozes.render(text, 1, hide=False) == back
 
 
-def test_gaps_ten_deep_are_found():
+def test_gaps_nested_ten_deep_are_found():
     text = "".join(f"{{{{c{n}::{n}" for n in range(1, 13)) + "}}" * 12
     assert clozes.numbers(text) == set(range(1, 11))
 
 
-def test_what_belongs_into_a_gap_stands_alone():
+def test_the_answers_of_a_number():
     assert clozes.answers("{{c1::a {{c2::b}}}} and {{c1::c}}", 1) == "a b, c"
 
 
 @given(st.lists(st.sampled_from(["{{c1::", "{{c2::", "}}", "::", "a", "<b>", "{", "}"]), max_size=40).map("".join))
-def test_a_gap_makes_a_card_exactly_when_it_can_be_shown(text):
+def test_a_gap_makes_a_card_exactly_when_it_can_be_rendered(text):
     for number in (1, 2):
         assert (number in clozes.numbers(text)) == (clozes.render(text, number, hide=True) != "")
     assert clozes.reveal(text).count("a") <= text.count("a")

@@ -1,4 +1,4 @@
-"""The optimizer, fed as Anki feeds it."""
+"""The optimizer, with the input that Anki gives it."""
 
 import time
 from datetime import datetime, timedelta, timezone
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 HISTORIES = learned(cards=150, reviews_each=10)
 
 
-def test_the_parameters_that_fit_predict_better_and_the_scheduler_takes_them():
+def test_fitted_parameters_predict_better_and_the_scheduler_accepts_them():
     seen = fit(HISTORIES, Preset(), Preferences())
     assert (seen.reviews, seen.cards, seen.is_better) == (1500, 150, True)
     assert seen.after.log_loss < seen.before.log_loss
@@ -26,7 +26,7 @@ def test_the_parameters_that_fit_predict_better_and_the_scheduler_takes_them():
     assert fsrs.Scheduler(parameters=seen.parameters).parameters == seen.parameters
 
 
-def test_a_fit_is_the_library_s_own():
+def test_a_fit_equals_the_library_s():
     def same_day_and_later(first: int) -> list[tuple[int, datetime, int]]:
         return [
             (first, START, 0),
@@ -68,7 +68,7 @@ def test_days_are_learning_days():
         fit(next_day, Preset(), in_tokyo)
 
 
-def test_a_card_that_was_not_seen_to_be_learned_is_left_out():
+def test_a_card_whose_log_begins_later_is_left_out():
     half = [log if number % 2 else log[3:] for number, log in enumerate(HISTORIES)]
     half = [log if number % 2 else [(rating, at, 2) for rating, at, _ in log] for number, log in enumerate(half)]
     assert fit(half, Preset(), Preferences()) == fit(HISTORIES[1::2], Preset(), Preferences())
@@ -84,19 +84,19 @@ def test_too_few_reviews_are_refused_with_their_number():
     )
 
 
-def test_no_reviews_at_all_are_refused_as_well():
+def test_no_reviews_are_refused():
     with pytest.raises(Conflict, match="Of 0 reviews, 0 came on a later day"):
         fit([], Preset(), Preferences())
 
 
-def test_a_second_fit_of_the_same_reviews_gains_nothing_and_says_so():
+def test_a_second_fit_of_the_same_reviews_is_not_better():
     first = fit(HISTORIES, Preset(), Preferences())
     second = fit(HISTORIES, Preset(parameters=first.parameters), Preferences())
     assert second == Fit(first.parameters, before=first.after, after=first.after, reviews=1500, cards=150)
     assert not second.is_better
 
 
-def test_parameters_that_miss_the_bounds_by_a_hair_are_put_inside():
+def test_parameters_slightly_out_of_bounds_are_clamped():
     # 0.8 in 32 bits is more than 0.8, and the scheduler counts the difference.
     hair = [0.800000011920929 if index in (9, 19, 20) else value for index, value in enumerate(DEFAULT_PARAMETERS)]
     with pytest.raises(ValueError, match="out of bounds"):
@@ -117,7 +117,7 @@ def _later(histories, days):
     return [[(rating, at + days * DAY, state) for rating, at, state in log] for log in histories]
 
 
-def test_moments_may_come_in_any_zone():
+def test_times_may_be_in_any_zone():
     elsewhere = timezone(timedelta(hours=9))
     there = [[(rating, at.astimezone(elsewhere), state) for rating, at, state in log] for log in HISTORIES]
     assert fit(there, Preset(), Preferences()) == fit(HISTORIES, Preset(), Preferences())

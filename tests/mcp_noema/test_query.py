@@ -83,12 +83,12 @@ def words(*parts):
         ("did:deck_4", WithId(DeckId, (4,))),
     ],
 )
-def test_a_query_is_read_as_people_know_it(query, tree):
+def test_a_query_is_parsed_as_in_anki(query, tree):
     assert parse(query) == tree
     assert parse(str(tree)) == tree
 
 
-def test_a_tree_is_written_as_a_person_would():
+def test_a_tree_is_written_in_the_usual_form():
     query = 'deck:Math::Algebra (tag:hard OR is:due) -is:suspended "exact words" well-known prop:s>=2.5 rated:7:1'
     assert str(parse(query)) == query
 
@@ -155,13 +155,13 @@ def test_a_query_has_limits(query, problem):
     assert problem in str(error.value)
 
 
-def test_a_query_at_its_limits_is_read():
+def test_a_query_at_its_limits_is_parsed():
     parse("x" * MAX_LENGTH)
     parse("a " * MAX_TERMS)
     parse("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
 
 
-def test_a_pattern_fits_whole_names_in_any_case():
+def test_a_pattern_matches_whole_names_in_any_case():
     pattern = parse(r"deck:str_ße*\*").name
     assert [pattern.matches(name) for name in ("STRASSE*", "Straße::x*", "Straße", "xStraße*")] == [
         True,
@@ -173,7 +173,7 @@ def test_a_pattern_fits_whole_names_in_any_case():
     assert parse(r"100%\_\\").pattern.like() == r"100\%\_\\"
 
 
-def test_the_terms_of_a_tree_come_from_left_to_right():
+def test_the_terms_of_a_tree_are_listed_from_left_to_right():
     assert [str(term) for term in terms(parse("a (b or -c) is:due"))] == ["a", "b", "c", "is:due"]
     assert list(terms(Everything())) == []
 
@@ -182,13 +182,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "noema-search.md"
 EXAMPLES = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
 
 
-def test_every_query_of_the_documentation_is_read():
+def test_every_query_of_the_documentation_is_parsed():
     assert len(EXAMPLES) > 40
     for query in EXAMPLES:
         assert parse(str(parse(query))) == parse(query)
 
 
-def test_the_error_of_the_documentation_is_the_one_that_comes():
+def test_the_documentation_shows_the_actual_error():
     with pytest.raises(InvalidArguments) as error:
         parse("-dog is:learning")
     assert str(error.value) in PAGE.read_text()
@@ -218,7 +218,7 @@ _SOUP = st.lists(
 
 
 @given(_SOUP | st.text(max_size=40))
-def test_any_text_is_read_or_refused_and_what_was_read_is_written_the_same(query):
+def test_any_text_is_parsed_or_refused_and_a_parsed_one_round_trips(query):
     try:
         tree = parse(query)
     except InvalidArguments:
@@ -248,5 +248,5 @@ _TREE = st.recursive(
 
 
 @given(_TREE)
-def test_a_tree_that_is_written_and_read_is_the_same(tree):
+def test_a_tree_round_trips(tree):
     assert parse(str(tree)) == tree

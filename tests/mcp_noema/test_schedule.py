@@ -1,4 +1,4 @@
-"""The library's own numbers, float for float."""
+"""Schedules compared with the library, float for float."""
 
 import random
 from dataclasses import replace
@@ -59,7 +59,7 @@ def dated(history):
 
 
 @given(HISTORIES, PRESETS)
-def test_every_answer_is_the_library_s_own(history, preset):
+def test_every_answer_gives_the_library_s_schedule(history, preset):
     scheduler, card, schedule = library(preset), fsrs.Card(card_id=1), Schedule()
     for rating, at in dated(history):
         card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
@@ -68,7 +68,7 @@ def test_every_answer_is_the_library_s_own(history, preset):
 
 
 @given(HISTORIES, PRESETS, GAPS)
-def test_retrievability_is_the_library_s_own(history, preset, later):
+def test_retrievability_equals_the_library_s(history, preset, later):
     scheduler, card = library(preset), fsrs.Card(card_id=1)
     for rating, at in dated(history):
         card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
@@ -86,7 +86,7 @@ def test_the_next_schedules_are_those_of_the_four_answers(history, preset):
 
 
 @given(HISTORIES, PRESETS, st.randoms(use_true_random=False))
-def test_a_replay_in_any_order_is_the_library_s_reschedule(history, preset, shuffler):
+def test_a_replay_in_any_order_equals_the_library_s_reschedule(history, preset, shuffler):
     reviews = dated(history)
     logs = [fsrs.ReviewLog(1, fsrs.Rating(rating), at, None) for rating, at in reviews]
     expected = library(preset).reschedule_card(fsrs.Card(card_id=1), logs)
@@ -95,7 +95,7 @@ def test_a_replay_in_any_order_is_the_library_s_reschedule(history, preset, shuf
 
 
 @given(HISTORIES, PRESETS, st.integers(0, 2**32))
-def test_fuzz_is_the_library_s_own_with_our_dice(history, preset, seed):
+def test_a_fuzzed_replay_equals_the_library_s_with_the_same_dice(history, preset, seed):
     reviews, scheduler, card = dated(history), library(preset, fuzz=True), fsrs.Card(card_id=1)
     with patch.object(fsrs.scheduler, "random", random.Random(seed).random):
         for rating, at in reviews:
@@ -104,7 +104,7 @@ def test_fuzz_is_the_library_s_own_with_our_dice(history, preset, seed):
 
 
 @pytest.mark.parametrize("maximum", [1, 2, 3, 30, 365, 36_500])
-def test_fuzz_of_every_interval_is_the_library_s(maximum):
+def test_the_fuzz_of_an_interval_equals_the_library_s(maximum):
     scheduler = library(Preset(maximum_interval=maximum))
     for days in (*range(400), *range(400, 40_000, 97)):
         interval = timedelta(days=days, seconds=days)
@@ -115,12 +115,12 @@ def test_fuzz_of_every_interval_is_the_library_s(maximum):
 
 
 # 52 days may become 47 to 57; the library rounds the random number, so that the day after is possible too.
-@pytest.mark.parametrize(("thrown", "days"), [(0.0, 47), (0.5, 52), (0.999999, 58)])
-def test_fuzz_stays_within_the_library_s_range(thrown, days):
+@pytest.mark.parametrize(("random_number", "days"), [(0.0, 47), (0.5, 52), (0.999999, 58)])
+def test_fuzz_stays_within_the_library_s_range(random_number, days):
     review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
     plain = answer(review, 3, START, Preset(), None)
     assert plain.interval == timedelta(days=52)
-    assert answer(review, 3, START, Preset(), lambda: thrown).interval == timedelta(days=days)
+    assert answer(review, 3, START, Preset(), lambda: random_number).interval == timedelta(days=days)
 
 
 def test_learning_steps_are_not_fuzzed():
@@ -131,7 +131,7 @@ def test_learning_steps_are_not_fuzzed():
     assert (after.state, after.interval) == (State.LEARNING, timedelta(minutes=10))
 
 
-def test_the_dice_of_everybody_else_stay_as_they_are():
+def test_the_global_random_generator_is_not_touched():
     random.seed(7)
     before = random.getstate()
     replay([(4, START), (3, START + timedelta(days=8))], Preset(), random.Random(1).random)
@@ -152,19 +152,19 @@ def test_a_new_card_is_learned_from_the_first_step():
 
 
 @pytest.mark.parametrize("state", [State.LEARNING, State.REVIEW, State.RELEARNING])
-def test_a_card_that_was_given_a_date_but_no_memory_is_answered_as_a_new_one(state):
+def test_a_card_with_a_due_date_but_no_memory_state_is_answered_like_a_new_one(state):
     given_a_date = Schedule(state, due=START)
     assert answer(given_a_date, 3, START, Preset()) == answer(Schedule(), 3, START, Preset())
 
 
-def test_a_moment_may_come_in_any_zone():
+def test_a_time_may_be_in_any_zone():
     there = START.astimezone(timezone(timedelta(hours=-7)))
     assert answer(Schedule(), 3, there, Preset()) == answer(Schedule(), 3, START, Preset())
     review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
     assert retrievability(review, there, Preset()) == retrievability(review, START, Preset())
 
 
-def test_a_scheduler_is_made_once_a_preset():
+def test_a_scheduler_is_created_once_for_each_preset():
     with patch.object(fsrs, "Scheduler", wraps=fsrs.Scheduler) as made:
         for _ in range(3):
             answer(Schedule(), 3, START, Preset(desired_retention=0.8765))
@@ -191,16 +191,16 @@ NEW, LEARNING, REVIEW, RELEARNING = 0, 1, 2, 3
         ([REVIEW, NEW, REVIEW], 2),
     ],
 )
-def test_a_memory_rests_on_what_came_since_the_card_was_last_new(states, kept):
+def test_a_memory_state_depends_on_the_reviews_since_the_card_was_last_new(states, kept):
     log = [(3, START + timedelta(days=day), state) for day, state in enumerate(states)]
     assert since_last_learned(log[::-1]) == log[len(log) - kept :]
 
 
-# ---- rescheduled, and kept -----------------------------------------------------------------------
+# ---- rescheduling --------------------------------------------------------------------------------
 
 
 @given(HISTORIES, PRESETS, PRESETS, st.integers(0, 2**32))
-def test_a_card_rescheduled_with_its_own_preset_stays_and_with_another_follows_it(history, preset, other, seed):
+def test_rescheduling_changes_a_card_only_if_its_preset_differs(history, preset, other, seed):
     reviews = dated(history)
     fuzzed = replay(reviews, preset, random.Random(seed).random)
     assert reschedule(fuzzed, reviews, preset, random.Random(1).random) is fuzzed
@@ -209,7 +209,7 @@ def test_a_card_rescheduled_with_its_own_preset_stays_and_with_another_follows_i
     assert moved == plain or (moved is fuzzed and replace(moved, due=None) == replace(plain, due=None))
 
 
-def test_a_date_that_was_set_by_hand_goes():
+def test_rescheduling_replaces_a_due_date_that_was_set_manually():
     reviews = [(4, START)]
     by_hand = replace(replay(reviews, Preset()), due=START + timedelta(days=99))
     assert reschedule(by_hand, reviews, Preset()) == replay(reviews, Preset())

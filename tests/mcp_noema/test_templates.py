@@ -10,8 +10,8 @@ from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Template
 from mcp_noema.templates import CardSides, first_key, ordinals, plain_text, render, searchable
 
 
-def made(front: str, back: str = "", *, fields: tuple[str, ...] = ("A", "B"), is_cloze: bool = False) -> NoteType:
-    return NoteType("Made", fields, (Template("Card 1", front, back),), is_cloze=is_cloze)
+def note_type(front: str, back: str = "", *, fields: tuple[str, ...] = ("A", "B"), is_cloze: bool = False) -> NoteType:
+    return NoteType("Test", fields, (Template("Card 1", front, back),), is_cloze=is_cloze)
 
 
 # --- which cards -------------------------------------------------------------------------------------------
@@ -93,9 +93,9 @@ def test_notes_make_the_cards_that_anki_makes(anki):
         assert (ordinals(mine, values) or (0,)) == theirs, values
 
 
-def test_gaps_are_shown_as_anki_shows_them(anki):
+def test_gaps_are_rendered_as_in_anki(anki):
     kind = anki_type(anki, "Gaps", ("{{cloze:A}}",), is_cloze=True)
-    mine = made("{{cloze:A}}", "{{cloze:A}}", fields=("A", "B", "C"), is_cloze=True)
+    mine = note_type("{{cloze:A}}", "{{cloze:A}}", fields=("A", "B", "C"), is_cloze=True)
     for text in GAPS:
         cards = sorted(anki_note(anki, kind, (text, "", "")).cards(), key=lambda card: card.ord)
         assert ordinals(mine, (text,)) == tuple(card.ord for card in cards), text
@@ -110,22 +110,24 @@ def test_gaps_are_shown_as_anki_shows_them(anki):
 def test_the_back_does_not_repeat_the_front():
     assert render(BASIC, ("dog", "Hund"), 0) == CardSides("dog", "Hund")
     assert render(REVERSED, ("dog", "Hund"), 1) == CardSides("Hund", "dog")
-    assert render(made("{{A}}", '{{A}}<hr class=x id="answer">{{B}}'), ("dog", "Hund"), 0) == CardSides("dog", "Hund")
-    assert render(made("{{A}}", "{{FrontSide}}: {{B}}"), ("dog", "Hund"), 0) == CardSides("dog", ": Hund")
+    assert render(note_type("{{A}}", '{{A}}<hr class=x id="answer">{{B}}'), ("dog", "Hund"), 0) == CardSides(
+        "dog", "Hund"
+    )
+    assert render(note_type("{{A}}", "{{FrontSide}}: {{B}}"), ("dog", "Hund"), 0) == CardSides("dog", ": Hund")
 
 
-def test_gaps_are_empty_in_front_and_filled_behind():
+def test_gaps_are_hidden_on_the_front_and_filled_in_on_the_back():
     values = ("{{c1::Paris::city}} is in <b>{{c2::France}}</b>", "see<br>map")
     assert render(CLOZE, values, 0) == CardSides("[city] is in France", "Paris is in France\nsee\nmap")
     assert render(CLOZE, values, 1) == CardSides("Paris is in [...]", "Paris is in France\nsee\nmap")
 
 
-def test_media_are_named_once():
-    face = render(BASIC, ('<img src="cell.png">', 'A cell [sound:cell.mp3] <img src="cell.png">'), 0)
-    assert face == CardSides(
+def test_media_are_listed_once():
+    sides = render(BASIC, ('<img src="cell.png">', 'A cell [sound:cell.mp3] <img src="cell.png">'), 0)
+    assert sides == CardSides(
         "[image: cell.png]", "A cell [sound: cell.mp3] [image: cell.png]", media=("cell.png", "cell.mp3")
     )
-    assert render(made('<img src="{{A}}">'), ("cell.png",), 0) == CardSides(
+    assert render(note_type('<img src="{{A}}">'), ("cell.png",), 0) == CardSides(
         "[image: cell.png]", "", media=("cell.png",)
     )
 
@@ -142,47 +144,47 @@ def test_media_are_named_once():
         ("{{furigana:R}}", "彼は漢字[かんじ]を", "彼は漢字[かんじ]を"),
         ("{{kana:R}}", "彼はかんじを", "彼はかんじを"),
         ("{{kanji:R}}", "彼は漢字を", "彼は漢字を"),
-        ("{{Deck}}|{{Subdeck}}|{{Tags}}|{{Type}}|{{Card}}", *["Languages::German|German|animal hard|Made|Card 1"] * 2),
+        ("{{Deck}}|{{Subdeck}}|{{Tags}}|{{Type}}|{{Card}}", *["Languages::German|German|animal hard|Test|Card 1"] * 2),
         ("{{#A}}yes{{/A}}{{^A}}no{{/A}}{{#Empty}}yes{{/Empty}}{{^Empty}}no{{/Empty}}", "yesno", "yesno"),
         ("{{=<% %>=}}<%A%>", "dog", "dog"),
     ],
 )
 def test_filters_and_special_fields(template, front, back):
-    kind = made(template, template, fields=("A", "Empty", "R"))
-    face = render(kind, ("dog", "", "彼は 漢字[かんじ]を"), 0, deck="Languages::German", tags=("animal", "hard"))
-    assert face == CardSides(front, back)
+    kind = note_type(template, template, fields=("A", "Empty", "R"))
+    sides = render(kind, ("dog", "", "彼は 漢字[かんじ]を"), 0, deck="Languages::German", tags=("animal", "hard"))
+    assert sides == CardSides(front, back)
 
 
 @pytest.mark.parametrize(
     "broken",
     ["{{Nope}}", "{{#A}} never closed", "{{/A}}", "{{#A}}{{/B}}", "{{", "{{}}", "{{#}}", "a }} b", "{{text:Nope}}"],
 )
-def test_what_is_wrong_with_a_template_shows_as_it_is_written(broken):
-    assert render(made(broken), ("dog",), 0) == CardSides(broken, "")
+def test_a_template_part_that_is_not_valid_is_shown_as_it_is(broken):
+    assert render(note_type(broken), ("dog",), 0) == CardSides(broken, "")
 
 
-def test_sections_a_thousand_deep_are_text():
+def test_sections_nested_a_thousand_deep_are_text():
     deep = "{{#A}}" * 1000 + "{{A}}" + "{{/A}}" * 1000
-    assert "dog" in render(made(deep), ("dog",), 0).front
-    assert ordinals(made(deep), ("dog",)) == (0,)
+    assert "dog" in render(note_type(deep), ("dog",), 0).front
+    assert ordinals(note_type(deep), ("dog",)) == (0,)
 
 
-def test_a_card_that_no_template_makes_is_empty():
+def test_a_card_without_a_template_is_empty():
     assert render(BASIC, ("dog", "Hund"), 7) == CardSides("", "")
     assert render(BASIC, ("dog", "Hund"), -1) == CardSides("", "")
     assert render(BASIC, (), 0) == CardSides("", "")
 
 
 def test_a_field_cannot_break_the_template_around_it():
-    kind = made("<b>{{A}}</b><script>show('{{A}}')</script>")
+    kind = note_type("<b>{{A}}</b><script>show('{{A}}')</script>")
     assert render(kind, ("What does <b> do, and </script>?",), 0) == CardSides("What does <b> do, and ?", "")
 
 
 @pytest.mark.parametrize("piece", ["<!--", "</", "<hr ", "{{#A}}", "{{#A}}{{/A}}", "{{c1::", " x[y", "{{A", "<b>"])
-def test_a_long_card_takes_no_longer_than_its_length(piece):
+def test_the_time_for_a_card_is_linear_in_its_length(piece):
     long = piece * (100_000 // len(piece))
     started = time.perf_counter()
-    render(made("{{furigana:A}}{{cloze:A}}", long), (long,), 0)
+    render(note_type("{{furigana:A}}{{cloze:A}}", long), (long,), 0)
     # Where each piece is looked at once for each other one, it takes minutes.
     assert time.perf_counter() - started < 10
 
@@ -197,37 +199,37 @@ _PARTS = st.lists(
 
 @given(_PARTS, st.sampled_from(["", "<br>", "dog"]), st.sampled_from(["", "dog", " "]))
 def test_a_template_makes_a_card_exactly_when_its_front_shows_a_field(front, a, b):
-    kind = made(front)
+    kind = note_type(front)
     assert (ordinals(kind, (a, b)) == (0,)) == ("dog" in render(kind, (a, b), 0).front)
 
 
 @given(st.text(max_size=80), st.text(alphabet="{}#^/AB:<!->hr idanswer", max_size=80), st.integers(-2, 3))
 def test_rendering_never_raises(value, template, ordinal):
     for is_cloze in (False, True):
-        kind = made(template, template, is_cloze=is_cloze)
+        kind = note_type(template, template, is_cloze=is_cloze)
         ordinals(kind, (value, value))
         render(kind, (value, value), ordinal, deck=value, tags=(value,))
 
 
 @given(st.text(alphabet="ab <>/&;lt\n\xa0bdivr\u0130\ud800", max_size=60))
-def test_a_field_reads_the_same_on_a_card_as_by_itself(value):
+def test_a_field_has_the_same_text_on_a_card_as_alone(value):
     assert render(BASIC, (value, ""), 0).front == plain_text(value)
 
 
 # --- finding notes -----------------------------------------------------------------------------------------
 
 
-def test_a_note_is_found_by_its_words():
+def test_the_searchable_text_of_a_note():
     values = ("<b>Der  HUND</b><br>läuft &amp; bellt", "{{c1::Straße::road}}", "", "ЖИЗНЬ")
     assert searchable(values) == "der hund läuft & bellt\nstrasse\n\nжизнь"
 
 
-def test_first_fields_that_read_the_same_have_the_same_key():
+def test_first_fields_with_the_same_text_have_the_same_key():
     assert first_key("The  <b>Dog</b>\n") == first_key("the dog")
     assert first_key("the dog") != first_key("the dogs")
     assert first_key("{{c1::Paris}} is big") != first_key("Paris is {{c1::big}}")
 
 
 @given(st.text())
-def test_a_key_fits_into_63_bits(value):
+def test_a_key_has_63_bits(value):
     assert 0 <= first_key(value) < 2**63

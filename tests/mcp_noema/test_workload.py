@@ -1,4 +1,4 @@
-"""The days to come, played with dice that are given."""
+"""The simulation of the coming days, compared with the library."""
 
 from dataclasses import replace
 from statistics import fmean
@@ -15,7 +15,7 @@ DAYS = 30
 CARDS = [LearnedCard(10.0 + n % 7, 3.0 + n % 5, last_review=-(n % 10), due=10 - n % 10) for n in range(100)]
 
 
-def test_cards_that_are_being_learned_are_played_as_the_library_plays_them():
+def test_learned_cards_are_simulated_as_in_the_library():
     preset = Preset(desired_retention=0.9)
     ours = simulate_days(CARDS, 0, {}, preset, days=DAYS, seed=1)
     theirs = []
@@ -42,7 +42,7 @@ def _as_theirs(learned):
     return card
 
 
-def test_new_cards_are_the_library_s_own_simulation():
+def test_new_cards_are_simulated_by_the_library():
     many, preset = 20_000, Preset(new_per_day=7, reviews_per_day=50)
     config = _config(many, {}, preset, DAYS)
     theirs = simulate(list(DEFAULT_PARAMETERS), 0.9, config, 5)
@@ -56,7 +56,7 @@ def test_new_cards_are_the_library_s_own_simulation():
     )
 
 
-def test_the_same_seed_gives_the_same_numbers_and_another_seed_others():
+def test_the_same_seed_gives_the_same_numbers():
     first, again, other = (simulate_days(CARDS, 40, {}, Preset(), days=DAYS, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
@@ -72,7 +72,7 @@ def test_a_higher_retention_costs_more_and_remembers_more():
     assert low.minutes_per_remembered < middle.minutes_per_remembered < high.minutes_per_remembered
 
 
-def test_the_limits_of_the_preset_hold_for_new_and_old_cards_together():
+def test_the_limits_of_the_preset_apply_to_new_and_learned_cards_together():
     overdue = [LearnedCard(10.0, 5.0, last_review=-30, due=0) for _ in range(500)]
     seen = simulate_days(overdue, 500, {}, Preset(new_per_day=5, reviews_per_day=20), days=DAYS, seed=1)
     assert seen.reviews == (20.0,) * DAYS
@@ -89,11 +89,11 @@ def test_without_cards_there_is_nothing_to_do():
     assert seen.minutes_per_remembered == 0.0
 
 
-def test_a_deck_that_takes_no_new_cards_has_none():
+def test_a_deck_with_a_limit_of_no_new_cards_gets_none():
     assert sum(simulate_days([], 100, {}, Preset(new_per_day=0), days=DAYS, seed=1).new) == 0
 
 
-def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
+def test_habits_are_mixed_with_the_library_s_averages():
     usual = default_simulator_config()
     answers = {
         (State.NEW, 1): AnswerStats(10, 10, 4.0),
@@ -127,13 +127,13 @@ def test_habits_are_mixed_with_the_library_s_until_there_are_enough_of_them():
     )
 
 
-def test_someone_who_answers_faster_needs_less_time():
+def test_faster_answers_need_less_time():
     fast = {(state, rating): AnswerStats(10_000, 10_000, 1.0) for state in State for rating in range(1, 5)}
     usual, faster = (simulate_days(CARDS, 20, habit, Preset(), days=DAYS, seed=1) for habit in ({}, fast))
     assert sum(faster.minutes) < sum(usual.minutes) / 5
 
 
-def test_two_decks_add_up():
+def test_the_workloads_of_two_decks_add_up():
     one, other = (simulate_days(CARDS, new, {}, Preset(), days=DAYS, seed=1) for new in (0, 20))
     both = one + other
     assert both == replace(

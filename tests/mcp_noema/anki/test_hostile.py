@@ -56,7 +56,7 @@ def changed(tmp_path: Path, sql: str) -> Path:
     return zipped(tmp_path / "bad.apkg", {"collection.anki21": (tmp_path / "collection").read_bytes()})
 
 
-def test_the_good_package_is_good(tmp_path: Path):
+def test_the_good_package_is_accepted(tmp_path: Path):
     assert read_package(zipped(tmp_path / "good", {"collection.anki21": good_collection(tmp_path)})) == GOOD
 
 
@@ -234,7 +234,7 @@ def test_a_missing_column(tmp_path: Path):
 
 
 @pytest.mark.parametrize("table", ["notes", "cards", "revlog", "col"])
-def test_a_view_in_the_place_of_a_table_is_not_run(tmp_path: Path, table: str):
+def test_a_view_instead_of_a_table_is_not_run(tmp_path: Path, table: str):
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
     columns = {"notes": "id guid mid mod tags flds", "col": "ver crt mod conf models decks dconf"}.get(table, "id")
     view = ", ".join(f"({endless}) AS {column}" for column in columns.split())

@@ -1,4 +1,4 @@
-"""Cards that were learned without FSRS, against what Anki makes of them when FSRS is switched on."""
+"""Memory states of cards that were learned without FSRS, compared with those that Anki computes."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ HISTORIES = {
 }
 
 
-def history(col: Collection, entries: list[tuple[int, ...]], weights: list[float]) -> int:
+def add_history(col: Collection, entries: list[tuple[int, ...]], weights: list[float]) -> int:
     (card,) = real_anki.add(col, "Old", "Basic", "front", "back")
     options = col.decks.get_config(1)
     options["fsrsParams6"] = weights
@@ -66,33 +66,33 @@ def history(col: Collection, entries: list[tuple[int, ...]], weights: list[float
     col.db.execute("UPDATE cards SET type = 2, queue = 2, due = 5, ivl = 33, factor = 2200, reps = 9, data = ''")
     # An hour after the day began: the days between are whole.
     today = (col.sched.day_cutoff - 86_400 + 3_600) * 1000
-    for place, (ago, answer, interval, ease, kind) in enumerate(entries):
-        row = (today - ago * DAY + place * 60_000, card, answer, interval, ease, kind)
+    for index, (ago, answer, interval, ease, kind) in enumerate(entries):
+        row = (today - ago * DAY + index * 60_000, card, answer, interval, ease, kind)
         col.db.execute("INSERT INTO revlog VALUES (?, ?, -1, ?, ?, 0, ?, 5000, ?)", *row)
     return card
 
 
 @pytest.mark.parametrize("weights", [[], WEIGHTS], ids=["default weights", "own weights"])
 @pytest.mark.parametrize("name", HISTORIES)
-def test_memory_is_what_anki_finds(tmp_path: Path, name: str, weights: list[float]):
+def test_the_memory_state_equals_anki_s(tmp_path: Path, name: str, weights: list[float]):
     with real_anki.collection(tmp_path / "made") as col:
-        card = history(col, HISTORIES[name], weights)
+        card = add_history(col, HISTORIES[name], weights)
         theirs = col.compute_memory_state(card)
         file = real_anki.export(col, tmp_path / "old.apkg", legacy=True)
     schedule = read_package(file).cards[0].schedule
     assert (schedule.stability, schedule.difficulty) == pytest.approx((theirs.stability, theirs.difficulty), rel=1e-6)
 
 
-def test_without_a_log_interval_and_ease_are_all_there_is(tmp_path: Path):
+def test_without_a_log_the_memory_state_is_computed_from_interval_and_ease(tmp_path: Path):
     with real_anki.collection(tmp_path / "made") as col:
-        history(col, [], [])
+        add_history(col, [], [])
         file = real_anki.export(col, tmp_path / "old.apkg", legacy=True)
     schedule = read_package(file).cards[0].schedule
     theirs = FSRS([]).memory_state_from_sm2(2.2, 33, 0.9)
     assert (schedule.stability, schedule.difficulty) == (theirs.stability, theirs.difficulty)
 
 
-def test_a_new_card_that_was_only_dated_has_a_memory_too(tmp_path: Path):
+def test_a_new_card_with_a_due_date_has_a_memory_state(tmp_path: Path):
     with real_anki.collection(tmp_path / "made") as col:
         (card,) = real_anki.add(col, "Old", "Basic", "front", "back")
         col.sched.set_due_date([card], "5")

@@ -16,16 +16,16 @@ FORMS = ("anki2.apkg", "anki21.apkg", "anki21b.apkg", "anki21.colpkg", "anki21b.
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_generation_of_files_holds_the_cards_that_anki_has(anki_files: AnkiFiles, form: str):
+def test_every_file_format_has_the_cards_of_the_collection(anki_files: AnkiFiles, form: str):
     assert package_cards(read_package(anki_files.files[form]), anki_files.today) == anki_files.cards
 
 
-def test_every_generation_of_files_says_the_same(anki_files: AnkiFiles):
+def test_every_file_format_gives_the_same_package(anki_files: AnkiFiles):
     packages = [read_package(anki_files.files[form]) for form in FORMS]
     assert [replace(package, written_at=packages[0].written_at) for package in packages] == packages[:1] * len(FORMS)
 
 
-def test_decks_have_the_options_that_hold_for_them(anki_files: AnkiFiles):
+def test_decks_have_their_options(anki_files: AnkiFiles):
     french = Preset(
         desired_retention=0.93,
         learning_steps=(120, 900),
@@ -43,7 +43,7 @@ def test_decks_have_the_options_that_hold_for_them(anki_files: AnkiFiles):
     )
 
 
-def test_note_types_come_with_their_fields_templates_and_looks(anki_files: AnkiFiles):
+def test_note_types_have_their_fields_templates_and_css(anki_files: AnkiFiles):
     types = {note.type.name: note.type for note in read_package(anki_files.files["anki21b.apkg"]).notes}
     assert {name: (each.fields, len(each.templates), each.is_cloze) for name, each in types.items()} == {
         "Basic": (("Front", "Back"), 1, False),
@@ -63,7 +63,7 @@ def test_only_answers_count_as_reviews(anki_files: AnkiFiles):
     assert {review.state for review in package.reviews} == {State.NEW, State.REVIEW}
 
 
-def test_the_names_of_media_are_known_and_their_content_is_not_read(anki_files: AnkiFiles):
+def test_only_the_names_of_media_are_read(anki_files: AnkiFiles):
     assert read_package(anki_files.files["anki21b.apkg"]).media == ("un.png",)
     assert read_package(anki_files.files["anki21.apkg"]).media == ("un.png",)
 
@@ -75,7 +75,7 @@ def test_an_export_without_scheduling_is_all_new(anki_files: AnkiFiles):
     assert {deck.preset for deck in package.decks} == {None}
 
 
-def test_a_card_in_a_filtered_deck_goes_home(tmp_path: Path):
+def test_a_card_in_a_filtered_deck_returns_to_its_own_deck(tmp_path: Path):
     with real_anki.collection(tmp_path / "made") as col:
         (card,) = real_anki.add(col, "Home", "Basic", "front", "back")
         col.sched.set_due_date([card], "3")
@@ -93,7 +93,7 @@ def test_a_card_in_a_filtered_deck_goes_home(tmp_path: Path):
     assert timedelta(days=3) <= due - today < timedelta(days=4)
 
 
-def test_a_day_begins_where_and_when_the_person_learns(tmp_path: Path):
+def test_days_have_the_time_zone_and_start_hour_of_the_collection(tmp_path: Path):
     with real_anki.collection(tmp_path / "made") as col:
         real_anki.add(col, "Home", "Basic", "front", "back")
         col.set_config("creationOffset", -330)
@@ -108,7 +108,7 @@ def test_a_day_begins_where_and_when_the_person_learns(tmp_path: Path):
     assert (package.zone.utcoffset(None), package.day_start_hour) == (timedelta(hours=5, minutes=30), 2)
 
 
-def test_reviews_of_cards_that_are_gone_are_left_out(tmp_path: Path):
+def test_reviews_of_deleted_cards_are_left_out(tmp_path: Path):
     with real_anki.collection(tmp_path / "made") as col:
         (gone,) = real_anki.add(col, "Home", "Basic", "gone", "")
         real_anki.add(col, "Home", "Basic", "here", "")

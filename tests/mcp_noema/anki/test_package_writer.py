@@ -21,7 +21,7 @@ from tests.thorough import examples
 EMPTY = Package((), (), (), (), WRITTEN)
 
 
-def test_anki_opens_it_with_the_same_cards_due_dates_memory_and_log(anki_files: AnkiFiles, tmp_path: Path):
+def test_anki_imports_the_same_cards_due_dates_memory_states_and_log(anki_files: AnkiFiles, tmp_path: Path):
     package = read_package(anki_files.files["anki21b.apkg"])
     write_package(package, tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
@@ -32,7 +32,7 @@ def test_anki_opens_it_with_the_same_cards_due_dates_memory_and_log(anki_files: 
         assert real_anki.revlog(col) == anki_files.log
 
 
-def test_anki_takes_over_decks_and_their_options(anki_files: AnkiFiles, tmp_path: Path):
+def test_anki_imports_decks_and_their_options(anki_files: AnkiFiles, tmp_path: Path):
     write_package(read_package(anki_files.files["anki21b.apkg"]), tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
         real_anki.import_file(col, tmp_path / "out.apkg")
@@ -50,7 +50,7 @@ def test_anki_takes_over_decks_and_their_options(anki_files: AnkiFiles, tmp_path
         assert kept == {"desiredRetention": 0.93, "fsrsParams6": WEIGHTS, "buryInterdayLearning": True}
 
 
-def test_anki_finds_nothing_to_fix_and_goes_on_learning(anki_files: AnkiFiles, tmp_path: Path):
+def test_anki_finds_nothing_to_fix_and_can_continue(anki_files: AnkiFiles, tmp_path: Path):
     write_package(read_package(anki_files.files["anki21b.apkg"]), tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
         col.set_config("fsrs", True)
@@ -62,7 +62,7 @@ def test_anki_finds_nothing_to_fix_and_goes_on_learning(anki_files: AnkiFiles, t
         assert len(real_anki.revlog(col)) == len(anki_files.log) + 1
 
 
-def test_an_export_of_anki_after_ours_is_the_same_package(anki_files: AnkiFiles, tmp_path: Path):
+def test_an_export_by_anki_of_our_package_is_the_same_package(anki_files: AnkiFiles, tmp_path: Path):
     ours = read_package(anki_files.files["anki21b.apkg"])
     write_package(ours, tmp_path / "out.apkg")
     with real_anki.collection(tmp_path / "other") as col:
@@ -76,7 +76,7 @@ def test_an_export_of_anki_after_ours_is_the_same_package(anki_files: AnkiFiles,
 
 @settings(max_examples=examples(60))
 @given(packages())
-def test_reading_what_was_written_gives_the_same(package: Package):
+def test_a_package_round_trips(package: Package):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "out.apkg"
         write_package(package, path)

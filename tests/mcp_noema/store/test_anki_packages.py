@@ -1,4 +1,4 @@
-"""AnkiPackages and the database: whole, in parts, and at the same time."""
+"""Packages imported into the database and exported from it: whole, in pages, and concurrently."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -27,42 +27,38 @@ from mcp_noema.store.users import SqlUsers
 from tests.mcp_noema.anki.real_anki import WEIGHTS
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
-MADE = datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
+CREATED = datetime(2026, 10, 1, 8, 30, tzinfo=UTC)
 ODD = NoteType("Odd", ("A", "B", "C"), (Template("One", "{{A}}", "{{B}}"),), css=".card { color: red }")
 
 
-def moment(**span: float) -> datetime:
-    return MADE + timedelta(**span)
+def at(**span: float) -> datetime:
+    return CREATED + timedelta(**span)
 
 
-def rich() -> Package:
-    """Something of everything, as reading would give it."""
+def full_package() -> Package:
+    """A package with every kind of content, as the reader returns it."""
     own = Preset(0.85, (30,), (60, 90), 365, 5, 50, 4, bury_siblings=False, parameters=tuple(WEIGHTS))
     schedules = (
         Schedule(),
-        Schedule(State.LEARNING, 0, 0.123456789012345, 6.0, moment(minutes=31), moment(minutes=30)),
-        Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment(days=49), moment(days=40)),
-        Schedule(State.RELEARNING, 1, 1.5, 9.87, moment(days=30, minutes=10), moment(days=30)),
-        Schedule(State.REVIEW, None, 100.0, 1.0, moment(days=140), moment(days=40)),
+        Schedule(State.LEARNING, 0, 0.123456789012345, 6.0, at(minutes=31), at(minutes=30)),
+        Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, at(days=49), at(days=40)),
+        Schedule(State.RELEARNING, 1, 1.5, 9.87, at(days=30, minutes=10), at(days=30)),
+        Schedule(State.REVIEW, None, 100.0, 1.0, at(days=140), at(days=40)),
     )
     kinds = (BASIC, REVERSED, REVERSED, CLOZE, ODD)
     texts = (("a", "b"), ("Hund", "<b>dog</b>"), ("eau", "water & 水"), ("{{c1::x}} {{c4::y}}", ""), ("1", "2", "3"))
     return Package(
         decks=(PackageDeck("A", "About", own), PackageDeck("A::B", "", replace(own, new_per_day=9)), PackageDeck("C")),
         notes=tuple(
-            PackageNote(
-                f"guid {n}", kinds[n], texts[n], ("t::u", f"n{n}") if n else (), moment(seconds=n), moment(days=n)
-            )
+            PackageNote(f"guid {n}", kinds[n], texts[n], ("t::u", f"n{n}") if n else (), at(seconds=n), at(days=n))
             for n in range(5)
         ),
         cards=tuple(
-            PackageCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, moment(seconds=n))
+            PackageCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, at(seconds=n))
             for n in range(5)
         ),
         reviews=tuple(
-            PackageReview(
-                card, 1 + n % 4, moment(days=n, milliseconds=n), 900 + n, state, 86_400 * n, 600 - n, difficulty
-            )
+            PackageReview(card, 1 + n % 4, at(days=n, milliseconds=n), 900 + n, state, 86_400 * n, 600 - n, difficulty)
             for n, (card, state, difficulty) in enumerate(
                 [(1, State.NEW, 5.5), (2, State.NEW, None), (2, State.REVIEW, 10.0), (3, State.REVIEW, None)], start=1
             )
@@ -79,46 +75,46 @@ async def database(db_url: str) -> AsyncIterator[Database]:
         yield opened
 
 
-async def put(database: Database, package: Package, owner: str = "ana") -> Any:
+async def import_package(database: Database, package: Package, owner: str = "ana") -> Any:
     return await database.write(imports.write_package, owner, imports.prepare(package, NOW), None, NOW)
 
 
-async def taken(database: Database, *, scheduling: bool = True) -> Package:
+async def export_package(database: Database, *, scheduling: bool = True) -> Package:
     rows = await exports.read_rows(database, "ana", None, scheduling=scheduling)
     return exports.build_package(rows, NOW, scheduling=scheduling)
 
 
-async def test_what_is_put_in_comes_out_to_the_last_digit(database: Database):
-    package = rich()
-    await put(database, package)
+async def test_an_export_equals_the_import_to_the_last_digit(database: Database):
+    package = full_package()
+    await import_package(database, package)
     # A deck of its own has the defaults of ours, where the file said nothing.
     expected = replace(package, decks=(*package.decks[:2], PackageDeck("C", "", Preset())), zone=ZoneInfo("UTC"))
-    assert await taken(database) == expected
+    assert await export_package(database) == expected
 
 
-async def test_it_comes_through_a_file_too(database: Database, tmp_path: Path):
-    write_package(rich(), tmp_path / "in.apkg")
-    await put(database, read_package(tmp_path / "in.apkg"))
-    write_package(await taken(database), tmp_path / "out.apkg")
+async def test_an_export_to_a_file_equals_the_imported_file(database: Database, tmp_path: Path):
+    write_package(full_package(), tmp_path / "in.apkg")
+    await import_package(database, read_package(tmp_path / "in.apkg"))
+    write_package(await export_package(database), tmp_path / "out.apkg")
     again = read_package(tmp_path / "out.apkg")
-    assert replace(again, decks=()) == replace(rich(), decks=())
+    assert replace(again, decks=()) == replace(full_package(), decks=())
 
 
-async def test_parts_make_the_same_whole(database: Database, monkeypatch: pytest.MonkeyPatch):
-    await put(database, rich(), "bob")
+async def test_chunks_and_pages_do_not_change_the_result(database: Database, monkeypatch: pytest.MonkeyPatch):
+    await import_package(database, full_package(), "bob")
     monkeypatch.setattr(imports, "CHUNK", 2)
     monkeypatch.setattr(exports, "PAGE", 2)
-    first = await put(database, rich())
+    first = await import_package(database, full_package())
     assert (first.notes, first.cards, first.reviews) == (Tally(added=5), Tally(added=5), Tally(added=4))
-    again = await put(database, rich())
+    again = await import_package(database, full_package())
     assert (again.notes, again.cards, again.reviews) == (Tally(unchanged=5), Tally(unchanged=5), Tally(unchanged=4))
-    assert replace(await taken(database), decks=(), zone=UTC) == replace(rich(), decks=())
+    assert replace(await export_package(database), decks=(), zone=UTC) == replace(full_package(), decks=())
 
 
-async def test_all_of_it_is_put_in_or_nothing(database: Database):
-    broken = rich().reviews[-1]._replace(rating=None)  # pyright: ignore[reportArgumentType]
+async def test_an_import_that_fails_changes_nothing(database: Database):
+    broken = full_package().reviews[-1]._replace(rating=None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(DBAPIError):
-        await put(database, replace(rich(), reviews=(*rich().reviews[:-1], broken)))
+        await import_package(database, replace(full_package(), reviews=(*full_package().reviews[:-1], broken)))
 
     def count(connection: sa.Connection) -> list[int]:
         tables = (users, decks, note_types, notes, cards, reviews)
@@ -127,24 +123,26 @@ async def test_all_of_it_is_put_in_or_nothing(database: Database):
     assert await database.read(count) == [0, 0, 0, 0, 0, 0]
 
 
-async def test_two_at_once_do_not_add_it_twice(database: Database, tmp_path: Path):
-    write_package(rich(), tmp_path / "in.apkg")
+async def test_concurrent_imports_do_not_add_a_package_twice(database: Database, tmp_path: Path):
+    write_package(full_package(), tmp_path / "in.apkg")
 
-    async def tell(_done: int, _total: int, _words: str) -> None: ...
+    async def ignore_progress(_done: int, _total: int, _message: str) -> None: ...
 
     packages = SqlAnkiPackages(database)
-    both = await asyncio.gather(*(packages.import_file("ana", tmp_path / "in.apkg", None, NOW, tell) for _ in range(2)))
+    both = await asyncio.gather(
+        *(packages.import_file("ana", tmp_path / "in.apkg", None, NOW, ignore_progress) for _ in range(2))
+    )
     assert sorted((each.notes.added, each.cards.added, each.reviews.added) for each in both) == [(0, 0, 0), (5, 5, 4)]
 
 
-async def test_days_are_those_of_the_person(database: Database, tmp_path: Path):
-    await put(database, rich())
+async def test_an_export_has_the_days_of_the_user(database: Database, tmp_path: Path):
+    await import_package(database, full_package())
     users = SqlUsers(database)
     await users.set_preference("ana", "timezone", "Asia/Kolkata", NOW)
     await users.set_preference("ana", "day_start_hour", 2, NOW)
-    package = await taken(database)
+    package = await export_package(database)
     assert (package.zone, package.day_start_hour) == (ZoneInfo("Asia/Kolkata"), 2)
     write_package(package, tmp_path / "out.apkg")
     again = read_package(tmp_path / "out.apkg")
     assert again.zone.utcoffset(None) == timedelta(hours=5, minutes=30)
-    assert [card.schedule for card in again.cards] == [card.schedule for card in rich().cards]
+    assert [card.schedule for card in again.cards] == [card.schedule for card in full_package().cards]

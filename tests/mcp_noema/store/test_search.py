@@ -1,4 +1,4 @@
-"""What each term of a query finds, over both databases."""
+"""The cards that each term of a query matches, in both databases."""
 
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ Found = dict[str, str]
 
 
 class Collection:
-    """Cards with names. `await search("is:new")` is the names of the cards that are found, in order of the names."""
+    """Cards with names. `await search("is:new")` returns the names of the matching cards, sorted."""
 
     def __init__(self, ana: Learner) -> None:
         self.ana = ana
@@ -33,8 +33,8 @@ class Collection:
         assert found["total"] == len(found["cards"])
         return " ".join(sorted(names[card["cardId"]] for card in found["cards"]))
 
-    async def found(self, expected: Found) -> None:
-        """Each query finds these cards, and its opposite finds all others."""
+    async def check(self, expected: Found) -> None:
+        """Each query matches these cards, and its negation matches all others."""
         assert {query: await self.search(query) for query in expected} == expected
         others = {
             f"-({query})": " ".join(sorted(set(self.cards) - set(names.split()))) for query, names in expected.items()
@@ -43,22 +43,22 @@ class Collection:
 
 
 @pytest_asyncio.fixture
-async def kept(ana: Learner) -> Collection:
-    kept = Collection(ana)
-    await kept.add("dog", "Languages::French", "the dog", "le chien", tags="animal Hard::very")
-    await kept.add(
+async def collection(ana: Learner) -> Collection:
+    filled = Collection(ana)
+    await filled.add("dog", "Languages::French", "the dog", "le chien", tags="animal Hard::very")
+    await filled.add(
         "cheese fromage", "Languages::French", "the cheese", "le fromage", kind="basic-reversed", tags="food"
     )
-    await kept.add(
+    await filled.add(
         "paris france", "Math", "{{c1::Paris}} is in {{c2::France::where}}", "a map", kind="cloze", tags="GEO"
     )
-    await kept.add("det", "Math::Linear algebra", "det(AB) 100%_x", "<b>det A</b> ·<br>det B")
-    await kept.add("arzt", "Südküste", 'ÄRZTE say: "back\\slash"', "ЖИЗНЬ in der Straße", tags="Ärzte a.b")
-    return kept
+    await filled.add("det", "Math::Linear algebra", "det(AB) 100%_x", "<b>det A</b> ·<br>det B")
+    await filled.add("arzt", "Südküste", 'ÄRZTE say: "back\\slash"', "ЖИЗНЬ in der Straße", tags="Ärzte a.b")
+    return filled
 
 
-async def test_words_are_found_in_any_field_and_any_case(kept: Collection):
-    await kept.found({
+async def test_words_are_found_in_any_field_and_any_case(collection: Collection):
+    await collection.check({
         "DOG": "dog",
         "the": "cheese dog fromage",
         "the dog": "dog",
@@ -75,8 +75,8 @@ async def test_words_are_found_in_any_field_and_any_case(kept: Collection):
     })  # fmt: skip
 
 
-async def test_wildcards_and_escapes(kept: Collection):
-    await kept.found({
+async def test_wildcards_and_escapes(collection: Collection):
+    await collection.check({
         "d_g": "dog",
         "le*en": "dog",
         "100%": "det",
@@ -91,8 +91,8 @@ async def test_wildcards_and_escapes(kept: Collection):
     })  # fmt: skip
 
 
-async def test_a_field_is_compared_as_a_whole(kept: Collection):
-    await kept.found({
+async def test_a_field_is_compared_as_a_whole(collection: Collection):
+    await collection.check({
         '"front:the dog"': "dog",
         "front:dog": "",
         "FRONT:*dog": "dog",
@@ -108,8 +108,8 @@ async def test_a_field_is_compared_as_a_whole(kept: Collection):
     })  # fmt: skip
 
 
-async def test_a_deck_includes_those_in_it(kept: Collection):
-    await kept.found({
+async def test_a_deck_includes_its_subdecks(collection: Collection):
+    await collection.check({
         "deck:Languages": "cheese dog fromage",
         "deck:languages::FRENCH": "cheese dog fromage",
         "deck:math": "det france paris",
@@ -120,12 +120,12 @@ async def test_a_deck_includes_those_in_it(kept: Collection):
         "deck:SÜDKÜSTE": "arzt",
         "deck:*": "arzt cheese det dog france fromage paris",
         "deck:nothing*": "",
-        f"did:{kept.decks['Math']}": "france paris",
+        f"did:{collection.decks['Math']}": "france paris",
     })  # fmt: skip
 
 
-async def test_a_tag_includes_those_below_it(kept: Collection):
-    await kept.found({
+async def test_a_tag_includes_its_subtags(collection: Collection):
+    await collection.check({
         "tag:food": "cheese fromage",
         "tag:FOOD": "cheese fromage",
         "tag:foo": "",
@@ -147,8 +147,8 @@ async def test_a_tag_includes_those_below_it(kept: Collection):
     })  # fmt: skip
 
 
-async def test_note_types_templates_and_ids(kept: Collection):
-    await kept.found({
+async def test_note_types_templates_and_ids(collection: Collection):
+    await collection.check({
         "note:basic": "arzt det dog",
         "note:basic*": "arzt cheese det dog fromage",
         "note:Cloze": "france paris",
@@ -156,16 +156,16 @@ async def test_note_types_templates_and_ids(kept: Collection):
         "card:2": "france fromage",
         'card:"card 2"': "fromage",
         "card:cloze": "france paris",
-        f"cid:{kept.cards['dog']},{kept.cards['det']}": "det dog",
-        f"cid:{kept.cards['dog'].removeprefix('card_')}": "dog",
+        f"cid:{collection.cards['dog']},{collection.cards['det']}": "det dog",
+        f"cid:{collection.cards['dog'].removeprefix('card_')}": "dog",
         "cid:card_999999": "",
     })  # fmt: skip
-    note = (await kept.ana("get-card", cardId=kept.cards["cheese"]))["noteId"]
-    await kept.found({f"nid:{note}": "cheese fromage", f"nid:{note},999999": "cheese fromage"})
+    note = (await collection.ana("get-card", cardId=collection.cards["cheese"]))["noteId"]
+    await collection.check({f"nid:{note}": "cheese fromage", f"nid:{note},999999": "cheese fromage"})
 
 
-async def test_terms_are_joined(kept: Collection):
-    await kept.found({
+async def test_and_or_and_not(collection: Collection):
+    await collection.check({
         "deck:Languages -tag:food": "dog",
         "tag:geo OR tag:food": "cheese france fromage paris",
         "the (dog or cheese) card:1": "cheese dog",
@@ -173,19 +173,19 @@ async def test_terms_are_joined(kept: Collection):
         "--dog": "dog",
         "dog or the fromage": "cheese dog fromage",
     })  # fmt: skip
-    assert await kept.search("") == "arzt cheese det dog france fromage paris"
+    assert await collection.search("") == "arzt cheese det dog france fromage paris"
 
 
-async def test_how_cards_stand(kept: Collection):
-    ana, cards = kept.ana, kept.cards
-    await ana("update-deck", deckId=kept.decks["Languages::French"], preset={"leechThreshold": 1})
+async def test_the_status_of_cards(collection: Collection):
+    ana, cards = collection.ana, collection.cards
+    await ana("update-deck", deckId=collection.decks["Languages::French"], preset={"leechThreshold": 1})
     await ana("review-card", cardId=cards["dog"], grade="easy")
     ana.clock.forward(days=30)
     await ana("review-card", cardId=cards["dog"], grade="again")
     await ana("review-card", cardId=cards["det"], grade="easy")
     await ana("review-card", cardId=cards["cheese"], grade="good")
     await ana("suspend-cards", cardIds=[cards["paris"]])
-    await kept.found({
+    await collection.check({
         "is:new": "arzt france fromage paris",
         "is:learn": "cheese dog",
         "is:review": "det dog",
@@ -196,23 +196,23 @@ async def test_how_cards_stand(kept: Collection):
         "is:due": "",
     })  # fmt: skip
     ana.clock.forward(minutes=11)
-    await kept.found({"is:due": "cheese dog"})
+    await collection.check({"is:due": "cheese dog"})
     ana.clock.forward(days=1)
-    await kept.found({"is:buried": "", "is:due -is:learn": ""})
+    await collection.check({"is:buried": "", "is:due -is:learn": ""})
     ana.clock.forward(days=6, hours=20)
-    await kept.found({"is:due -is:learn": "det"})
+    await collection.check({"is:due -is:learn": "det"})
     await ana("suspend-cards", cardIds=[cards["det"]])
-    await kept.found({"is:due -is:learn": "", "is:review is:suspended": "det"})
+    await collection.check({"is:due -is:learn": "", "is:review is:suspended": "det"})
 
 
-async def test_numbers_are_compared(kept: Collection):
-    ana, cards = kept.ana, kept.cards
+async def test_numbers_are_compared(collection: Collection):
+    ana, cards = collection.ana, collection.cards
     await ana("review-card", cardId=cards["dog"], grade="easy")
     stability = (await ana("get-card", cardId=cards["dog"]))["stability"]
     ana.clock.forward(days=8)
     await ana("review-card", cardId=cards["det"], grade="easy")
     await ana("review-card", cardId=cards["cheese"], grade="again")
-    await kept.found({
+    await collection.check({
         "prop:ivl=8": "det dog",
         "prop:ivl>=8": "det dog",
         "prop:ivl>8": "",
@@ -236,20 +236,20 @@ async def test_numbers_are_compared(kept: Collection):
         "prop:d>5": "cheese",
     })  # fmt: skip
     ana.clock.forward(days=2)
-    await kept.found({"prop:due=-2": "cheese dog", "prop:due<-2": "", "prop:due=6": "det"})
+    await collection.check({"prop:due=-2": "cheese dog", "prop:due<-2": "", "prop:due=6": "det"})
 
 
-async def test_what_happened_lately(kept: Collection):
-    ana, cards = kept.ana, kept.cards
+async def test_recent_events(collection: Collection):
+    ana, cards = collection.ana, collection.cards
     await ana("review-card", cardId=cards["dog"], grade="easy")
     ana.clock.forward(days=2)
-    await kept.add("late", "Math", "later", "")
+    await collection.add("late", "Math", "later", "")
     await ana("review-card", cardId=cards["dog"], grade="again")
     await ana("review-card", cardId=cards["det"], grade="good")
     note = (await ana("get-card", cardId=cards["arzt"]))["noteId"]
     await ana("update-note", noteId=note, back="ЖИЗНЬ in der Straße")
     everything = "arzt cheese det dog france fromage late paris"
-    await kept.found({
+    await collection.check({
         "added:1": "late",
         "added:2": "late",
         "added:3": everything,
@@ -264,31 +264,31 @@ async def test_what_happened_lately(kept: Collection):
         "introduced:3": "det dog",
     })  # fmt: skip
     await ana("undo-review")
-    await kept.found({"rated:1": "dog", "introduced:1": ""})
+    await collection.check({"rated:1": "dog", "introduced:1": ""})
 
 
-async def test_days_begin_where_the_user_lives(kept: Collection):
-    ana = kept.ana
+async def test_days_begin_in_the_time_zone_of_the_user(collection: Collection):
+    ana = collection.ana
     await ana("set-preference", name="timezone", value="America/New_York")
     await ana("set-preference", name="dayStartHour", value=4)
     # The clocks of New York went back on 1 November 2026, and go forward on 14 March 2027.
     ana.clock.now = ana.clock.now.replace(year=2027, month=3, day=13, hour=12)
-    await ana("review-card", cardId=kept.cards["dog"], grade="easy")
+    await ana("review-card", cardId=collection.cards["dog"], grade="easy")
     ana.clock.now = ana.clock.now.replace(day=15, hour=8, minute=30)
-    await kept.found({"rated:2": "", "rated:3": "dog"})
+    await collection.check({"rated:2": "", "rated:3": "dog"})
     ana.clock.now -= timedelta(hours=1)
-    await kept.found({"rated:2": "dog", "rated:1": ""})
+    await collection.check({"rated:2": "dog", "rated:1": ""})
 
 
-async def test_a_user_finds_their_own_cards_only(kept: Collection, bob: Learner):
+async def test_a_user_finds_their_own_cards_only(collection: Collection, bob: Learner):
     assert await bob("search-cards", query="") == {"cards": [], "total": 0}
     [card] = await bob.notes(await bob.deck("Math"))
     assert [found["cardId"] for found in (await bob("search-cards", query="deck:Math OR the"))["cards"]] == [card]
-    assert (await bob("search-cards", query=f"cid:{kept.cards['dog']}"))["total"] == 0
+    assert (await bob("search-cards", query=f"cid:{collection.cards['dog']}"))["total"] == 0
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "expected"),
     [
         (
             "deck:French",
@@ -302,8 +302,8 @@ async def test_a_user_finds_their_own_cards_only(kept: Collection, bob: Learner)
         ("is:dew", "The query cannot be read at character 1: 'is:dew' is not known; did you mean is:new?"),
     ],
 )
-async def test_a_name_that_nothing_has_is_a_mistake(kept: Collection, query: str, told: str):
-    kind, message = await kept.ana.fails("search-cards", query=query)
+async def test_an_unknown_name_is_an_error(collection: Collection, query: str, expected: str):
+    kind, message = await collection.ana.fails("search-cards", query=query)
     assert kind == "ValidationError"
-    assert told in message
-    assert kept.ana.hints["contextNeeded"] == ["a valid value for query"]
+    assert expected in message
+    assert collection.ana.hints["contextNeeded"] == ["a valid value for query"]
