@@ -29,7 +29,9 @@ help: ## list the targets
 run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--port 9000"
 	@$(BIN)/toolcharter serve $(ARGS)
 
-test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0
+# Bytecode is kept, so that workers and servers do not compile the tests and the packages each time.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0; nightly: make test ARGS=--thorough
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, rules, locks, tool selection

@@ -8,7 +8,6 @@ by a task of its own, because a client must be left by the task that entered it.
 import asyncio
 import json
 import re
-import ssl
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -237,11 +236,7 @@ class Pool:
 
 
 def http_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(headers=headers, timeout=30, verify=_SSL)
-
-
-# Made once: reading the certificates, which nothing here needs, takes longer than most tests.
-_SSL = ssl.create_default_context()
+    return httpx2.AsyncClient(headers=headers, timeout=30)
 
 
 def served_by(host: Host, transport: Transport) -> list[str]:

@@ -6,6 +6,7 @@ Answers come from the declared examples, from calls that must fail, and from a w
 import ast
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, closing
@@ -36,11 +37,16 @@ ANYONE = Caller("anyone", grants=frozenset({"*"}))
 KINDS = ("card", "deck", "note", "review", "user")
 
 
+@pytest.fixture(autouse=True)
+def _empty_collection(sqlite_collection: Path, tmp_path: Path) -> None:
+    shutil.copy(sqlite_collection, tmp_path / "empty.db")
+
+
 @asynccontextmanager
 async def app_with_examples(folder: Path, file: str = "noema.db") -> AsyncIterator[App]:
     """The server with the data of the examples."""
-    world = World(Clock(), None)
-    async with build(Settings(db=f"sqlite:///{folder / file}", deadline=60), world) as app:
+    db = shutil.copy(folder / "empty.db", folder / file)
+    async with build(Settings(db=f"sqlite:///{db}", deadline=60), World(Clock(), None)) as app:
         assert app.prepare_examples is not None
         await app.prepare_examples(app)
         yield app
