@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from typing import NoReturn, Protocol
 
+from mcp_core.errors import CannotStart, DeclarationError
 from toolcharter.commands import CannotRun
 
 COMMANDS: Mapping[str, str] = {
@@ -51,8 +52,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(name: str, argv: Sequence[str]) -> NoReturn:
-    from mcp_core.errors import CannotStart, DeclarationError  # noqa: PLC0415 - 350 ms, not for --help and --version
-
     command = load_command(name)
     parser = argparse.ArgumentParser(prog=f"toolcharter {name}", description=command.__doc__)
     command.add_arguments(parser)
