@@ -1,4 +1,4 @@
-"""What the specification of the tools promises of every answer, as JSON Schema, and how an answer is held to it."""
+"""The JSON Schema of every answer, from the specification of the tools, and a check of an answer against it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,21 +12,21 @@ NUMBER = {"type": "number"}
 LEVEL = {"enum": ["critical", "high", "medium", "low"]}
 
 
-def shape(needed: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """An object with these fields, perhaps those, and no others."""
+def object_schema(required: Mapping[str, Any], **optional: Any) -> dict[str, Any]:
+    """An object with these required fields, these optional ones, and no others."""
     return {
         "type": "object",
-        "properties": {**needed, **more},
-        "required": list(needed),
+        "properties": {**required, **optional},
+        "required": list(required),
         "additionalProperties": False,
     }
 
 
-def several(of: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": of}
+def array_of(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
 
 
-ACTION = shape(
+ACTION = object_schema(
     {"action": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)+$"}, "priority": LEVEL},
     data={"type": "object"},
     description=TEXT,
@@ -38,11 +38,11 @@ ACTION = shape(
     reversible={"type": "boolean"},
     confidence=SHARE,
 )
-RESOURCE = shape(
+RESOURCE = object_schema(
     {"type": TEXT, "id": TEXT, "label": TEXT, "relevance": SHARE},
-    metadata=shape({}, category=TEXT, lastAccessed=TEXT, accessCount=NUMBER, quality=TEXT, freshness=TEXT),
+    metadata=object_schema({}, category=TEXT, lastAccessed=TEXT, accessCount=NUMBER, quality=TEXT, freshness=TEXT),
 )
-RISK = shape(
+RISK = object_schema(
     {
         "type": {"enum": ["performance", "accuracy", "cost", "complexity", "user-experience"]},
         "severity": LEVEL,
@@ -52,10 +52,10 @@ RISK = shape(
     },
     mitigation=TEXT,
 )
-DEPENDENCY = shape(
+DEPENDENCY = object_schema(
     {"action": TEXT, "dependsOn": TEXTS, "type": {"enum": ["required", "recommended", "optional"]}}, reason=TEXT
 )
-ALIGNMENT = shape(
+ALIGNMENT = object_schema(
     {
         "action": TEXT,
         "preference": TEXT,
@@ -64,7 +64,7 @@ ALIGNMENT = shape(
     },
     explanation=TEXT,
 )
-WARNING = shape(
+WARNING = object_schema(
     {
         "type": {"enum": ["validation", "duplicate", "conflict", "deprecation", "performance"]},
         "severity": LEVEL,
@@ -74,32 +74,32 @@ WARNING = shape(
     suggestedFix=TEXT,
     autoFixable={"type": "boolean"},
 )
-ALTERNATIVE = shape(
+ALTERNATIVE = object_schema(
     {"approach": TEXT, "confidence": SHARE, "reasoning": TEXT}, pros=TEXTS, cons=TEXTS, estimatedImpact=SHARE
 )
-HINTS = shape(
+HINTS = object_schema(
     {
-        "suggestedNextActions": several(ACTION),
-        "relatedResources": several(RESOURCE),
+        "suggestedNextActions": array_of(ACTION),
+        "relatedResources": array_of(RESOURCE),
         "confidence": SHARE,
         "sourceQuality": {"enum": ["high", "medium", "low", "unknown"]},
         "validityPeriod": {"enum": ["immediate", "short", "medium", "long", "indefinite"]},
         "contextNeeded": TEXTS,
         "assumptions": TEXTS,
-        "riskFactors": several(RISK),
-        "dependencies": several(DEPENDENCY),
-        "estimatedImpact": shape({"benefit": SHARE, "effort": SHARE, "roi": NUMBER}, affectedMetrics=TEXTS),
-        "preferenceAlignment": several(ALIGNMENT),
+        "riskFactors": array_of(RISK),
+        "dependencies": array_of(DEPENDENCY),
+        "estimatedImpact": object_schema({"benefit": SHARE, "effort": SHARE, "roi": NUMBER}, affectedMetrics=TEXTS),
+        "preferenceAlignment": array_of(ALIGNMENT),
     },
     reasoning=TEXT,
-    warnings=several(WARNING),
-    alternatives=several(ALTERNATIVE),
+    warnings=array_of(WARNING),
+    alternatives=array_of(ALTERNATIVE),
     constraints=TEXTS,
-    metadata=shape({"generatedAt": TEXT, "generatedBy": TEXT}, modelVersion=TEXT, processingTime=NUMBER),
+    metadata=object_schema({"generatedAt": TEXT, "generatedBy": TEXT}, modelVersion=TEXT, processingTime=NUMBER),
 )
 VERSION = {"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}
 ID = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
-METADATA = shape(
+METADATA = object_schema(
     {
         "toolVersion": VERSION,
         "serviceVersion": VERSION,
@@ -112,39 +112,41 @@ METADATA = shape(
 )
 DATA = {"data": {"type": ["object", "array", "string", "number", "boolean"]}}
 ENVELOPE = {"agentHints": HINTS, "metadata": METADATA}
-SUCCESS = shape({**DATA, **ENVELOPE}, message=TEXT, instruction=TEXT)
-ERROR = shape({"type": TEXT, "kind": {"enum": ["validation", "business", "system"]}, "message": TEXT}, errorId=TEXT)
-FAILURE = shape({"data": {"type": "null"}, "error": ERROR, **ENVELOPE}, message=TEXT, instruction=TEXT)
+SUCCESS = object_schema({**DATA, **ENVELOPE}, message=TEXT, instruction=TEXT)
+ERROR = object_schema(
+    {"type": TEXT, "kind": {"enum": ["validation", "business", "system"]}, "message": TEXT}, errorId=TEXT
+)
+FAILURE = object_schema({"data": {"type": "null"}, "error": ERROR, **ENVELOPE}, message=TEXT, instruction=TEXT)
 
 MINIMUM_EFFORT = 0.01
 
 
-def broken(answer: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> list[str]:
-    """One sentence for each promise that an answer breaks. `schemas` are what the tools take, by name."""
-    promised = FAILURE if "error" in answer else SUCCESS
-    found = [*_differences(answer, promised, "the answer")]
-    return found or [*_broken_relations(answer["agentHints"], schemas)]
+def violations(answer: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> list[str]:
+    """One sentence for each violation. `schemas` are the input schemas of the tools, by name."""
+    schema = FAILURE if "error" in answer else SUCCESS
+    found = [*_schema_errors(answer, schema, "the answer")]
+    return found or [*_hint_errors(answer["agentHints"], schemas)]
 
 
-def _differences(value: Any, schema: dict[str, Any], what: str) -> Iterator[str]:
+def _schema_errors(value: Any, schema: dict[str, Any], what: str) -> Iterator[str]:
     for error in Draft202012Validator(schema).iter_errors(value):
         yield f"{what}: {error.json_path}: {error.message}"
 
 
-def _broken_relations(hints: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> Iterator[str]:
+def _hint_errors(hints: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]) -> Iterator[str]:
     suggested = [step["action"] for step in hints["suggestedNextActions"]]
     for step in hints["suggestedNextActions"]:
         if step["action"] not in schemas:
-            yield f"{step['action']} is no tool"
+            yield f"{step['action']} is not a tool"
         else:
-            # What only the user knows, such as a grade, is left out.
-            taken = schemas[step["action"]] | {"required": [], "additionalProperties": False}
-            yield from _differences(step.get("data", {}), taken, f"the data for {step['action']}")
-    named = [edge["action"] for edge in hints["dependencies"]]
-    named += [name for edge in hints["dependencies"] for name in edge["dependsOn"]]
-    named += [fit["action"] for fit in hints["preferenceAlignment"]]
-    named += [name for step in hints["suggestedNextActions"] for name in step.get("prerequisites", ())]
-    yield from (f"{name} is spoken of, but not suggested" for name in named if name not in suggested)
+            # Arguments that only the user knows, such as a grade, are left out.
+            schema = schemas[step["action"]] | {"required": [], "additionalProperties": False}
+            yield from _schema_errors(step.get("data", {}), schema, f"the data for {step['action']}")
+    mentioned = [edge["action"] for edge in hints["dependencies"]]
+    mentioned += [name for edge in hints["dependencies"] for name in edge["dependsOn"]]
+    mentioned += [fit["action"] for fit in hints["preferenceAlignment"]]
+    mentioned += [name for step in hints["suggestedNextActions"] for name in step.get("prerequisites", ())]
+    yield from (f"{name} is mentioned, but not suggested" for name in mentioned if name not in suggested)
     impact = hints["estimatedImpact"]
     if impact["roi"] != round(impact["benefit"] / max(impact["effort"], MINIMUM_EFFORT), 4):
         yield f"{impact} is not benefit over effort"

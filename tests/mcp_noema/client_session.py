@@ -1,4 +1,4 @@
-"""How the tests talk to `mcp-noema`: its command, a call and what comes back, and a session as a person has it."""
+"""The command `mcp-noema`, calls through a client, and a typical session."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -10,20 +10,20 @@ from mcp import Client
 from tests.forkserver.commands import command_path
 
 COMMAND = command_path("mcp-noema")
-PATIENT = ["--deadline", "30"]
-"""A loaded machine is no reason for a test to fail."""
+LONG_DEADLINE = ["--deadline", "30"]
+"""So that a loaded machine does not make a test fail."""
 
 Call = Callable[..., Awaitable[tuple[bool, dict[str, Any]]]]
 """`await call("get-card", cardId="card_1")`: whether it is an error, and the whole answer."""
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """Start it with its own database and its own folder for files."""
-    return [COMMAND, "--db", f"sqlite:///{folder / 'noema.db'}", "--files", str(folder), *PATIENT, *options]
+    """The command with its own database and its own folder for files."""
+    return [COMMAND, "--db", f"sqlite:///{folder / 'noema.db'}", "--files", str(folder), *LONG_DEADLINE, *options]
 
 
-def calling(client: Client) -> Call:
-    """Through the client of the MCP SDK."""
+def sdk_call(client: Client) -> Call:
+    """Calls through the client of the MCP SDK."""
 
     async def call(tool: str, /, **arguments: Any) -> tuple[bool, dict[str, Any]]:
         result = await client.call_tool(tool, arguments)
@@ -35,30 +35,30 @@ def calling(client: Client) -> Call:
 
 
 async def data(call: Call, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """What a call that must succeed brings."""
+    """The data of a call that must succeed."""
     failed, answer = await call(tool, **arguments)
     assert not failed, answer
     return answer["data"]
 
 
 async def error(call: Call, tool: str, /, **arguments: Any) -> tuple[str, str]:
-    """The type and the words of a call that must fail."""
+    """The error type and message of a call that must fail."""
     failed, answer = await call(tool, **arguments)
     assert failed, answer
     assert answer["data"] is None
     return answer["error"]["type"], answer["error"]["message"]
 
 
-async def made_deck(call: Call, name: str, fronts: int) -> tuple[str, list[str]]:
-    """A deck with so many cards: its id, and theirs."""
+async def create_deck(call: Call, name: str, fronts: int) -> tuple[str, list[str]]:
+    """A deck with some cards: its id, and theirs."""
     deck = (await data(call, "create-deck", name=name))["deckId"]
     notes = [{"front": f"{name} {number}", "back": f"answer {number}"} for number in range(1, fronts + 1)]
     made = await data(call, "create-notes", deckId=deck, notes=notes)
     return deck, [card for outcome in made["outcomes"] for card in outcome["cardIds"]]
 
 
-async def learn_a_little(call: Call) -> None:
-    """A deck, words, the first card, a grade taken back, the rest of the cards, and a look back."""
+async def run_session(call: Call) -> None:
+    """Create a deck and notes, review the first card, undo the review, review all cards, and read the statistics."""
     failed, answer = await call("list-decks")
     assert (failed, answer["data"]) == (False, {"decks": [], "total": 0})
     assert answer["agentHints"]["suggestedNextActions"][0]["action"] == "create-deck"

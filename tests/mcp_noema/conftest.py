@@ -10,7 +10,7 @@ from mcp_core import App
 from mcp_core.db import address, open_database
 from mcp_noema.store.collection import MIGRATIONS
 from tests.conftest import PostgresServer
-from tests.mcp_noema.learner import Clock, Learner, learning
+from tests.mcp_noema.learner import Clock, Learner, open_app
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def db_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest_asyncio.fixture
 async def app(db_url: str, clock: Clock) -> AsyncIterator[App]:
     """The server over an empty collection, of either kind."""
-    async with learning(db_url, clock) as opened:
+    async with open_app(db_url, clock) as opened:
         yield opened
 
 

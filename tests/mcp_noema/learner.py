@@ -1,4 +1,4 @@
-"""How the tests learn: the tools of a real server over a real database, with a clock that they set."""
+"""A user of a real server over a real database, with a clock that tests set."""
 
 import json
 from collections.abc import AsyncIterator
@@ -12,11 +12,11 @@ from mcp_noema.app import build
 from mcp_noema.model import Dice, World
 
 MONDAY = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-"""When the tests begin."""
+"""The time at which tests begin."""
 
 
 class Clock:
-    """A clock that stands still until it is told."""
+    """A clock that stands still until a test moves it."""
 
     def __init__(self, now: datetime = MONDAY) -> None:
         self.now = now
@@ -30,7 +30,7 @@ class Clock:
 
 
 class Learner:
-    """A user of the server: `await ana("create-deck", name="French")` is the data of the answer."""
+    """A user of the server: `await ana("create-deck", name="French")` returns the data of the answer."""
 
     def __init__(self, app: App, clock: Clock, name: str) -> None:
         self.app, self.clock = app, clock
@@ -45,7 +45,7 @@ class Learner:
         return self.answer["data"]
 
     async def fails(self, tool: str, /, **arguments: Any) -> tuple[str, str]:
-        """The type and the words of the error."""
+        """The type and the message of the error."""
         assert await self._call(tool, arguments), self.answer
         assert self.answer["data"] is None
         return self.answer["error"]["type"], self.answer["error"]["message"]
@@ -56,7 +56,7 @@ class Learner:
         self.hints = self.answer["agentHints"]
         return answer.is_error
 
-    # --- what many tests begin with ---
+    # --- common set-up ---
 
     async def deck(self, name: str = "French", **preset: Any) -> str:
         made = await self("create-deck", name=name)
@@ -65,13 +65,13 @@ class Learner:
         return made["deckId"]
 
     async def notes(self, deck_id: str, number: int = 1, **more: Any) -> list[str]:
-        """Basic notes, question 1 and so on; their cards."""
+        """Create basic notes, question 1 and so on. Returns their cards."""
         drafts = [{"front": f"question {n}", "back": f"answer {n}", **more} for n in range(1, number + 1)]
         made = await self("create-notes", deckId=deck_id, notes=drafts)
         return [card for outcome in made["outcomes"] for card in outcome["cardIds"]]
 
     async def answers(self, card_id: str, *grades: str, every: timedelta | None = None) -> None:
-        """Answer a card when it is due, or at a fixed distance."""
+        """Answer a card whenever it is due, or at fixed intervals."""
         for grade in grades:
             data = await self("review-card", cardId=card_id, grade=grade, timeTakenMs=5000)
             due = datetime.fromisoformat(data["due"])
@@ -79,7 +79,7 @@ class Learner:
 
 
 @asynccontextmanager
-async def learning(
+async def open_app(
     db: str, clock: Clock | None = None, dice: Dice | None = None, **settings: Any
 ) -> AsyncIterator[App]:
     """The server over a database, without fuzz unless there are dice."""

@@ -1,4 +1,4 @@
-"""Logs that would take long to answer one by one, put into the database as the server itself would have."""
+"""Review logs written directly to the database, where calls would take long."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -16,13 +16,15 @@ from mcp_noema.store.tables import cards, reviews
 Log = Sequence[tuple[int, datetime]]
 
 
-async def put_log(db_url: str, logs: Mapping[str, Log], preset: Preset | None = None, duration_ms: int = 5000) -> None:
-    """Answer cards at given times, by their ids, without fuzz."""
+async def insert_logs(
+    db_url: str, logs: Mapping[str, Log], preset: Preset | None = None, duration_ms: int = 5000
+) -> None:
+    """Insert the answers of some cards, by card id, and schedule the cards without fuzz."""
     async with open_database(address(db_url, "noema")) as database:
-        await database.write(_put, logs, preset or Preset(), duration_ms)
+        await database.write(_insert, logs, preset or Preset(), duration_ms)
 
 
-def _put(connection: Connection, logs: Mapping[str, Log], preset: Preset, duration_ms: int) -> None:
+def _insert(connection: Connection, logs: Mapping[str, Log], preset: Preset, duration_ms: int) -> None:
     rows: list[dict[str, Any]] = []
     for name, log in logs.items():
         number = CardId(name).number
@@ -31,8 +33,8 @@ def _put(connection: Connection, logs: Mapping[str, Log], preset: Preset, durati
         for rating, at in log:
             after = answer(schedule, rating, at, preset)
             lapses += rating == 1 and schedule.state is State.REVIEW
-            given = {"user_id": owner, "card_id": number, "rating": rating, "duration_ms": duration_ms}
-            rows.append(given | _scheduled(at, schedule, after))
+            answered = {"user_id": owner, "card_id": number, "rating": rating, "duration_ms": duration_ms}
+            rows.append(answered | _schedule_values(at, schedule, after))
             schedule = after
         values = schedule_values(schedule) | {"reps": len(log), "lapses": lapses, "created_at": log[0][1]}
         connection.execute(sa.update(cards).where(cards.c.id == number).values(values))
@@ -40,7 +42,7 @@ def _put(connection: Connection, logs: Mapping[str, Log], preset: Preset, durati
     connection.execute(sa.insert(reviews), rows)
 
 
-def _scheduled(at: datetime, before: Schedule, after: Schedule) -> dict[str, Any]:
+def _schedule_values(at: datetime, before: Schedule, after: Schedule) -> dict[str, Any]:
     return {
         "reviewed_at": at,
         "state": int(before.state),

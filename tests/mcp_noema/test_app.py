@@ -10,7 +10,7 @@ from mcp_core import Settings
 from mcp_core.hosts.site.page import render_page
 from mcp_noema.app import build
 from tests.mcp_noema.client_session import COMMAND
-from tests.mcp_noema.learner import learning
+from tests.mcp_noema.learner import open_app
 from toolcharter.verify.result import verify_app
 
 MOST_BYTES = 23_000
@@ -110,7 +110,7 @@ def test_the_rules_find_nothing():
 
 
 async def test_two_servers_in_one_process_are_separate(tmp_path: Path):
-    async with learning(f"sqlite:///{tmp_path / 'a.db'}") as one, learning(f"sqlite:///{tmp_path / 'b.db'}") as other:
+    async with open_app(f"sqlite:///{tmp_path / 'a.db'}") as one, open_app(f"sqlite:///{tmp_path / 'b.db'}") as other:
         await one.call("create-deck", {"name": "French"})
         answers = [await app.call("list-decks", {}) for app in (one, other)]
     assert [json.loads(answer.text)["data"]["total"] for answer in answers] == [1, 0]

@@ -21,7 +21,7 @@ from mcp_noema.app import build
 from tests.behaviour.combinations import NO, YES
 from tests.clients.over_http import served
 from tests.clients.scripted import Scripted
-from tests.mcp_noema.client_session import Call, calling, command, data, error, learn_a_little, made_deck
+from tests.mcp_noema.client_session import Call, command, create_deck, data, error, run_session, sdk_call
 
 TOOLS = [tool.name for tool in build(Settings()).list_tools()]
 ERAS = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
@@ -49,7 +49,7 @@ def for_sdk(server: list[str] | str) -> StdioServerParameters | str:
 async def test_a_session_with_the_client_of_the_sdk(server, mode):
     async with Client(for_sdk(server), mode=mode) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
-        await learn_a_little(calling(client))
+        await run_session(sdk_call(client))
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -66,7 +66,7 @@ async def test_a_session_with_the_client_of_fastmcp(server, mode):
             return bool(result.is_error), json.loads(block.text)
 
         assert [tool.name for tool in await client.list_tools()] == TOOLS
-        await learn_a_little(call)
+        await run_session(call)
 
 
 def for_agents(server: list[str] | str) -> MCPServer:
@@ -128,8 +128,8 @@ async def test_a_deck_is_deleted_when_the_agent_says_so_and_the_person_agrees(se
         return reply
 
     async with Client(for_sdk(server), mode=mode, elicitation_callback=answer) as client:
-        call = calling(client)
-        deck, _ = await made_deck(call, "French", 2)
+        call = sdk_call(client)
+        deck, _ = await create_deck(call, "French", 2)
         for literal in ({}, {"explicit_action": "YES"}, {"explicit_action": "delete_deck"}):
             assert (await error(call, "delete-deck", deckId=deck, **literal))[0] == "ValidationError"
         assert asked == []
@@ -143,8 +143,8 @@ async def test_a_deck_is_deleted_when_the_agent_says_so_and_the_person_agrees(se
 @ERAS
 async def test_the_literal_is_enough_where_the_client_cannot_ask(server, mode):
     async with Client(for_sdk(server), mode=mode) as client:
-        call = calling(client)
-        deck, cards = await made_deck(call, "French", 2)
+        call = sdk_call(client)
+        deck, cards = await create_deck(call, "French", 2)
         assert (await error(call, "delete-deck", deckId=deck))[0] == "ValidationError"
         gone = await data(call, "delete-deck", deckId=deck, explicit_action="DELETE_DECK")
         assert gone == {"deleted": deck, "name": "French", "decks": 1, "notes": 2, "cards": 2}
@@ -172,14 +172,14 @@ async def calling_as(url: str, name: str, mode: str) -> AsyncIterator[Call]:
         httpx2.AsyncClient(headers=headers, timeout=30) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
-        yield calling(client)
+        yield sdk_call(client)
 
 
 @pytest.mark.requirement("VAL-2", "ERR-2")
 @ERAS
 async def test_a_user_sees_and_changes_only_their_own(guarded_url, mode):
     async with calling_as(guarded_url, "ana", mode) as as_ana, calling_as(guarded_url, "bob", mode) as as_bob:
-        deck, (card, _) = await made_deck(as_ana, f"French {mode}", 2)
+        deck, (card, _) = await create_deck(as_ana, f"French {mode}", 2)
         review = (await data(as_ana, "review-card", cardId=card, grade="good"))["reviewId"]
         hers = {"deckId": deck, "cardId": card, "noteId": "note_1", "reviewId": review}
         for tool, name, more in (

@@ -12,10 +12,10 @@ from mcp_core import Conflict
 from mcp_noema.analysis import Fit, Quality
 from mcp_noema.fitting import fit, round_parameters
 from mcp_noema.model import Preferences, Preset
-from tests.mcp_noema.simulated_memory import START, learned
+from tests.mcp_noema.simulated_memory import START, simulate_logs
 
 DAY = timedelta(days=1)
-HISTORIES = learned(cards=150, reviews_each=10)
+HISTORIES = simulate_logs(cards=150, reviews_each=10)
 
 
 def test_fitted_parameters_predict_better_and_the_scheduler_accepts_them():
@@ -76,7 +76,7 @@ def test_a_card_whose_log_begins_later_is_left_out():
 
 def test_too_few_reviews_are_refused_with_their_number():
     with pytest.raises(Conflict) as refused:
-        fit(learned(cards=3, reviews_each=5), Preset(), Preferences())
+        fit(simulate_logs(cards=3, reviews_each=5), Preset(), Preferences())
     assert str(refused.value) == (
         "There are too few reviews to fit parameters: 64 usable reviews are needed, and there are 0. Of 15 reviews, 6 "
         "came on a later day than the one before; those with a rare interval do not count. Continue reviewing with the "

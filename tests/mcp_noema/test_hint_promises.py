@@ -23,7 +23,7 @@ from mcp_core.calling.records import Request
 from mcp_core.declare.spec import ToolSpec
 from mcp_noema.app import build
 from mcp_noema.model import World
-from tests.mcp_noema.answer_schema import broken
+from tests.mcp_noema.answer_schema import violations
 from tests.mcp_noema.learner import Clock, Learner
 
 SPECS = {spec.name: spec for spec in build(Settings()).registry.get_all()}
@@ -78,7 +78,7 @@ async def test_the_answer_to_every_example_keeps_all_promises(tool: str, tmp_pat
         async with app_with_examples(tmp_path, f"{number}.db") as app:
             answer = await answer_to(app, tool, shown.params)
         assert "error" not in answer, answer
-        assert broken(answer, SCHEMAS) == []
+        assert violations(answer, SCHEMAS) == []
 
 
 def failing(spec: ToolSpec) -> Iterator[tuple[str, dict[str, Any], Caller]]:
@@ -120,7 +120,7 @@ async def test_the_answer_to_every_failed_call_keeps_all_promises_and_has_its_ty
         for expected, arguments, caller in failing(SPECS[tool]):
             answer = await answer_to(app, tool, arguments, caller)
             assert answer["error"]["type"] == expected, (arguments, answer)
-            assert broken(answer, SCHEMAS) == []
+            assert violations(answer, SCHEMAS) == []
             assert answer["agentHints"]["confidence"] == 0.0
 
 
@@ -167,7 +167,7 @@ async def test_every_refusal_keeps_all_promises_and_changes_nothing(tmp_path: Pa
         for expected, tool, arguments in REFUSED:
             answer = await answer_to(app, tool, arguments)
             assert (tool, answer["error"]["type"]) == (tool, expected), answer
-            assert (tool, broken(answer, SCHEMAS)) == (tool, [])
+            assert (tool, violations(answer, SCHEMAS)) == (tool, [])
         assert await everything(app) == before
 
 
@@ -187,7 +187,7 @@ async def test_a_declined_call_keeps_all_promises_and_changes_nothing(tool: str,
         before = await everything(app)
         answer = json.loads((await app.run(Request(tool, example(tool), ANYONE, ask=no))).text)
         assert answer["error"]["type"] == "ConsentError"
-        assert broken(answer, SCHEMAS) == []
+        assert violations(answer, SCHEMAS) == []
         assert await everything(app) == before
 
 
@@ -220,7 +220,7 @@ async def test_the_error_for_too_many_calls_suggests_to_retry_later(tmp_path: Pa
             assert "error" not in await answer_to(app, "create-notes", example("create-notes"))
         answer = await answer_to(app, "create-notes", example("create-notes"))
     assert answer["error"]["type"] == "RateLimitError"
-    assert broken(answer, SCHEMAS) == []
+    assert violations(answer, SCHEMAS) == []
     (retry,) = answer["agentHints"]["suggestedNextActions"]
     assert (retry["action"], retry["data"]) == ("create-notes", example("create-notes"))
 
@@ -249,7 +249,7 @@ async def test_a_week_of_learning_keeps_all_promises(tmp_path: Path):
             await ana("list-decks")
             clock.forward(days=1)
     assert len(seen) > 100
-    assert [sentence for answer in seen for sentence in broken(answer, SCHEMAS)] == []
+    assert [sentence for answer in seen for sentence in violations(answer, SCHEMAS)] == []
     kinds = {warning["type"] for answer in seen for warning in answer["agentHints"].get("warnings", ())}
     assert "performance" in kinds
     # The evidence grows from answer to answer, and so does the confidence; it is no constant.
@@ -285,7 +285,7 @@ async def test_an_answer_has_the_trace_of_its_request_or_a_new_one(tmp_path: Pat
     # A cached answer has the ids of the call that it answers, not of the one that made it.
     assert [answer["metadata"]["cached"] for answer in content] == [False, True, True, True]
     for answer in content[2:]:
-        assert broken(answer, SCHEMAS) == []
+        assert violations(answer, SCHEMAS) == []
 
 
 @pytest.mark.requirement("HIN-2")
@@ -395,7 +395,7 @@ async def test_a_call_past_its_deadline_ends_and_leaves_nothing_behind(tmp_path:
             other.execute("ROLLBACK")
     assert late["error"]["kind"] == "system", late
     assert "took longer than 0.3 seconds and was stopped" in late["error"]["message"]
-    assert broken(late, SCHEMAS) == []
+    assert violations(late, SCHEMAS) == []
     # A change is not suggested again: whether it took effect is not known to the agent.
     assert late["agentHints"]["suggestedNextActions"] == []
     async with build(Settings(db=f"sqlite:///{db}", deadline=60), world) as app:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from tests.mcp_noema.client_session import COMMAND, PATIENT, Call, calling, data, error, made_deck
+from tests.mcp_noema.client_session import COMMAND, LONG_DEADLINE, Call, create_deck, data, error, sdk_call
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -34,7 +34,7 @@ def value_of(line: str) -> dict[str, Any]:
 @contextmanager
 def served(*options: str) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([COMMAND, *PATIENT, *options], **pipes) as process:
+    with subprocess.Popen([COMMAND, *LONG_DEADLINE, *options], **pipes) as process:
         try:
             yield process
         finally:
@@ -86,14 +86,14 @@ def test_every_answer_that_was_recorded_survives_a_kill(db_url):
 
 @asynccontextmanager
 async def two_processes(db: str) -> AsyncIterator[tuple[Call, Call]]:
-    server = StdioServerParameters(command=COMMAND, args=["--db", db, *PATIENT])
+    server = StdioServerParameters(command=COMMAND, args=["--db", db, *LONG_DEADLINE])
     async with Client(server) as one, Client(server) as other:
-        yield calling(one), calling(other)
+        yield sdk_call(one), sdk_call(other)
 
 
 async def test_two_processes_record_every_answer_once(db_url):
     async with two_processes(db_url) as (one, other):
-        _, (card, *_) = await made_deck(one, "French", 3)
+        _, (card, *_) = await create_deck(one, "French", 3)
         answers = [data(call, "review-card", cardId=card, grade="good") for call in (one, other) * 10]
         reviews = [answer["reviewId"] for answer in await asyncio.gather(*answers)]
         assert len(set(reviews)) == 20
@@ -104,7 +104,7 @@ async def test_two_processes_record_every_answer_once(db_url):
 
 async def test_an_answer_that_is_sent_twice_to_two_processes_is_recorded_once(db_url):
     async with two_processes(db_url) as (one, other):
-        _, cards = await made_deck(one, "French", 4)
+        _, cards = await create_deck(one, "French", 4)
         sent = [
             data(call, "review-card", cardId=card, grade="good", idempotencyKey=f"key of {card}")
             for card in cards
@@ -131,7 +131,7 @@ async def test_one_of_two_processes_creates_a_deck_and_the_other_gets_a_conflict
 
 async def test_notes_that_two_processes_add_at_once_are_stored_once(db_url):
     async with two_processes(db_url) as (one, other):
-        deck, _ = await made_deck(one, "French", 1)
+        deck, _ = await create_deck(one, "French", 1)
         notes = [{"front": f"word {number}", "back": "mot"} for number in range(10)]
         made = await asyncio.gather(
             *(data(call, "create-notes", deckId=deck, notes=notes) for call in (one, other) * 2)

@@ -17,11 +17,11 @@ from mcp_noema.store import rescheduling, scheduling
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.workload import AnswerStats, LearnedCard, simulate_days
 from tests.mcp_noema.learner import Clock, Learner
-from tests.mcp_noema.review_logs import put_log
-from tests.mcp_noema.simulated_memory import MEMORY, START, learned
+from tests.mcp_noema.review_logs import insert_logs
+from tests.mcp_noema.simulated_memory import MEMORY, START, simulate_logs
 
 DAY = timedelta(days=1)
-HISTORIES = learned(cards=60, reviews_each=10)
+HISTORIES = simulate_logs(cards=60, reviews_each=10)
 NOW = max(at for log in HISTORIES for _, at, _ in log) + DAY
 
 
@@ -29,7 +29,7 @@ async def with_history(ana: Learner, db_url: str, deck: str, histories=HISTORIES
     """Cards of a deck with these logs, by their ids."""
     cards = await ana.notes(deck, len(histories))
     logs = {card: [(rating, at) for rating, at, _ in log] for card, log in zip(cards, histories, strict=True)}
-    await put_log(db_url, logs)
+    await insert_logs(db_url, logs)
     ana.clock.now = NOW
     return logs
 
@@ -206,7 +206,7 @@ async def test_a_fit_of_very_many_reviews_uses_a_sample_of_cards(
     ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     deck = await ana.deck()
-    await with_history(ana, db_url, deck, learned(cards=150, reviews_each=10))
+    await with_history(ana, db_url, deck, simulate_logs(cards=150, reviews_each=10))
     monkeypatch.setattr(scheduling, "MAX_REVIEWS", 800)
     seen = await ana("optimize-parameters", deckId=deck)
     assert (seen["reviews"], seen["cards"]) == (750, 75)
@@ -300,7 +300,7 @@ async def test_a_suspended_card_gets_its_date_and_stays_suspended(ana: Learner, 
 async def test_a_card_with_an_incomplete_log_stays_as_it_is(ana: Learner, db_url: str):
     deck = await ana.deck()
     one, two, three = await ana.notes(deck, 3)
-    await put_log(db_url, {card: [(4, START), (3, START + 9 * DAY)] for card in (one, two)})
+    await insert_logs(db_url, {card: [(4, START), (3, START + 9 * DAY)] for card in (one, two)})
     async with open_database(address(db_url, "noema")) as database:
         # As after an import that has the memory, and only the end of the log.
         await database.write(_forget_the_beginning, one)

@@ -7,8 +7,8 @@ import fsrs
 import pytest
 
 from tests.mcp_noema.learner import MONDAY, Clock, Learner
-from tests.mcp_noema.review_logs import put_log
-from tests.mcp_noema.simulated_memory import START, learned
+from tests.mcp_noema.review_logs import insert_logs
+from tests.mcp_noema.simulated_memory import START, simulate_logs
 
 DAY = timedelta(days=1)
 
@@ -66,7 +66,7 @@ async def test_a_deck_is_predicted_with_its_subdecks_and_their_presets(ana: Lear
         (await ana.notes(other, front="b"))[0]: [(1, MONDAY)],
     }
     await ana.notes(inner, front="new")
-    await put_log(db_url, logs)
+    await insert_logs(db_url, logs)
     clock.now = MONDAY + 6 * DAY
     recalls = [recalled(theirs(*log), clock.now) for log in logs.values()]
     both = await ana("predict-retention", deckId=outer)
@@ -86,7 +86,7 @@ async def test_a_prediction_for_very_many_cards_uses_a_sample(
     ana: Learner, db_url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ):
     cards = await ana.notes(await ana.deck(), 40)
-    await put_log(db_url, {card: [(4, MONDAY)] for card in cards})
+    await insert_logs(db_url, {card: [(4, MONDAY)] for card in cards})
     clock.now = MONDAY + 20 * DAY
     whole = await ana("predict-retention")
     monkeypatch.setattr("mcp_noema.store.retention.MAX_CARDS", 10)
@@ -131,7 +131,7 @@ async def test_without_answers_nothing_is_predicted(ana: Learner):
 async def test_confidence_depends_on_the_number_and_age_of_answers(ana: Learner, db_url: str, clock: Clock):
     one, two = await ana.deck("One"), await ana.deck("Two")
     [few], cards = await ana.notes(one, front="alone"), await ana.notes(two, 20)
-    await put_log(db_url, {few: [(4, MONDAY)]} | {card: [(4, MONDAY)] for card in cards})
+    await insert_logs(db_url, {few: [(4, MONDAY)]} | {card: [(4, MONDAY)] for card in cards})
     clock.now = MONDAY
     await ana("predict-retention", deckId=one)
     assert ana.hints["confidence"] == round(1 / 21, 4)
@@ -154,7 +154,7 @@ async def test_progress_counts_days_grades_minutes_and_what_was_remembered(ana: 
         first: [(4, MONDAY), (3, MONDAY + 8 * DAY)],
         second: [(4, MONDAY + 7 * DAY), (1, MONDAY + 8 * DAY)],
     }
-    await put_log(db_url, logs, duration_ms=30_000)
+    await insert_logs(db_url, logs, duration_ms=30_000)
     clock.now = MONDAY + 8 * DAY + timedelta(hours=1)
     seen = await ana("get-progress", days=3)
     due = theirs(*logs[first]).due
@@ -217,7 +217,7 @@ async def test_a_day_follows_the_time_zone_of_the_user_when_clocks_change(ana: L
     night, morning = await ana.notes(deck, 2)
     # On the first of November the clocks go back: the day that begins at four has 24 hours, the night before 25.
     before_four, after_four = MONDAY.replace(day=1, hour=8, minute=30), MONDAY.replace(day=1, hour=9, minute=30)
-    await put_log(db_url, {night: [(4, before_four)], morning: [(4, after_four)]})
+    await insert_logs(db_url, {night: [(4, before_four)], morning: [(4, after_four)]})
     clock.now = MONDAY.replace(day=2, hour=9, minute=1)
     daily = (await ana("get-progress", days=30))["daily"]
     assert [(day["date"], day["reviews"]) for day in daily] == [("2026-10-31", 1), ("2026-11-01", 1)]
@@ -239,7 +239,7 @@ async def test_a_day_follows_the_time_zone_of_the_user_when_clocks_change(ana: L
 async def test_a_streak_goes_back_from_today_or_yesterday(ana: Learner, db_url: str, days, streak: int):
     [card] = await ana.notes(await ana.deck())
     if days:
-        await put_log(db_url, {card: [(3, MONDAY - back * DAY) for back in sorted(days, reverse=True)]})
+        await insert_logs(db_url, {card: [(3, MONDAY - back * DAY) for back in sorted(days, reverse=True)]})
     assert (await ana("get-progress"))["streak"] == streak
 
 
@@ -261,8 +261,8 @@ async def test_a_user_without_reviews_has_no_progress(bob: Learner):
 async def test_fitting_is_suggested_when_less_is_remembered_than_desired(ana: Learner, db_url: str, clock: Clock):
     deck = await ana.deck(desiredRetention=0.97)
     cards = await ana.notes(deck, 60)
-    histories = learned(cards=60, reviews_each=10)
-    await put_log(db_url, {c: [(r, at) for r, at, _ in log] for c, log in zip(cards, histories, strict=True)})
+    histories = simulate_logs(cards=60, reviews_each=10)
+    await insert_logs(db_url, {c: [(r, at) for r, at, _ in log] for c, log in zip(cards, histories, strict=True)})
     clock.now = START + 60 * DAY
     seen = await ana("get-progress", days=60, deckId=deck)
     retention = seen["period"]["retention"]
@@ -289,7 +289,7 @@ async def test_the_statistics_of_a_deck_are_the_sum_of_its_cards(ana: Learner, d
         relearning: [(4, MONDAY - 10 * DAY), (1, MONDAY)],
         inner_leech: [*lapse, (1, MONDAY - 50 * DAY), (3, MONDAY - 50 * DAY + timedelta(minutes=10))],
     }
-    await put_log(db_url, logs)
+    await insert_logs(db_url, logs)
     clock.now = MONDAY
     cards = [theirs(*log) for log in logs.values()]
     seen = await ana("get-deck-stats", deckId=outer)
@@ -336,7 +336,7 @@ async def test_pages_of_the_log_are_stable_when_reviews_are_added(ana: Learner, 
     first, second = await ana.notes(await ana.deck(), 2)
     # Two answers at the same moment: their ids tell them apart.
     logs = {first: [(4, MONDAY), (3, MONDAY + 8 * DAY)], second: [(2, MONDAY), (1, MONDAY + 9 * DAY)]}
-    await put_log(db_url, logs)
+    await insert_logs(db_url, logs)
     clock.now = MONDAY + 10 * DAY
     page = await ana("get-review-history", limit=2)
     assert [(each["cardId"], each["grade"]) for each in page["reviews"]] == [(second, "again"), (first, "good")]
@@ -381,7 +381,7 @@ async def test_the_log_of_a_deck_and_of_a_period(ana: Learner, db_url: str):
     a, b, c = [(await ana.notes(deck, 1, front=deck))[0] for deck in (outer, inner, other)]
     # Three in the morning still belongs to the day before.
     night = MONDAY.replace(hour=3) + DAY
-    await put_log(db_url, {a: [(4, MONDAY - DAY)], b: [(4, MONDAY), (3, night)], c: [(4, MONDAY)]})
+    await insert_logs(db_url, {a: [(4, MONDAY - DAY)], b: [(4, MONDAY), (3, night)], c: [(4, MONDAY)]})
 
     async def grades(**search):
         return [(each["cardId"], each["grade"]) for each in (await ana("get-review-history", **search))["reviews"]]

@@ -8,7 +8,7 @@ import pytest
 
 from mcp_noema.app import REAL_WORLD
 from mcp_noema.model import Preset
-from tests.mcp_noema.learner import MONDAY, Clock, Learner, learning
+from tests.mcp_noema.learner import MONDAY, Clock, Learner, open_app
 
 DAY = timedelta(days=1)
 
@@ -306,7 +306,7 @@ async def test_intervals_are_fuzzed_by_the_dice_alone(tmp_path):
     days = []
     for number, dice in enumerate((None, lambda: 0.0, lambda: 0.999, lambda: 0.999)):
         clock = Clock()
-        async with learning(f"sqlite:///{tmp_path / f'{number}.db'}", clock, dice) as app:
+        async with open_app(f"sqlite:///{tmp_path / f'{number}.db'}", clock, dice) as app:
             ana = Learner(app, clock, "ana")
             [card] = await ana.notes(await ana.deck())
             data = await ana("review-card", cardId=card, grade="easy")
