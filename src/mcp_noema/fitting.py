@@ -73,5 +73,5 @@ def _check_item_count(items: list[FSRSItem], review_count: int) -> None:
 
 def _quality(parameters: Sequence[float], items: list[FSRSItem]) -> Quality:
     metrics = FSRS(parameters).evaluate(items)
-    # The library adds in no fixed order, so that the last digits vary.
+    # The library adds in no fixed order, so the last digits vary.
     return Quality(round(metrics.log_loss, _DIGITS), round(metrics.rmse_bins, _DIGITS))

@@ -33,7 +33,7 @@ class DeckOptions:
     parameters: Sequence[float] = ()
     sm2_retention: float = 0.9
     is_untouched: bool = False
-    """Never edited, so that it does not express what the user wants."""
+    """Never edited, so it does not say what the user wants."""
 
 
 @dataclass(frozen=True, slots=True)

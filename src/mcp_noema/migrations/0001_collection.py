@@ -1,4 +1,4 @@
-"""Decks, notes, cards and reviews."""
+"""Users, decks, notes, cards and reviews."""
 
 from typing import Any
 
@@ -8,50 +8,50 @@ from alembic import op
 revision = "0001_collection"
 down_revision = None
 
-NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+ID_TYPE = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
-def _moment(name: str, *, empty: bool = False) -> sa.Column[Any]:
-    return sa.Column(name, sa.DateTime(timezone=True), nullable=empty)
+def _time(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable)
 
 
-def _own_id() -> sa.Column[Any]:
-    return sa.Column("id", NUMBER, primary_key=True, autoincrement=True)
+def _id() -> sa.Column[Any]:
+    return sa.Column("id", ID_TYPE, primary_key=True, autoincrement=True)
 
 
-def _of(table: str, column: str, *, together: bool = False) -> sa.Column[Any]:
-    key = sa.ForeignKey(f"noema_{table}.id", ondelete="CASCADE" if together else None)
-    return sa.Column(column, NUMBER, key, nullable=False)
+def _reference(table: str, column: str, *, cascade: bool = False) -> sa.Column[Any]:
+    foreign_key = sa.ForeignKey(f"noema_{table}.id", ondelete="CASCADE" if cascade else None)
+    return sa.Column(column, ID_TYPE, foreign_key, nullable=False)
 
 
 def _table(name: str, *columns: sa.Column[Any]) -> None:
-    # An id is never used again: the log speaks of cards that are gone.
+    # Ids are not reused, because the review log refers to deleted cards.
     op.create_table(f"noema_{name}", *columns, sqlite_autoincrement=True)
 
 
 def upgrade() -> None:
     _table(
         "users",
-        _own_id(),
+        _id(),
         sa.Column("name", sa.String(255), nullable=False, unique=True),
         sa.Column("preferences", sa.JSON, nullable=False),
-        _moment("created_at"),
+        _time("created_at"),
     )
     _table(
         "decks",
-        _own_id(),
-        _of("users", "user_id"),
+        _id(),
+        _reference("users", "user_id"),
         sa.Column("name", sa.String(255), nullable=False),
         sa.Column("name_key", sa.Text, nullable=False),
         sa.Column("description", sa.Text, nullable=False),
         sa.Column("preset", sa.JSON, nullable=False),
-        _moment("created_at"),
+        _time("created_at"),
     )
     op.create_index("noema_decks_by_name", "noema_decks", ["user_id", "name_key"], unique=True)
     _table(
         "note_types",
-        _own_id(),
-        _of("users", "user_id"),
+        _id(),
+        _reference("users", "user_id"),
         sa.Column("name", sa.Text, nullable=False),
         sa.Column("is_cloze", sa.Boolean, nullable=False),
         sa.Column("fields", sa.JSON, nullable=False),
@@ -61,25 +61,25 @@ def upgrade() -> None:
     op.create_index("noema_note_types_by_name", "noema_note_types", ["user_id", "name"])
     _table(
         "notes",
-        _own_id(),
-        _of("users", "user_id"),
-        _of("note_types", "type_id"),
+        _id(),
+        _reference("users", "user_id"),
+        _reference("note_types", "type_id"),
         sa.Column("field_values", sa.JSON, nullable=False),
         sa.Column("tags", sa.Text, nullable=False),
         sa.Column("guid", sa.String(255), nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("first_key", sa.BigInteger, nullable=False),
-        _moment("created_at"),
-        _moment("modified_at"),
+        _time("created_at"),
+        _time("modified_at"),
     )
     op.create_index("noema_notes_by_guid", "noema_notes", ["user_id", "guid"], unique=True)
     op.create_index("noema_notes_by_first", "noema_notes", ["user_id", "first_key"])
     _table(
         "cards",
-        _own_id(),
-        _of("users", "user_id"),
-        _of("notes", "note_id", together=True),
-        _of("decks", "deck_id"),
+        _id(),
+        _reference("users", "user_id"),
+        _reference("notes", "note_id", cascade=True),
+        _reference("decks", "deck_id"),
         sa.Column("ordinal", sa.Integer, nullable=False),
         sa.Column("position", sa.BigInteger, nullable=False),
         sa.Column("queue", sa.SmallInteger, nullable=False),
@@ -87,26 +87,26 @@ def upgrade() -> None:
         sa.Column("step", sa.SmallInteger),
         sa.Column("stability", sa.Double),
         sa.Column("difficulty", sa.Double),
-        _moment("due", empty=True),
-        _moment("last_review", empty=True),
+        _time("due", nullable=True),
+        _time("last_review", nullable=True),
         sa.Column("reps", sa.Integer, nullable=False),
         sa.Column("lapses", sa.Integer, nullable=False),
-        _moment("buried_until", empty=True),
-        _moment("created_at"),
+        _time("buried_until", nullable=True),
+        _time("created_at"),
     )
     op.create_index("noema_cards_by_note", "noema_cards", ["note_id", "ordinal"], unique=True)
-    # With all that a queue is made of, so that only the cards that are shown are looked up.
+    # With all columns that the queue reads, so that only the cards that are shown are looked up in the table.
     for order in ("due", "position"):
         columns = ["deck_id", "queue", order, "id", "buried_until", "note_id"]
         op.create_index(f"noema_cards_by_{order}", "noema_cards", columns)
     op.create_index("noema_cards_by_user", "noema_cards", ["user_id", "id"])
     _table(
         "reviews",
-        _own_id(),
-        _of("users", "user_id"),
-        sa.Column("card_id", NUMBER, nullable=False),
+        _id(),
+        _reference("users", "user_id"),
+        sa.Column("card_id", ID_TYPE, nullable=False),
         sa.Column("rating", sa.SmallInteger, nullable=False),
-        _moment("reviewed_at"),
+        _time("reviewed_at"),
         sa.Column("duration_ms", sa.Integer, nullable=False),
         sa.Column("state", sa.SmallInteger, nullable=False),
         sa.Column("interval_s", sa.BigInteger, nullable=False),
@@ -129,8 +129,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "noema_undone",
-        sa.Column("review_id", NUMBER, sa.ForeignKey("noema_reviews.id"), primary_key=True),
-        _moment("undone_at"),
+        sa.Column("review_id", ID_TYPE, sa.ForeignKey("noema_reviews.id"), primary_key=True),
+        _time("undone_at"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Decks in SQL. A user has few, so that they are read together."""
+"""Decks in SQL. A user has few, so they are read together."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -85,10 +85,10 @@ def _all(connection: Connection, owner: str, now: datetime) -> list[DeckView]:
 
 
 def _views(
-    connection: Connection, user: User, all_decks: Mapping[str, Deck], shown: Sequence[Deck], now: datetime
+    connection: Connection, user: User, all_decks: Mapping[str, Deck], listed: Sequence[Deck], now: datetime
 ) -> list[DeckView]:
     """Decks with the counts of their cards, subdecks included."""
-    subdeck_ids = {deck.id: [subdeck.id for subdeck in with_subdecks(all_decks, deck)] for deck in shown}
+    subdeck_ids = {deck.id: [subdeck.id for subdeck in with_subdecks(all_decks, deck)] for deck in listed}
     counts = waiting_cards.count_by_deck(connection, {id_ for ids in subdeck_ids.values() for id_ in ids}, user, now)
     return [
         DeckView(
@@ -96,7 +96,7 @@ def _views(
             preset_of(deck, all_decks),
             sum((counts[subdeck_id] for subdeck_id in subdeck_ids[deck.id]), DeckCounts()),
         )
-        for deck in shown
+        for deck in listed
     ]
 
 

@@ -369,7 +369,7 @@ def _write_reviews(connection: Connection, user: User, prepared: PreparedImport,
 
 
 def _insert_reviews(connection: Connection, user_id: int, new: Sequence[tuple[int, PackageReview]]) -> None:
-    """Reviews are the most numerous rows, so that each database gets them in the way that is fastest for it."""
+    """Reviews are the most numerous rows, so each database gets them in its fastest way."""
     on_sqlite = connection.dialect.name == "sqlite"
     arrays = ", ".join(f"${number}::{type_}[]" for number, type_ in enumerate(_REVIEW_TYPES.values(), start=1))
     source = f"VALUES ({', '.join('?' * len(_REVIEW_TYPES))})" if on_sqlite else f"SELECT * FROM unnest({arrays})"  # noqa: S608 - no values

@@ -1,4 +1,4 @@
-"""The probability of recall of many cards. Only FSRS can compute it, so that its inputs are read and nothing else."""
+"""The probability of recall of many cards. Only FSRS can compute it, so its inputs are read, and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

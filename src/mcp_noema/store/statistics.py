@@ -154,7 +154,7 @@ def _to_totals(state: int, rating: int, count: int, duration_ms: Any) -> StudyTo
 
 
 def _streak(connection: Connection, condition: ColumnElement[bool], preferences: Preferences, today: date) -> int:
-    """Days in a row, back from today. Today is not over yet, so that it does not break a streak."""
+    """Days in a row, back from today. Today is not over yet, so it does not break a streak."""
     streak, last = 0, today
     while True:
         dates = [last - timedelta(days=back) for back in range(_STREAK_DAYS_PER_QUERY)]
