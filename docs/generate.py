@@ -198,14 +198,14 @@ def rules_page() -> str:
         "# Rules",
         "",
         f"The {len(rules)} rules of [`toolcharter verify`](verify.md), by family.",
-        "In an example, what is not shown is as it should be.",
-        "Precision is the share of findings on real tools of other people's servers that we judged to be right.",
+        "An example shows only the fields that its rule is about.",
+        "Precision is the share of findings on public tools of others that we judged to be right.",
         "",
     ]
     for family in FAMILIES:
         members = [rule for rule in rules if rule.family == family]
         if members:
-            lines += [f"## {family.capitalize()}", "", *family_words(members[0]), ""]
+            lines += [f"## {family.capitalize()}", "", *family_summary(members[0]), ""]
             lines += ["| rule | | severity | what it finds |", "|---|---|---|---|"]
             lines += [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.what} |" for r in members]
             for rule in members:
@@ -214,15 +214,14 @@ def rules_page() -> str:
     return "\n".join([*lines, *score_section()]) + "\n"
 
 
-def family_words(rule: Rule) -> list[str]:
+def family_summary(rule: Rule) -> list[str]:
     """The first line of the docstring of a family's package."""
-    about = rule.check or rule.check_server or rule.check_live
-    package = importlib.import_module(about.__module__.rpartition(".")[0]) if about else None
-    return (package.__doc__ or "").strip().splitlines()[:1] if package else []
+    package = importlib.import_module(f"toolcharter.verify.rules.{rule.family}")
+    return (package.__doc__ or "").strip().splitlines()[:1]
 
 
 def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
-    optional = " It runs only when it is selected by its id or name." if rule.optional else ""
+    optional = " It runs only if it is selected by its id or name." if rule.optional else ""
     lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
     lines += [rule.why, ""]
     if rule.bad:
@@ -231,8 +230,9 @@ def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
     lines.append(f"**Fix.** {rule.fix}")
     if measured:
         note = f" {measured['note']}" if measured.get("note") else ""
-        words = "{right} of {looked_at} looked at were right; {findings} findings in all.".format_map(measured)
-        lines += ["", f"Precision: {words}{note}"]
+        text = "{right} of {looked_at} findings were right, of {findings} in all.".format_map(measured)
+        text = text if measured["looked_at"] else "not measured."
+        lines += ["", f"Precision: {text}{note}"]
     return lines
 
 
@@ -243,21 +243,21 @@ def fenced(text: str) -> list[str]:
 
 
 def score_section() -> list[str]:
-    lines = ["## Scores", "", "A tool has 100, and each finding leaves a share of that:", ""]
+    lines = ["## Scores", "", "The score of a tool is 100, reduced by each finding:", ""]
     lines += [
-        "| finding | leaves |",
+        "| finding | remaining share |",
         "|---|---:|",
-        *(f"| {kind} | {left:.0%} |" for kind, left in REMAINING_SHARES.items()),
+        *(f"| {severity} | {share:.0%} |" for severity, share in REMAINING_SHARES.items()),
         "",
     ]
     lines += [
         "The second finding of one rule on the same tool counts half, the third a third, and so on.",
-        "A server has the mean of its tools, times what findings about the server as a whole leave.",
-        f"An error anywhere holds it to {MAX_WITH_ERROR}, a security error to {MAX_WITH_SECURITY_ERROR}.",
+        "The score of a server is the mean of its tools, reduced by findings about the server as a whole.",
+        f"With an error it is at most {MAX_WITH_ERROR}, with a security error at most {MAX_WITH_SECURITY_ERROR}.",
         "",
         "## Quality of definitions",
         "",
-        "The six dimensions of the Tool Definition Quality Score, from facts of the definition, without a model.",
+        "The six dimensions of the Tool Definition Quality Score, computed from the definition without a model.",
         "A point means that something exists, not that it is well written.",
         "",
         "| dimension | points | for |",
@@ -289,8 +289,8 @@ def pages() -> dict[Path, str]:
 def kinds_of_change() -> str:
     """The table of all changes that `toolcharter diff` finds."""
     lines: list[str] = []
-    for title, kinds in (("a tool", TOOL_KINDS), ("its arguments", INPUT_KINDS), ("its answer", OUTPUT_KINDS)):
-        lines += ["", f"### Of {title}", "", "| kind | effect | what changed | needs |", "|---|---|---|---|"]
+    for title, kinds in (("Tools", TOOL_KINDS), ("Arguments", INPUT_KINDS), ("Results", OUTPUT_KINDS)):
+        lines += ["", f"### {title}", "", "| kind | effect | what changed | needs |", "|---|---|---|---|"]
         lines += [f"| `{name}` | {kind.effect} | {kind.what} | {kind.rule.needs} |" for name, kind in kinds.items()]
     return "\n".join(lines).strip()
 
