@@ -43,7 +43,7 @@ def test_a_server_whose_tools_are_declared_wrongly_is_named_with_the_fix(capsys,
     assert err.startswith("The server cannot start, its tools are declared wrongly:\nf: permissions: is missing; give")
 
 
-def test_a_reader_that_stops_reading_is_no_error():
+def test_a_reader_that_stops_reading_is_not_an_error():
     program = "from toolcharter.cli import main; main(['tools', 'demo'])"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
         command.stdout.close()

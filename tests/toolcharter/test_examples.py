@@ -71,7 +71,7 @@ def test_a_wildcard_stands_for_what_differs_each_time(wildcard: str, fitting: li
     assert found == [[words.replace("<date>", '"<date>"')] for words in quoted]
 
 
-def test_a_wildcard_in_a_field_wants_the_field_to_be_there():
+def test_a_wildcard_in_a_field_requires_the_field():
     assert list(differences({"a": "<any>"}, {})) == ['value.a: expected "<any>", but it is missing']
 
 
@@ -88,7 +88,7 @@ def test_every_tool_of_our_servers_has_an_example_with_concrete_values_and_an_ex
 
 
 @pytest.mark.requirement("DOC-5")
-async def test_every_example_of_the_todo_server_does_what_it_says_on_either_database(db_url):
+async def test_every_example_of_the_todo_server_gives_its_result_on_either_database(db_url):
     specs = {spec.name: (spec, example) for spec, example in declared_examples(build_todo(Settings()))}
     assert list(specs) == ["add_task", "list_tasks", "complete_task", "delete_task", "update_task"]
     # A database that is given is not made anew, so that each example would find what the one before it left.

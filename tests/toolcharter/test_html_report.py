@@ -8,7 +8,7 @@ NASTY = "<script>alert(1)</script>\"'&"
 
 
 def drawing(markup: str) -> ET.Element:
-    """The SVG of a chart, read strictly: a tag left open or text not escaped fails here."""
+    """The SVG of a chart, parsed strictly: an open tag or unescaped text is an error."""
     found = re.search(r"<svg.*</svg>", markup, re.DOTALL)
     assert found is not None
     return ET.fromstring(found[0])
@@ -22,7 +22,7 @@ def test_a_page_loads_nothing_from_elsewhere():
     assert [mark for mark in ("src=", "href=", "@import", "url(", "<script", "http") if mark in page] == []
 
 
-def test_what_is_shown_cannot_become_markup():
+def test_shown_text_cannot_become_markup():
     page = html_report.page(
         NASTY,
         [
@@ -48,7 +48,7 @@ def test_what_is_shown_cannot_become_markup():
     assert page.count("&lt;script&gt;") > 15
 
 
-def test_a_table_sets_numbers_to_the_right_and_keeps_what_is_markup():
+def test_a_table_aligns_numbers_right_and_keeps_markup():
     table = html_report.table(["tool", "n"], [[html_report.code("add"), 3], ["a<b", 0.25]])
     assert table == (
         '<div class="scroll"><table><thead><tr><th>tool</th><th class="number">n</th></tr></thead><tbody>'
@@ -74,7 +74,7 @@ def test_a_heat_map_writes_each_value_in_its_cell_and_leaves_zero_empty():
     assert [float(cell.attrib["fill-opacity"]) for cell in chart.iter("rect")] == [1.0, 0.0, 0.34, 0.56]
 
 
-def test_a_long_name_is_cut_in_the_chart_and_whole_where_it_is_pointed_at():
+def test_a_long_name_is_cut_in_the_chart_and_whole_in_its_tooltip():
     name = "a_name_" * 10
     chart = drawing(html_report.bar_chart([Bar(name, 1)], "Counts"))
     label = next(chart.iter("text"))

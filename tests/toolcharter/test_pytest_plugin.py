@@ -13,7 +13,7 @@ pytest_plugins = ["pytester"]
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A project of somebody else's, without Hypothesis, which takes longest to load."""
+    """A project without Hypothesis, which takes longest to load."""
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\naddopts = -p no:hypothesispytest\n")
     return pytester
 
@@ -39,7 +39,7 @@ def test_one_line_in_a_conftest_makes_each_example_a_test(project: pytest.Pytest
     project.runpytest("test_own.py").assert_outcomes(passed=1)
 
 
-def test_without_that_line_there_are_no_further_tests(project: pytest.Pytester):
+def test_without_that_line_there_are_no_other_tests(project: pytest.Pytester):
     project.makepyfile(conftest="", test_own="def test_own(): pass")
     project.runpytest("-q").assert_outcomes(passed=1)
 

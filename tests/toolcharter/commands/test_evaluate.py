@@ -54,7 +54,7 @@ def test_the_todo_tools_are_selected_as_well_as_before(capsys, monkeypatch):
 
 
 @pytest.mark.requirement("TOD-7")
-def test_descriptions_that_say_less_fail_the_gate(capsys, monkeypatch, tmp_path):
+def test_poorer_descriptions_fail_the_gate(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     _, listed, _ = run(capsys, "tools", "todo")
     tools = json.loads(listed)["tools"]
@@ -117,7 +117,7 @@ def test_the_exit_code_depends_on_the_accuracy(capsys, folder):
     assert (code, err) == (1, "bm25 selects the right tool in 75.0% of the cases, less than 80 %.\n")
 
 
-def test_a_baseline_is_made_kept_to_and_refused_when_the_cases_are_others(capsys, folder):
+def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys, folder):
     words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--baseline", "kept.json")
     assert run(capsys, *words)[0] == 2
     assert run(capsys, *words, "--renew")[0] == 0
@@ -244,7 +244,7 @@ def test_a_missing_extra_is_named(capsys, folder, monkeypatch):
     assert "The selector embedding needs an extra: pip install 'toolcharter[evaluate]'" in err
 
 
-def test_nothing_of_it_is_loaded_where_a_server_starts():
+def test_a_server_starts_without_loading_the_evaluation():
     code = "import sys, mcp_todo.main, mcp_todo.app, mcp_core.run, toolcharter.cli; print(sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = ("toolcharter.evaluate", "toolcharter.html_report", "'numpy'", "'tokenizers'", "'httpx2'")

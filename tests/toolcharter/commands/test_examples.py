@@ -50,7 +50,7 @@ def test_examples_with_the_declared_results_give_exit_code_0(capsys):
     assert len(made["examples"]) == 5
 
 
-def test_a_database_of_the_environment_is_left_alone(capsys, monkeypatch, tmp_path):
+def test_a_database_that_the_environment_names_is_not_changed(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("TOOLCHARTER_DB", f"sqlite:///{tmp_path / 'real.db'}")
     assert run(capsys, "examples", "todo", "list_tasks")[0] == 0
     assert list(tmp_path.iterdir()) == []
@@ -68,7 +68,7 @@ def test_an_example_that_differs_gives_exit_code_1_and_says_where(capsys, wrong)
     }
 
 
-def test_a_person_reads_a_line_for_each(capsys, wrong, monkeypatch):
+def test_a_terminal_shows_a_line_for_each_example(capsys, wrong, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
     code, out, _ = run(capsys, "examples", wrong)

@@ -30,7 +30,7 @@ def test_one_tool_is_shown_with_its_full_documentation(capsys):
     assert json.loads(out)["documentation"] == targets.load("demo", Settings()).documentation("add")
 
 
-def test_prompts_and_resources_are_listed_where_they_are_asked_for(capsys):
+def test_prompts_and_resources_are_listed_on_request(capsys):
     code, out, _ = run(capsys, "tools", "demo", "--prompts")
     assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review_notes"])
     code, out, _ = run(capsys, "tools", "demo", "--resources")
@@ -67,7 +67,7 @@ def test_a_call_in_a_pipe_prints_what_an_agent_gets(capsys):
     assert (code, json.loads(out)) == (0, {"success": True, "value": 3})
 
 
-def test_text_stays_text_and_numbers_are_read_as_json(capsys):
+def test_strings_stay_strings_and_numbers_are_parsed_as_json(capsys):
     assert run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=5")[0] == 0
     code, out, _ = run(capsys, "call", "demo", "add", "a=2", "b=3")
     assert (code, json.loads(out)["data"]) == (0, 5)
@@ -98,12 +98,12 @@ def test_a_tool_that_fails_gives_exit_code_1(capsys):
     assert (code, json.loads(out)["error"]["type"]) == (1, "NotFoundError")
 
 
-def test_grants_hold_in_the_terminal_too(capsys):
+def test_grants_apply_in_the_terminal_too(capsys):
     code, out, _ = run(capsys, "call", "demo", "add", "a=1", "b=2", "--grants", "notes:read")
     assert (code, json.loads(out)["error"]["type"]) == (1, "PermissionError")
 
 
-def test_options_may_stand_between_the_words(capsys):
+def test_options_may_come_between_the_arguments(capsys):
     assert run(capsys, "call", "demo", "--user", "ana", "add", "a=2", "--log-level", "ERROR", "b=3")[0] == 0
 
 
@@ -164,7 +164,7 @@ def printed(answer):
     return out.getvalue()
 
 
-def test_a_success_reads_as_value_channels_and_next_steps():
+def test_a_success_shows_value_channels_and_next_steps():
     hints = {
         "suggestedNextActions": [{"action": "get_note", "data": {"note_id": "note_2"}}],
         "warnings": [{"message": "Slow."}],

@@ -203,7 +203,7 @@ def test_a_note_counts_only_on_request(run, monkeypatch, severity, code):
     assert run("bad.json", "--severity", severity)[0] == code
 
 
-def test_what_the_project_ignores_is_ignored_for_that_server_alone(run, folder):
+def test_an_ignore_entry_of_a_server_applies_to_that_server_alone(run, folder):
     (folder / "pyproject.toml").write_text(
         '[tool.toolcharter.verify]\nselect = ["DSC001"]\n'
         '[tool.toolcharter.verify.servers.bad]\nignore = { "DSC001:x" = "not ours" }\n'

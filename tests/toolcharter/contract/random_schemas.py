@@ -13,7 +13,7 @@ OTHERS = ("anyOf", "oneOf", "allOf", "not", "if", "patternProperties", "dependen
 
 
 def schema(dice: Random, depth: int = 3) -> dict[str, Any]:
-    """A tool's input schema, sometimes with a definition that it points to."""
+    """The input schema of a tool, sometimes with a definition that it refers to."""
     made = _object(dice, depth)
     if dice.random() < 0.3:
         made["$defs"] = {"d": _schema(dice, 2)}
@@ -164,7 +164,7 @@ def _change(place: dict[str, Any], dice: Random) -> None:
 
 
 def value(given: Any, dice: Random, root: Any, depth: int = 5) -> Any:
-    """A value that often fits the schema, and often only just."""
+    """A value that often matches the schema, often just at a limit."""
     if not isinstance(given, dict) or depth <= 0:
         return dice.choice([None, True, 0, 1, 2.5, "a", "ab", [], {}])
     if "$ref" in given:
@@ -221,7 +221,7 @@ def _fields(given: dict[str, Any], dice: Random, root: Any, depth: int) -> dict[
 
 
 def closed(given: Any, *, top: bool = True, shared: bool = False) -> Any:
-    """The schema for one who sends only fields that it speaks of, and says so at every object."""
+    """The schema with `additionalProperties: false` at every object."""
     if not isinstance(given, dict):
         return given
     voices = sum(key in given for key in OTHERS if key != "allOf") + len(given.get("allOf", ()))
@@ -244,7 +244,7 @@ def closed(given: Any, *, top: bool = True, shared: bool = False) -> Any:
 
 
 class Fit:
-    """Whether values fit a schema; a schema that cannot be used fits nothing."""
+    """Whether values match a schema; an invalid schema matches nothing."""
 
     def __init__(self, given: Any) -> None:
         self._validator = Draft202012Validator(given)

@@ -29,7 +29,7 @@ def test_a_lock_is_canonical_json():
     assert LOCK.to_text() == json.dumps(whole, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def test_what_is_written_is_read_again():
+def test_a_lock_is_written_and_read_again():
     assert parse_lock(json.loads(LOCK.to_text()), "sums.json") == LOCK
 
 
@@ -40,7 +40,7 @@ def test_any_tool_is_written_and_read_again(seed):
     assert parse_lock(json.loads(lock.to_text()), "made-up.json") == lock
 
 
-def test_the_digest_does_not_see_order_and_sees_everything_else():
+def test_the_digest_ignores_order_and_nothing_else():
     other_order = {"required": ["b", "a"], "properties": {"b": {}, "a": {"enum": ["y", "x"]}}, "type": "object"}
     assert digest(ListedTool("add", "", "", other_order)) == digest(ListedTool("add", "", "", SCHEMA))
     seen = [
@@ -65,7 +65,7 @@ def test_the_digest_does_not_see_order_and_sees_everything_else():
     ("field", "value"),
     [("description", "Add."), ("digest", "sha256:0"), ("version", "2.0.0"), ("inputSchema", {"type": "object"})],
 )
-def test_a_lock_that_was_changed_by_hand_is_refused_with_the_way_out(field, value):
+def test_an_edited_lock_is_refused_with_the_fix(field, value):
     content = json.loads(LOCK.to_text())
     content["tools"]["add"][field] = value
     with pytest.raises(InvalidLock) as refused:
@@ -86,7 +86,7 @@ def test_a_lock_that_was_changed_by_hand_is_refused_with_the_way_out(field, valu
         ({"contract": 1, "tools": {}}, "x.json: server or version is missing"),
     ],
 )
-def test_a_file_of_another_form_is_refused(content, message):
+def test_a_file_with_another_format_is_refused(content, message):
     with pytest.raises(InvalidLock) as refused:
         parse_lock(content, "x.json")
     assert str(refused.value).startswith(message)

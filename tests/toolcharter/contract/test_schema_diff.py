@@ -119,7 +119,7 @@ OF_PARAMETERS: list[tuple[Any, Any, list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), OF_PARAMETERS, ids=json.dumps)
-def test_a_parameter_that_comes_goes_or_must_be_given_is_named(old, new, expected):
+def test_a_new_removed_or_required_parameter_is_named(old, new, expected):
     assert found(old, new) == expected
 
 
@@ -150,7 +150,7 @@ def test_every_kind_of_difference_has_an_example_here():
     ],
     ids=json.dumps,
 )  # fmt: skip
-def test_another_order_or_spelling_is_no_change(old, new):
+def test_another_order_or_spelling_is_not_a_change(old, new):
     assert of_x(old, new) == of_x(new, old) == []
 
 
@@ -160,13 +160,13 @@ def test_a_local_reference_is_what_it_points_to():
     assert found(old, new) == found(new, old) == []
 
 
-def test_a_change_behind_a_reference_is_seen():
+def test_a_change_behind_a_reference_is_found():
     old = {**taking(x={"$ref": "#/$defs/Name"}), "$defs": {"Name": TEXT}}
     new = {**taking(x={"$ref": "#/$defs/Name"}), "$defs": {"Name": {"type": "string", "maxLength": 3}}}
     assert found(old, new) == [("bound-tightened", "$.properties.x.maxLength")]
 
 
-def test_what_stands_beside_a_reference_counts_since_2019_and_not_before():
+def test_keywords_beside_a_reference_count_since_2019_and_not_before():
     short = {**taking(x={"$ref": "#/$defs/Name", "maxLength": 3}), "$defs": {"Name": TEXT}}
     long = {**taking(x={"$ref": "#/$defs/Name"}), "$defs": {"Name": TEXT}}
     assert [kind for kind, _ in found(long, short)] == ["bound-tightened"]
@@ -174,7 +174,7 @@ def test_what_stands_beside_a_reference_counts_since_2019_and_not_before():
     assert found(draft | long, draft | short) == []
 
 
-def test_a_schema_that_contains_itself_is_compared_to_its_end():
+def test_a_recursive_schema_is_compared_completely():
     def tree(limit: int) -> dict[str, Any]:
         node = taking(
             name={"type": "string", "maxLength": limit}, children={"type": "array", "items": {"$ref": "#/$defs/Node"}}
@@ -186,19 +186,19 @@ def test_a_schema_that_contains_itself_is_compared_to_its_end():
 
 
 @pytest.mark.parametrize("ref", ["#/$defs/x", "#/$defs/gone", "https://example.org/schema", "#anchor", 5])
-def test_a_reference_that_leads_nowhere_is_compared_as_it_is_written(ref):
+def test_a_reference_without_a_target_is_compared_as_it_is_written(ref):
     looping = {**taking(x={"$ref": ref}), "$defs": {"x": {"$ref": "#/$defs/x"}}}
     assert found(looping, looping) == []
     assert [kind for kind, _ in found(looping, taking(x=TEXT))] == ["type-narrowed", "condition-dropped"]
 
 
-def test_a_changed_definition_inside_a_condition_is_not_taken_for_the_same():
+def test_a_changed_definition_inside_a_condition_is_a_change():
     old = {**taking(x={"not": {"$ref": "#/$defs/N"}}), "$defs": {"N": TEXT}}
     assert found(old, old | {"$defs": {"N": WHOLE}}) == [("condition-changed", "$.properties.x.not")]
 
 
-def test_a_new_field_beside_other_schemas_of_the_same_object_is_judged():
-    """The name was free to use before: another part of the schema spoke about it."""
+def test_a_new_field_beside_other_schemas_of_the_same_object_is_compared():
+    """Another part of the schema already had a field of this name."""
     old = {**taking(), "allOf": [taking(a=TEXT)]}
     assert found(old, {**taking(a=WHOLE), "allOf": [taking(a=TEXT)]}) == [
         ("parameter-added", "$.properties.a"),
@@ -206,7 +206,7 @@ def test_a_new_field_beside_other_schemas_of_the_same_object_is_judged():
     ]
 
 
-def test_a_new_field_in_an_alternative_is_judged_where_the_object_itself_speaks_of_it():
+def test_a_new_field_in_an_alternative_is_compared_with_the_object_itself():
     def either(**fields: Any) -> dict[str, Any]:
         return {**taking(a=TEXT), "anyOf": [taking(**fields)]}
 
@@ -216,14 +216,14 @@ def test_a_new_field_in_an_alternative_is_judged_where_the_object_itself_speaks_
     ]
 
 
-def test_fields_that_matched_a_pattern_may_be_refused_without_it():
+def test_fields_that_matched_a_pattern_may_be_rejected_without_it():
     old = {**taking(), "patternProperties": {"^a": TEXT}, "additionalProperties": False}
     new = {**taking(), "additionalProperties": False}
     assert found(old, new) == [("condition-changed", "$.patternProperties")]
 
 
-def test_what_is_left_to_unevaluated_properties_is_not_taken_for_safe():
-    """Dropping a condition leaves more fields unevaluated, and those are refused."""
+def test_a_change_that_affects_unevaluated_properties_is_not_safe():
+    """Without the condition, more fields are unevaluated, and those are rejected."""
     old = {**taking(), "additionalProperties": TEXT, "unevaluatedProperties": False}
     new = {**taking(), "unevaluatedProperties": False}
     assert found(old, new) == [
@@ -232,8 +232,8 @@ def test_what_is_left_to_unevaluated_properties_is_not_taken_for_safe():
     ]
 
 
-def test_a_comparison_without_end_is_given_up():
-    """Each definition has alternatives that all lead to each of the next: the ways through grow and grow."""
+def test_a_comparison_that_takes_too_long_is_stopped():
+    """Each definition refers to the next in several alternatives, so the number of paths grows exponentially."""
 
     def maze(limit: int) -> dict[str, Any]:
         doors = [
@@ -258,7 +258,7 @@ SEEDS = st.integers(min_value=0, max_value=2**48)
 
 
 def pair(seed: int) -> tuple[Any, Any, Random]:
-    """A schema and, mostly, a changed form of it; sometimes one that has nothing to do with it."""
+    """A schema and a changed form of it, or sometimes an unrelated schema."""
     dice = Random(seed)
     old = random_schemas.schema(dice)
     new = random_schemas.changed(old, dice) if dice.random() < 0.85 else random_schemas.schema(dice)
@@ -268,7 +268,7 @@ def pair(seed: int) -> tuple[Any, Any, Random]:
 
 
 def counterexample(accepting: Any, refusing: Any, dice: Random, root: Any) -> Any:
-    """A value that an agent would send to the one schema and that the other refuses."""
+    """A value that one schema accepts and the other rejects."""
     fits, fits_strictly, fits_other = map(random_schemas.Fit, (accepting, random_schemas.closed(accepting), refusing))
     for _ in range(TRIES):
         value = random_schemas.value(dice.choice([accepting, refusing]), dice, root)
@@ -297,7 +297,7 @@ def test_a_pattern_for_names_may_open_an_object_that_was_closed():
 
 @given(SEEDS)
 @settings(max_examples=examples(300))
-def test_an_answer_is_promised_more_strictly_only_if_all_that_it_can_be_was_possible_before(seed):
+def test_an_output_schema_is_narrower_only_if_every_result_was_possible_before(seed):
     old, new, dice = pair(seed)
     kinds = {output_kind(difference.kind) for difference in diff_schemas(old, new, "$")}
     if kinds <= {"output-narrowed", "output-described"}:
@@ -322,8 +322,8 @@ def _shuffled(node: Any, dice: Random, key: str = "") -> Any:
     return {name: _shuffled(node[name], dice, name) for name in dice.sample(list(node), len(node))}
 
 
-def test_the_random_pairs_are_of_every_sort():
-    """The law is worth something only if there are compatible changes, and values to try them with."""
+def test_the_random_pairs_are_of_every_kind():
+    """The law is tested only if there are compatible changes, and values to test them with."""
     sorts = {"same": 0, "compatible": 0, "refusing": 0, "values": 0}
     for seed in range(300):
         old, new, dice = pair(seed)

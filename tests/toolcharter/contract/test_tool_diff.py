@@ -123,7 +123,7 @@ def test_every_kind_of_change_has_an_example_here_or_at_the_schemas():
     assert shown | {"tool-added", "tool-removed", "tool-renamed"} == TOOL_KINDS.keys() | OUTPUT_KINDS.keys()
 
 
-def test_tools_that_come_and_go_are_named():
+def test_new_and_removed_tools_are_named():
     wave = replace(GREET, name="wave", description="Wave at somebody.")
     assert diff_tools([GREET], [wave], TODAY) == [
         Change("tool-removed", "greet", "$", "greet was removed"),
@@ -131,7 +131,7 @@ def test_tools_that_come_and_go_are_named():
     ]
 
 
-def test_a_tool_under_another_name_is_recognised_and_the_rest_of_it_compared():
+def test_a_renamed_tool_is_recognised_and_compared():
     hello = replace(GREET, name="hello", title="Hello")
     assert diff_tools([GREET], [hello], TODAY) == [
         Change("tool-renamed", "greet", "$.name", "greet was renamed to hello"),
@@ -186,7 +186,7 @@ def test_any_other_breaking_change_needs_a_new_name_whatever_the_version():
     ]
 
 
-def test_a_tool_may_go_on_the_day_that_was_announced_and_not_before():
+def test_a_tool_may_be_removed_on_the_announced_day_and_not_before():
     announced = meta(deprecated={"since": "2026-01-01", "replacement": "hello", "removalDate": "2026-07-01"})
     leaving = replace(GREET, meta=announced)
     (gone,) = diff_tools([leaving], [], TODAY)
@@ -194,7 +194,7 @@ def test_a_tool_may_go_on_the_day_that_was_announced_and_not_before():
     assert [change.is_breaking for change in diff_tools([leaving], [], date(2026, 6, 30))] == [True]
 
 
-def test_every_kind_says_what_it_needs():
+def test_every_kind_of_change_says_what_it_needs():
     for kind in KINDS.values():
         assert kind.what
         assert kind.rule.needs
@@ -209,7 +209,7 @@ def test_no_real_tool_differs_from_itself():
     assert [changes(old, new) for old, new in zip(tools, again, strict=True)] == [[]] * len(tools)
 
 
-def test_real_tools_are_compared_with_changed_ones_without_a_crash_and_quickly():
+def test_real_tools_are_compared_with_changed_ones_without_an_error_and_quickly():
     dice = Random(7)
     pairs = [
         (tool, replace(tool, input_schema=random_schemas.changed(tool.input_schema, dice))) for tool in real_tools()

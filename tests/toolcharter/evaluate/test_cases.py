@@ -15,7 +15,7 @@ def written(folder: Path, name: str, text: str) -> Path:
     return file
 
 
-def test_the_same_cases_can_be_written_in_three_forms(tmp_path: Path):
+def test_the_same_cases_can_be_written_in_three_formats(tmp_path: Path):
     lines = '{"utterance": "add milk", "tool": "add_task", "arguments": {"title": "Milk"}}\n\n'
     lines += '{"utterance": "how far is the moon", "tool": null}\n'
     table = 'utterance,tool,arguments\nadd milk,add_task,"{""title"": ""Milk""}"\nhow far is the moon,,\n'
@@ -59,7 +59,7 @@ def test_a_wrong_case_is_named_with_its_line(tmp_path: Path, name: str, text: st
         read_cases(written(tmp_path, name, text))
 
 
-def test_a_missing_file_is_said(tmp_path: Path):
+def test_a_missing_file_is_an_error(tmp_path: Path):
     with pytest.raises(InvalidCases, match=r"nowhere.jsonl cannot be read"):
         read_cases(tmp_path / "nowhere.jsonl")
 
@@ -71,7 +71,7 @@ def test_a_case_must_expect_a_tool_that_exists():
         check_tools([Case("x", "add_tusk")], tools)
 
 
-def test_the_digest_tells_other_cases_apart():
+def test_the_digest_differs_for_other_cases():
     assert digest([MILK, MOON]) == digest([MILK, MOON])
     assert digest([MILK]) != digest([MILK, MOON])
     assert digest([Case("add milk", None)]) != digest([MILK])

@@ -1,4 +1,4 @@
-"""The chat selector against an endpoint of our own on a real socket, which speaks the chat completions protocol."""
+"""The chat selector against a chat completions endpoint on a real socket."""
 
 import json
 import random
@@ -53,7 +53,7 @@ def refused(status: int, message: str, **headers: str) -> Reply:
 
 @dataclass
 class StandIn:
-    """Answers each utterance with its replies, one after the other; the last one stays."""
+    """Answers each utterance with its replies, one after the other; the last one is repeated."""
 
     url: str
     replies: dict[str, list[Reply]] = field(default_factory=dict)
@@ -108,7 +108,7 @@ def endpoint() -> Iterator[StandIn]:
 
 @pytest.fixture
 def asking(endpoint: StandIn, tmp_path: Path) -> Callable[..., ChatSelector]:
-    """A selector that waits for nothing, and writes down how long it would have waited."""
+    """A selector that does not wait, but records how long it would have waited."""
 
     def made(**options: Any) -> ChatSelector:
         async def sleep(seconds: float) -> None:
@@ -139,7 +139,7 @@ async def test_a_call_is_the_choice_and_no_call_is_none(endpoint: StandIn, askin
     assert result.unanswered == {}
 
 
-async def test_the_request_is_what_the_protocol_wants(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_the_request_follows_the_protocol(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [said("no")]}
     await asking().select(TOOLS, [ADD])
     ((path, headers, body),) = endpoint.seen
@@ -178,7 +178,9 @@ async def test_a_model_may_be_asked_without_key_and_temperature(endpoint: StandI
     assert ("authorization" in headers, "temperature" in body) == (False, False)
 
 
-async def test_a_rate_limit_is_waited_for_as_long_as_it_says(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_a_rate_limit_is_waited_for_as_long_as_the_endpoint_asks(
+    endpoint: StandIn, asking: Callable[..., ChatSelector]
+):
     endpoint.replies = {"add milk": [refused(429, "too fast", retry_after="7"), called("add_task")]}
     selector = asking()
     result = await selector.select(TOOLS, [ADD])
@@ -186,7 +188,7 @@ async def test_a_rate_limit_is_waited_for_as_long_as_it_says(endpoint: StandIn, 
     assert selector.waits == [pytest.approx(7, abs=1)]
 
 
-async def test_other_failures_are_tried_again_after_longer_and_longer_waits(
+async def test_other_failures_are_retried_after_increasing_waits(
     endpoint: StandIn, asking: Callable[..., ChatSelector]
 ):
     endpoint.replies = {
@@ -216,14 +218,14 @@ async def test_a_case_without_an_answer_is_never_counted_as_none(
     assert endpoint.asked.count("add milk") == 3
 
 
-async def test_an_answer_that_does_not_come_ends_with_the_timeout(
+async def test_a_response_that_does_not_come_ends_with_the_timeout(
     endpoint: StandIn, asking: Callable[..., ChatSelector]
 ):
     result = await asking(timeout=0.2, retries=1).select(TOOLS, [Case("be slow", None)])
     assert result.unanswered == {"be slow": "no response within 0.2 s"}
 
 
-async def test_nobody_there_is_said(tmp_path: Path):
+async def test_an_endpoint_that_cannot_be_reached_is_reported(tmp_path: Path):
     selector = ChatSelector(Endpoint("http://127.0.0.1:9/v1", "m", retries=0), tmp_path / "answers.jsonl")
     result = await selector.select(TOOLS, [ADD])
     assert list(result.cases) == []
@@ -240,7 +242,7 @@ async def test_a_refusal_ends_the_run_with_the_reason(
     assert endpoint.asked == ["add milk"]
 
 
-async def test_a_second_run_asks_only_what_is_missing(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_a_second_run_asks_only_missing_cases(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("add_task")], "show all": [refused(500, "broken"), called("list_tasks")]}
     first = await asking(retries=0).select(TOOLS, [ADD, LIST])
     assert (len(first.cases), len(first.unanswered)) == (1, 1)
@@ -261,7 +263,7 @@ async def test_other_descriptions_or_another_model_are_another_question(
     assert len(endpoint.asked) == 3
 
 
-async def test_a_line_that_was_cut_off_is_asked_again(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_a_case_with_an_incomplete_line_is_asked_again(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("add_task")], "show all": [called("list_tasks")]}
     selector = asking()
     await selector.select(TOOLS, [ADD])
@@ -273,7 +275,7 @@ async def test_a_line_that_was_cut_off_is_asked_again(endpoint: StandIn, asking:
     assert endpoint.asked == ["add milk", "show all"]
 
 
-async def test_no_more_requests_are_under_way_than_allowed(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_no_more_requests_run_at_once_than_allowed(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     cases = [Case(str(number), None) for number in range(6)]
     endpoint.replies = {case.utterance: [said("no")] for case in cases}
     # Each request waits inside the endpoint for a second one, so fewer than two at once would never end.
@@ -282,13 +284,13 @@ async def test_no_more_requests_are_under_way_than_allowed(endpoint: StandIn, as
     assert endpoint.most_at_once == 2
 
 
-async def test_a_tool_that_the_model_made_up_is_wrong(endpoint: StandIn, asking: Callable[..., ChatSelector]):
+async def test_a_tool_that_the_model_invented_is_wrong(endpoint: StandIn, asking: Callable[..., ChatSelector]):
     endpoint.replies = {"add milk": [called("buy_milk")]}
     (result,) = (await asking().select(TOOLS, [ADD])).cases
     assert (result.tool, result.is_correct) == ("buy_milk", False)
 
 
-async def test_names_that_become_the_same_are_refused(asking: Callable[..., ChatSelector]):
+async def test_names_that_become_equal_are_refused(asking: Callable[..., ChatSelector]):
     twins = [ListedTool("add.task", "", "", {}), ListedTool("add_task", "", "", {})]
     with pytest.raises(ChatFailed, match="Two tools have the same name"):
         await asking().select(twins, [ADD])

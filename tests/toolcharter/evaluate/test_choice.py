@@ -4,11 +4,11 @@ from toolcharter.evaluate.choice import choose, rank
 NAMES = ["a", "b"]
 
 
-def test_tools_are_ranked_by_score_and_those_without_any_left_out():
+def test_tools_are_ranked_by_score_and_those_without_a_score_are_left_out():
     assert rank(["a", "b", "c", "d"], [0.1, 0.5, 0.0, 0.5]) == ("b", "d", "a")
 
 
-def test_without_a_case_that_none_serves_only_a_score_of_zero_is_none():
+def test_without_a_case_that_expects_no_tool_only_a_score_of_zero_is_none():
     cases = [Case("1", "a"), Case("2", "b"), Case("3", "a")]
     result = choose("x", cases, NAMES, [[0.9, 0.1], [0.0, 0.01], [0.0, 0.0]])
     assert [one.tool for one in result.cases] == ["a", "b", None]
@@ -23,22 +23,22 @@ def test_a_threshold_between_served_and_other_cases_is_found():
     assert [one.tool for one in result.cases] == ["a", "b", None, None, "a"]
 
 
-def test_no_case_decides_the_threshold_it_is_held_to():
-    """With its own vote the only case that none serves would be right; without it, nothing speaks for a threshold."""
+def test_no_case_decides_its_own_threshold():
+    """The only case without a tool would be right with its own vote; without it, no threshold is learned."""
     cases = [Case("1", "a"), Case("2", "a"), Case("3", None)]
     result = choose("x", cases, NAMES, [[0.9, 0.0], [0.8, 0.0], [0.4, 0.0]])
     assert result.threshold == (0.4 + 0.8) / 2
     assert [one.tool for one in result.cases] == ["a", "a", "a"]
 
 
-def test_every_case_may_be_one_that_none_serves():
+def test_every_case_may_expect_no_tool():
     cases = [Case("1", None), Case("2", None), Case("3", None)]
     result = choose("x", cases, NAMES, [[0.9, 0.0], [0.8, 0.0], [0.0, 0.0]])
     assert [one.tool for one in result.cases] == [None, None, None]
     assert result.threshold == 1.9
 
 
-def test_equal_scores_are_never_parted():
+def test_equal_scores_are_not_separated():
     cases = [Case("1", None), Case("2", None), Case("3", "a"), Case("4", "a"), Case("5", "a")]
     result = choose("x", cases, NAMES, [[0.5, 0.0]] * 5)
     assert result.threshold == 0.0

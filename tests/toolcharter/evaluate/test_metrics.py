@@ -24,7 +24,7 @@ SEEN = [
     [(0, 10, 0.0, 0.2775), (5, 10, 0.2366, 0.7634), (10, 10, 0.7225, 1.0), (81, 263, 0.2553, 0.3662), (0, 0, 0.0, 1.0)],
 )
 def test_the_interval_is_wilsons(right: int, of: int, low: float, high: float):
-    """Values of Newcombe (1998) and of the closed formula."""
+    """The values are from Newcombe (1998) and from the closed formula."""
     assert Proportion(right, of).interval == pytest.approx((low, high), abs=1e-4)
 
 

@@ -37,7 +37,7 @@ def test_the_text_of_a_tool_has_names_title_descriptions_and_parameters():
         (("red",), "red"),
     ],
 )
-def test_forms_of_a_word_agree(words: tuple[str, ...], plain: str):
+def test_forms_of_a_word_have_one_stem(words: tuple[str, ...], plain: str):
     assert {stem(word) for word in words} == {plain}
 
 
@@ -56,21 +56,21 @@ def test_bm25_scores_lie_between_nothing_and_all_of_the_request():
     assert 0 < some[2] < 1
 
 
-def test_embeddings_find_a_word_that_stands_nowhere():
+def test_embeddings_find_a_tool_by_a_word_that_it_does_not_have():
     (row,) = EmbeddingSelector().score(TOOLS, ["erase it"])
     assert Bm25Selector().score(TOOLS, ["erase"]) == [[0.0, 0.0, 0.0]]
     assert row.index(max(row)) == 1
 
 
 @pytest.mark.parametrize("selector", [Bm25Selector(), EmbeddingSelector()], ids=lambda one: one.name)
-def test_scores_are_the_same_each_time_and_whatever_stands_beside(selector: Bm25Selector | EmbeddingSelector):
+def test_scores_are_the_same_each_time_and_do_not_depend_on_other_tools(selector: Bm25Selector | EmbeddingSelector):
     first = selector.score(TOOLS, ["remove it", "weather"])
     assert selector.score(TOOLS, ["remove it", "weather"]) == first
     assert selector.score(TOOLS, ["weather"])[0] == pytest.approx(first[1], abs=1e-6)
 
 
 @pytest.mark.parametrize("selector", [Bm25Selector(), EmbeddingSelector()], ids=lambda one: one.name)
-def test_no_tools_no_words_and_odd_texts_are_no_trouble(selector: Bm25Selector | EmbeddingSelector):
+def test_no_tools_no_words_and_odd_texts_are_accepted(selector: Bm25Selector | EmbeddingSelector):
     bare = ListedTool("x", "", "", {"properties": None})
     assert selector.score([], ["a"]) == [[]]
     assert selector.score([bare], []) == []

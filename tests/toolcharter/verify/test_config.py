@@ -53,7 +53,7 @@ def test_the_pyproject_of_the_current_folder_is_read(tmp_path, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("table", ["tool.toolcharter.verify", "tool.toolcharter.verify.servers.todo"])
-def test_a_mistake_is_said_with_its_place_whichever_server_is_looked_at(tmp_path, table, text, message):
+def test_a_mistake_is_reported_with_its_place_for_every_server(tmp_path, table, text, message):
     file = written(tmp_path, f"[{table}]\n{text}")
     with pytest.raises(InvalidConfig, match=re.escape(f"{file}: {table}: {message}")):
         read(file, [], RULES)
@@ -67,11 +67,11 @@ def test_a_mistake_is_said_with_its_place_whichever_server_is_looked_at(tmp_path
         ("[tool", "Expected ']'"),
     ],
 )
-def test_a_file_that_cannot_be_followed_is_refused(tmp_path, text, message):
+def test_a_file_that_is_not_valid_is_refused(tmp_path, text, message):
     with pytest.raises(InvalidConfig, match=re.escape(message)):
         read(written(tmp_path, text), [], RULES)
 
 
-def test_a_file_that_was_named_must_be_there(tmp_path):
+def test_a_file_that_is_named_must_exist(tmp_path):
     with pytest.raises(InvalidConfig, match="No such file"):
         read(tmp_path / "none.toml", [], RULES)

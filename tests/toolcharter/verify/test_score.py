@@ -28,7 +28,7 @@ def test_the_second_finding_of_a_rule_counts_half_and_the_third_a_third():
     assert tool_scores(one="vague vague vague") == {"one": round(100 * 0.9 ** (1 + 1 / 2 + 1 / 3))}
 
 
-def test_a_server_has_the_mean_of_its_tools_times_what_is_found_about_the_whole():
+def test_a_server_has_the_mean_of_its_tools_reduced_by_its_own_findings():
     assert verified(one="vague", two="fine").scores.score == 95
     assert verified(one="vague", two="fine", three="fine", four="fine").scores.score == round(97.5 * 0.9)
 
@@ -40,7 +40,7 @@ def test_one_error_among_many_good_tools_shows():
     assert verify_server(verified(**many, last="secret").server, RULES[1:]).scores.score == 49
 
 
-def test_a_server_without_tools_has_nothing_against_it():
+def test_a_server_without_tools_has_no_finding():
     scores = verify_server(Server([]), RULES).scores
     assert (scores.score, scores.grade, scores.tokens, scores.quality) == (100, "A", 0, {})
 

@@ -8,7 +8,7 @@ def ids(*select, ignore=None):
     return [rule.id for rule in parse_selection(select, ignore or {}, RULES).rules(RULES)]
 
 
-def test_without_a_selection_all_rules_run_but_those_that_are_optional():
+def test_without_a_selection_all_rules_run_except_optional_ones():
     assert ids() == ["CST901", "DSC901", "DSC902", "SCH901", "SEC901"]
 
 
@@ -40,7 +40,7 @@ def test_rules_are_selected_by_family_beginning_id_and_name(select, run):
         (":add", "Unknown rule ''. "),
     ],
 )
-def test_a_rule_that_is_not_there_is_answered_with_the_nearest(text, message):
+def test_an_unknown_rule_is_answered_with_the_nearest(text, message):
     with pytest.raises(UnknownRule) as raised:
         parse_selector(text, RULES)
     assert str(raised.value).startswith(message)
@@ -54,6 +54,6 @@ def test_ignored_findings_do_not_count_but_are_kept_with_their_reason():
     assert seen.unused_ignores == ["SCH901"]
 
 
-def test_a_rule_selected_for_one_tool_is_silent_about_the_others():
+def test_a_rule_selected_for_one_tool_finds_nothing_in_others():
     seen = verified(parse_selection(["DSC901:two"], {}, RULES), one="vague", two="vague", three="broken")
     assert [(finding.rule, finding.tool) for finding in seen.findings] == [("DSC901", "two")]

@@ -15,7 +15,7 @@ def _server(*texts):
     return example_server([{"name": f"tool_{number}", "description": text} for number, text in enumerate(texts)])
 
 
-def test_the_same_text_is_paired_with_the_first_that_has_it():
+def test_equal_texts_are_paired_with_the_first():
     text = "List the notes of a folder."
     assert near_duplicates(_server(text, "Send a letter to a friend.", text, f"{text}\n")) == [
         Pair("tool_0", "tool_2", 1.0),
@@ -23,7 +23,7 @@ def test_the_same_text_is_paired_with_the_first_that_has_it():
     ]
 
 
-def test_a_word_in_twenty_is_near_and_half_of_them_is_not():
+def test_one_different_word_in_twenty_is_similar_and_half_of_them_is_not():
     near = TEXT.replace("title", "colour")
     far = " ".join([*WORDS[:10], "nothing that any other text would ever say"])
     assert [(pair.a, pair.b) for pair in near_duplicates(_server(TEXT, near, far))] == [("tool_0", "tool_1")]
@@ -34,7 +34,7 @@ def test_short_texts_are_not_compared(text):
     assert near_duplicates(_server(text, text)) == []
 
 
-def test_texts_without_spaces_are_compared_by_sign():
+def test_texts_without_spaces_are_compared_by_character():
     texts = "根据阳历时间、性别来获取八字信息。", "根据农历时间、性别来获取八字信息。", "将两个数相加、返回它们的和。"
     assert [(pair.a, pair.b) for pair in near_duplicates(_server(*texts))] == [("tool_0", "tool_1")]
 
@@ -66,7 +66,7 @@ def test_the_index_finds_what_comparing_all_pairs_finds(seed):
 
 
 @pytest.mark.parametrize("same", [True, False])
-def test_thousands_that_say_nearly_the_same_take_seconds(same):
+def test_thousands_of_similar_descriptions_take_seconds(same):
     text = (
         "Get the value of the sensor {} in the house, as it was measured at the time of the call or shortly before it."
     )

@@ -16,7 +16,7 @@ from toolcharter.verify.vocabulary import BASE_FORMS, CLEARLY_CHANGING, EFFECTS,
         ("remove", "remove"),
     ],
 )
-def test_a_form_leads_to_its_verb(form, verb):
+def test_a_form_has_its_base_form(form, verb):
     assert BASE_FORMS[form] == verb
 
 
@@ -24,7 +24,7 @@ def test_a_verb_is_its_own_form():
     assert {verb: BASE_FORMS[verb] for verb in VERBS} == {verb: verb for verb in VERBS}
 
 
-def test_a_verb_that_plainly_changes_something_is_not_said_to_read():
+def test_a_verb_that_certainly_changes_something_is_not_a_reading_verb():
     assert {verb: EFFECTS[verb] for verb in CLEARLY_CHANGING} == CLEARLY_CHANGING
 
 

@@ -1,4 +1,4 @@
-"""Arguments that are made up fit the schema they are made from."""
+"""Generated arguments match their schema."""
 
 import jsonschema
 import pytest
@@ -37,7 +37,7 @@ def needs(schema, **more):
         ({}, "example"),
     ],
 )
-def test_the_least_that_fits_is_made_up(schema, expected):
+def test_a_minimal_valid_set_of_arguments_is_generated(schema, expected):
     made = valid_arguments(needs(schema))
     assert made == {"x": expected}
     jsonschema.validate(made, needs(schema))
@@ -59,12 +59,12 @@ def test_a_reference_is_followed():
         {"$ref": "#"},
     ],
 )
-def test_what_cannot_be_made_up_is_not_tried(schema):
+def test_arguments_that_cannot_be_generated_are_not_tried(schema):
     assert valid_arguments(needs(schema)) is None
 
 
 @pytest.mark.parametrize("schema", [{}, {"required": [1, None]}, {"properties": 3, "required": "x"}])
-def test_a_schema_that_is_none_breaks_nothing(schema):
+def test_an_invalid_schema_does_not_fail(schema):
     assert isinstance(valid_arguments(schema), dict)
 
 

@@ -1,4 +1,4 @@
-"""Each format, whole, for one server with a finding of each kind."""
+"""Each format for one server with a finding of each kind."""
 
 import io
 import json
@@ -42,7 +42,7 @@ def test_text_groups_by_tool_and_says_each_fix_once():
     )
 
 
-def test_text_of_a_faultless_server_is_three_lines():
+def test_text_of_a_server_without_findings_is_three_lines():
     assert render(verified(one="All is well here."), "text") == (
         "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
         "Definitions: purpose 17/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
@@ -72,7 +72,7 @@ def test_text_shows_the_worst_of_many_tools():
     assert "tool_018" not in text
 
 
-def test_text_shows_what_cannot_be_seen_and_takes_nothing_for_markup():
+def test_text_shows_invisible_characters_and_no_markup():
     check = mentions("\x1b[31m [red]\u202e")
     hostile = server(**{"one": "\x1b[31m [red]\u202e", "\x1b]0;x\x07": "fine"})
     text = render(verify_server(hostile, [rule("DSC903", "odd-words", "description", "error", check)]), "text")
@@ -195,7 +195,7 @@ def test_a_sarif_finding_about_the_whole_server_has_a_place_too():
     ]
 
 
-def test_junit_has_one_case_a_rule_and_fails_where_the_command_does():
+def test_junit_has_one_case_for_each_rule_and_fails_with_the_command():
     suite = ET.fromstring(render(seen(), "junit"))[0]
     assert suite.attrib == {"name": "example", "errors": "0", "tests": "5", "failures": "2", "skipped": "1"}
     cases = {case.get("name"): {part.tag: part for part in case} for case in suite}
@@ -211,7 +211,7 @@ def test_junit_findings_that_do_not_fail_are_output():
     assert [part.text for part in suite.iter("system-out")] == ["one: plain"]
 
 
-def test_junit_survives_what_xml_cannot_hold():
+def test_junit_has_no_characters_that_xml_forbids():
     odd = rule("DSC903", "odd-words", "description", "error", mentions("odd\x00\ufffe\ud800"))
     text = render(verify_server(server(one="odd\x00\ufffe\ud800"), [odd]), "junit")
     assert ET.fromstring(text.encode("utf-8")) is not None
@@ -254,7 +254,7 @@ def test_markdown_of_thousands_of_findings_fits_a_comment():
     assert len(render(verified(**many), "markdown")) < 65_536
 
 
-def test_html_is_one_file_with_charts_that_asks_nobody_for_anything():
+def test_html_is_one_file_with_charts_that_loads_nothing():
     alike = {
         "get_user": "Get the user with this id from our store, vague.",
         "fetch_user": "Fetch the user with this id from our store, vague.",
@@ -272,7 +272,7 @@ def test_html_is_one_file_with_charts_that_asks_nobody_for_anything():
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_every_format_survives_nothing_and_surrogates(format):
+def test_every_format_accepts_an_empty_server_and_surrogates(format):
     assert render(verify_server(server(), RULES), format)
     render(verified(**{"bad\ud800": "broken \ud800"}), format).encode("utf-8")
 

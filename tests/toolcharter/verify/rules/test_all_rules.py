@@ -69,5 +69,5 @@ def test_no_two_rules_share_a_name():
     assert len(RULES) == len(all_rules())
 
 
-def test_the_tool_that_examples_are_made_of_is_faultless():
+def test_the_tool_behind_the_examples_has_no_finding():
     assert run_rules(example_server([{}]), [rule for rule in static_rules() if not rule.optional]) == []

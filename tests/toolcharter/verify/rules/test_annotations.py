@@ -7,7 +7,7 @@ NUMBER = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type
 
 
 @pytest.mark.parametrize("annotations", [None, {}, [], "true", {"title": "Notes"}, {"readOnlyHint": "yes"}])
-def test_what_is_no_hint_does_not_count(annotations):
+def test_a_value_that_is_not_a_boolean_is_not_a_hint(annotations):
     assert run_rule("ANN001", {"annotations": annotations}) == [
         ("annotations", "has no hints, so clients treat it as destructive")
     ]
@@ -45,7 +45,7 @@ def test_adding_numbers_changes_nothing():
     "name", ["delete_note", "remove-note", "dropTable", "purge_cache", "wipe_disk", "notes_delete"]
 )
 @pytest.mark.parametrize(("hint", "rule"), [(None, "ANN003"), (False, "ANN004"), (True, None)])
-def test_a_tool_that_takes_something_away_is_marked_destructive(name, hint, rule):
+def test_a_tool_that_removes_something_is_marked_destructive(name, hint, rule):
     told = {"name": name, "description": "", "annotations": {"destructiveHint": hint}}
     assert [one for one in ("ANN003", "ANN004") if run_rule(one, told)] == ([rule] if rule else [])
 
@@ -54,7 +54,7 @@ def test_a_tool_that_takes_something_away_is_marked_destructive(name, hint, rule
     ("name", "description"),
     [("kill_trip", "Performs a search of the documents."), ("get_deleted", "List what was deleted."), ("http_get", "")],
 )
-def test_a_tool_that_only_speaks_of_deleting_needs_no_mark(name, description):
+def test_a_tool_that_only_mentions_deleting_needs_no_mark(name, description):
     assert run_rule("ANN003", {"name": name, "description": description, "annotations": {}}) == []
 
 
@@ -82,7 +82,7 @@ def test_no_tool_is_read_only_and_destructive(annotations, found):
         ("delete_note", "Delete a note.", False),
     ],
 )
-def test_what_adds_is_not_idempotent(name, description, found):
+def test_a_tool_that_adds_is_not_idempotent(name, description, found):
     told = {"name": name, "description": description, "annotations": {"idempotentHint": True}}
     assert bool(run_rule("ANN006", told)) is found
     assert run_rule("ANN006", {**told, "annotations": {"idempotentHint": False}}) == []
@@ -97,7 +97,7 @@ def test_what_adds_is_not_idempotent(name, description, found):
         ("Search the notes for a word.", False, False),
     ],
 )
-def test_what_fetches_from_the_web_says_so(description, hint, found):
+def test_a_tool_that_fetches_from_the_web_says_so(description, hint, found):
     told = {"description": description, "annotations": {"readOnlyHint": True, "openWorldHint": hint}}
     assert bool(run_rule("ANN007", told)) is found
     assert run_rule("ANN007", {"description": description, "annotations": {}}) == []

@@ -33,7 +33,7 @@ FIELDS = ["description", "title", "inputSchema", "outputSchema", "annotations", 
 
 
 def _any_json(dice, depth):
-    """Something that looks like a schema in part, and in part like nothing."""
+    """JSON that is partly a schema and partly anything."""
     kind = dice.random()
     if depth == 0 or kind < 0.3:
         return dice.choice(PLAIN + TEXTS)

@@ -1,4 +1,4 @@
-"""No rule fails on any name, text or annotation, or takes long over one; our own servers have no finding."""
+"""No rule fails, or takes long, on any name, text or annotation; our own servers have no finding."""
 
 import time
 
@@ -92,6 +92,6 @@ def test_no_rule_takes_long_over_a_long_text(text):
 
 
 @pytest.mark.parametrize("build", [build_todo, build_demo])
-def test_our_servers_are_as_they_ask_others_to_be(build):
+def test_our_servers_follow_the_rules(build):
     app = build(Settings())
     assert run_rules(server_from_tools(app.list_tools(), app=app), [rule for rule in RULES if not rule.optional]) == []

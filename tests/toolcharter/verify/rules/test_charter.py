@@ -1,4 +1,4 @@
-"""What a server that is_declared itself is held to."""
+"""The rules for servers with declared tools."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_no_permission_is_a_permission_list_too():
         (NOTICE | {"removalDate": "2026-11-29"}, "is removed 89 days after it was deprecated, on 2026-11-29"),
     ],
 )
-def test_a_deprecation_tells_all(notice, message):
+def test_a_deprecation_says_since_when_what_replaces_it_and_when_it_ends(notice, message):
     assert found(meta(deprecated=notice)) == [("deprecation-notice", message)]
 
 
@@ -93,7 +93,7 @@ def test_category_and_hints_agree(category, annotations, message):
     assert found(definition) == [("category-contradicts-hints", message)]
 
 
-def test_a_server_that_declares_nothing_is_not_held_to_it():
+def test_a_server_without_declarations_has_no_charter_findings():
     assert found({"name": "listNotes", "description": "Notes.", "_meta": {"other/version": 1}}) == []
 
 

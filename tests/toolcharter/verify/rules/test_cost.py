@@ -10,13 +10,13 @@ LISTS = "returns a list, but has no argument for a limit, a page or a filter"
 @pytest.mark.parametrize(
     ("characters", "rules"), [(3_000, []), (4_000, ["CST002"]), (9_000, ["CST002"]), (10_000, ["CST001"])]
 )
-def test_a_tool_is_large_by_what_is_sent(characters, rules):
+def test_the_size_of_a_tool_is_what_is_sent(characters, rules):
     found = run_rules(example_server([{"description": "d" * characters}]), [RULES["CST001"], RULES["CST002"]])
     assert [finding.rule for finding in found] == rules
 
 
 @pytest.mark.parametrize(("tools", "rules"), [(9, []), (11, ["CST004"]), (30, ["CST003"])])
-def test_a_server_is_large_by_all_its_tools(tools, rules):
+def test_the_size_of_a_server_is_that_of_all_its_tools(tools, rules):
     server = example_server([{"name": f"list_{number}", "description": "d" * 4_000} for number in range(tools)])
     assert [finding.rule for finding in run_rules(server, [RULES["CST003"], RULES["CST004"]])] == rules
 
@@ -34,7 +34,7 @@ def test_a_server_is_large_by_all_its_tools(tools, rules):
         ({"name": "", "description": "List notes."}, []),
     ],
 )
-def test_a_list_has_a_way_to_be_short(definition, expected):
+def test_a_list_can_be_limited(definition, expected):
     assert run_rule("CST005", definition) == expected
 
 
@@ -56,7 +56,7 @@ def test_a_description_does_not_repeat_the_schema(description, expected):
     assert run_rule("CST006", {"description": description, **taken}) == expected
 
 
-def test_titles_that_say_more_than_the_name_are_no_waste():
+def test_titles_that_say_more_than_the_name_have_no_finding():
     same = {name: {"title": name.replace("_", " ").title()} for name in ("user_id", "tag", "folder")}
     assert run_rule("CST010", tool_with(**same)) == [(P, "3 titles only repeat the names of their parameters")]
     assert run_rule("CST010", tool_with(**{**same, "tag": {"title": "Label"}})) == []

@@ -28,13 +28,13 @@ def _found(rule, description, **more):
         ("x" * 2_001, ["DSC005"]),
     ],
 )
-def test_a_description_has_a_right_length(description, rules):
+def test_a_description_is_neither_too_short_nor_too_long(description, rules):
     sized = [RULES[number] for number in ("DSC002", "DSC003", "DSC004", "DSC005")]
     found = run_rules(example_server([{"description": description}]), sized)
     assert [finding.rule for finding in found] == rules
 
 
-def test_headings_and_fenced_blocks_do_not_make_a_description_longer():
+def test_headings_and_code_blocks_do_not_count_as_length():
     assert _found("DSC002", "## Description\nList notes.\n\n## JSON Schema\n```json\n" + "x" * 80 + "\n```")
 
 
@@ -83,16 +83,16 @@ def test_a_description_begins_with_what_the_tool_does(description, found):
         ("DSC009", "获取笔记", False),
     ],
 )
-def test_a_description_says_when_and_what_comes_back(rule, description, found):
+def test_a_description_says_when_to_use_the_tool_and_what_it_returns(rule, description, found):
     assert _found(rule, description) is found
 
 
-def test_an_output_schema_says_what_comes_back():
+def test_an_output_schema_says_what_is_returned():
     assert _found("DSC009", "List the notes.")
     assert not _found("DSC009", "List the notes.", outputSchema={"type": "object"})
 
 
-def test_what_comes_back_is_asked_of_tools_that_read_and_the_effect_of_those_that_change():
+def test_reading_tools_say_what_they_return_and_changing_tools_their_effect():
     change = {"name": "update_note", "description": f"Update a note of the notebook. {WISH}"}
     assert run_rule("DSC009", change) == []
     assert run_rule("DSC010", change) == [("description", "names the action, but not its effect or what it returns")]
@@ -108,7 +108,7 @@ def test_what_comes_back_is_asked_of_tools_that_read_and_the_effect_of_those_tha
         "Move a task. It will be the first.",
     ],
 )
-def test_an_effect_is_said_in_many_ways(description):
+def test_an_effect_can_be_worded_in_many_ways(description):
     assert not _found("DSC010", description, name="update_task")
 
 
@@ -129,7 +129,7 @@ def test_an_effect_is_said_in_many_ways(description):
         ("DSC013", "send_note", "Send a note to others.", False),
     ],
 )
-def test_what_cannot_be_taken_back_is_said(rule, name, description, found):
+def test_an_action_that_cannot_be_undone_is_described(rule, name, description, found):
     assert _found(rule, description, name=name) is found
 
 
@@ -191,7 +191,7 @@ ARGS = """List notes.
         ("Args:", [], []),
     ],
 )
-def test_a_description_tells_only_of_arguments_there_are(description, names, expected):
+def test_a_description_mentions_only_existing_arguments(description, names, expected):
     found = run_rule(
         "DSC016", {"description": description, **tool_with(**{name: {"type": "string"} for name in names})}
     )
@@ -215,7 +215,7 @@ def test_a_required_argument_is_not_called_optional(description, found):
     assert not _found("DSC017", description, **tool_with(folder={"type": "string"}))
 
 
-def test_an_argument_that_calls_itself_optional_is_not_required():
+def test_an_argument_that_is_called_optional_is_not_required():
     schema = {"type": "object", "properties": {"tag": {"description": "Optional tag."}}, "required": ["tag"]}
     assert run_rule("DSC017", {"inputSchema": schema}) == [
         ("description", "calls 'tag' optional, but the schema requires it")
@@ -234,12 +234,12 @@ def test_an_argument_that_calls_itself_optional_is_not_required():
         "TODO: write",
     ],
 )
-def test_a_placeholder_is_no_description(description):
+def test_a_placeholder_is_not_a_description(description):
     assert _found("DSC018", description)
 
 
 @pytest.mark.parametrize("description", ["", "Show the TODO list.", "Add a todo.", "Write the description of a note."])
-def test_a_description_may_speak_of_todos(description):
+def test_a_description_may_mention_todos(description):
     assert not _found("DSC018", description)
 
 
@@ -264,7 +264,7 @@ def test_a_description_may_speak_of_todos(description):
         ("DSC025", "List all the notes.", False),
     ],
 )
-def test_a_description_is_written_for_reading(rule, description, found):
+def test_a_description_has_no_markup_or_capitals(rule, description, found):
     assert _found(rule, description) is found
 
 
@@ -282,7 +282,7 @@ def test_a_description_is_written_for_reading(rule, description, found):
         ("The user's 'best' toolbox.", None),
     ],
 )
-def test_a_description_names_only_tools_there_are(description, expected):
+def test_a_description_mentions_only_existing_tools(description, expected):
     found = run_rule("DSC022", {"description": description, **tool_with(dry_run={}, folder={})})
     assert found == (
         [("description", f"mentions {expected!r}, which is not a tool of this server")] if expected else []
@@ -294,7 +294,7 @@ def test_a_description_is_in_one_language():
     assert not _found("DSC023", "获取笔记内容、返回 JSON")
 
 
-def test_a_pair_of_same_descriptions_is_told_once():
+def test_a_pair_of_equal_descriptions_is_reported_once():
     assert run_rule("DSC026", {"name": "list_notes"}, {"name": "find_notes"}) == [
         ("description", "is the same as the description of 'list_notes'")
     ]

@@ -1,4 +1,4 @@
-"""Live checks on real servers: bad ones made up here, and ours, of which there is nothing to say."""
+"""Live rules on real servers: bad ones, and ours without findings."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ async def checked_app(app, **options):
 
 
 def low_level(answer, schema=None, output=None, lists=None):
-    """A server of one tool `get`, which answers what it is told to."""
+    """A server with one tool `get`, which returns the given answer."""
     tool = types.Tool(
         name="get",
         input_schema=schema or {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]},
@@ -69,18 +69,18 @@ def text(said, *, error=False, structured: Any = None):
 
 
 def strict(arguments):
-    """An answer there is nothing to say of."""
+    """An answer without findings."""
     wrong = [name for name in arguments if name != "key"]
     if wrong or not isinstance(arguments.get("key"), str):
         return text(f"Wrong arguments: {wrong or 'key'}", error=True)
     return "fine"
 
 
-async def test_a_server_that_does_all_right_has_no_finding():
+async def test_a_correct_server_has_no_finding():
     assert await checked(low_level(strict)) == []
 
 
-async def test_a_server_that_looks_at_nothing_takes_everything():
+async def test_a_server_without_validation_accepts_everything():
     assert await checked(low_level(lambda arguments: "fine")) == [
         ("get", "accepts-missing", "'key' is required, but a call without it was accepted"),
         ("get", "accepts-wrong-type", "'key' was accepted with the value \"{'not': 'of this type'}\""),
@@ -96,7 +96,7 @@ async def test_a_handler_that_raises_gives_protocol_errors_and_never_a_traceback
 @pytest.mark.parametrize(
     "said", ["Error: key is wrong.", '{"error": "key is wrong"}', '{"success": false, "message": "key is wrong"}']
 )
-async def test_an_error_that_is_not_marked_is_found_as_that_and_nothing_else(said):
+async def test_an_unmarked_error_is_found_once(said):
     message = f"a call without 'key' returned {said!r}, which is not marked as an error"
     found = await checked(low_level(lambda a: "fine" if strict(a) == "fine" else said))
     assert found == [("get", "error-as-success", message)]
@@ -124,13 +124,13 @@ async def test_an_error_names_the_argument_and_shows_nothing_of_the_server(said,
     assert [name for _, name, _ in found] == expected
 
 
-async def test_what_a_call_said_may_be_quoted():
+async def test_an_error_may_quote_the_arguments_of_a_call():
     schema = {"type": "object", "properties": {"key": {"type": "string", "enum": ["/home/ana/notes"]}}}
     server = low_level(lambda a: text(f"There is no file {a.get('key')} (key)", error=True), schema)
     assert await checked(server) == []
 
 
-async def test_an_answer_fits_its_output_schema():
+async def test_a_result_matches_its_output_schema():
     output = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
     def answering(structured):
@@ -142,7 +142,7 @@ async def test_an_answer_fits_its_output_schema():
         assert found[:2] == ("get", "output-schema-mismatch")
 
 
-async def test_lists_agree():
+async def test_lists_are_the_same_each_time():
     def tool(name):
         return types.Tool(name=name, input_schema={"type": "object"})
 
@@ -153,12 +153,12 @@ async def test_lists_agree():
     assert found == (None, "unstable-list", "the order changes: ['a', 'b'], then ['b', 'a']")
 
 
-async def test_a_long_answer_is_found():
+async def test_a_large_result_is_found():
     (found,) = await checked(low_level(lambda a: "x" * 200_000 if strict(a) == "fine" else strict(a)))
     assert found == ("get", "oversized-result", "a result has about 50,000 tokens, more than 25,000")
 
 
-async def test_a_call_without_an_answer_is_given_up():
+async def test_a_call_without_a_result_ends_with_the_timeout():
     server = MCPServer("made-up")
 
     @server.tool(annotations=READ_ONLY)
@@ -190,7 +190,7 @@ async def test_a_server_that_dies_is_a_finding(tmp_path):
 
 
 @pytest.mark.parametrize("make", [MCPServer, FastMCP])
-async def test_only_tools_that_say_they_read_are_called(make):
+async def test_only_read_only_tools_are_called(make):
     called = []
     server = make("made-up")
 
@@ -211,7 +211,7 @@ async def test_only_tools_that_say_they_read_are_called(make):
 
 
 def exchanges_with_hints(change):
-    """A server with hints that were changed on their way."""
+    """A server with changed hints."""
     good = {
         "data": 1,
         "agentHints": hints.for_value().to_json(),
@@ -255,12 +255,12 @@ def suggest(document):
         (suggest, ["unknown-suggestion"]),
     ],
 )
-async def test_hints_are_held_to_the_charter(change, expected):
+async def test_hints_are_complete(change, expected):
     assert [name for _, name, _ in await checked(exchanges_with_hints(change))] == expected
 
 
 @pytest.mark.parametrize(("sure", "expected"), [([0.4, 0.4, 0.4], ["constant-confidence"]), ([0.4, 0.4, 0.9], [])])
-async def test_examples_are_the_varied_calls(sure, expected):
+async def test_examples_are_used_as_valid_calls(sure, expected):
     left = iter(sure)
     sent = []
 
@@ -274,7 +274,7 @@ async def test_examples_are_the_varied_calls(sure, expected):
     assert sent == ["milk", "bread", "salt"]
 
 
-async def test_the_tools_that_are_called_are_told_one_by_one():
+async def test_progress_is_reported_for_each_tool():
     @query({"text": "milk"})
     def count(text: Text) -> int:
         return len(text)

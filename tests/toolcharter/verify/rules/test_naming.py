@@ -11,7 +11,7 @@ def _named(*names):
 
 
 def _found(rule, *names):
-    """Which of these names a rule does not like."""
+    """The names in which a rule finds a problem."""
     return [finding.tool for finding in run_rules(example_server(_named(*names)), [RULES[rule]])]
 
 
@@ -64,12 +64,12 @@ def test_a_verb_comes_first_after_a_prefix(names, expected):
 @pytest.mark.parametrize(
     "name", ["run", "execute", "process", "do", "handle_request", "handleRequest", "tool1", "tool_2"]
 )
-def test_a_name_that_fits_any_tool_says_nothing(name):
+def test_a_name_that_could_mean_any_tool_is_found(name):
     assert run_rule("NAM004", {"name": name}) == [("name", f"{name!r} does not say what the tool is for")]
 
 
 @pytest.mark.parametrize("name", ["run_query", "git_run", "process_invoice", "获取笔记"])
-def test_a_name_with_an_object_says_enough(name):
+def test_a_name_with_an_object_is_specific(name):
     assert run_rule("NAM004", {"name": name}) == []
 
 
@@ -84,14 +84,14 @@ def test_a_name_with_an_object_says_enough(name):
         ("search_web1", "search_web_2", "a number"),
     ],
 )
-def test_twins_are_told_by_what_differs(one, other, difference):
+def test_similar_names_are_reported_with_the_difference(one, other, difference):
     assert run_rule("NAM005", *_named(one, other)) == [("name", f"{other!r} differs from {one!r} only in {difference}")]
 
 
 @pytest.mark.parametrize(
     "names", [("get_user", "list_users"), ("encode_base32", "encode_base64"), ("get_status", "get_statu"), ("", "")]
 )
-def test_names_that_differ_in_a_word_are_no_twins(names):
+def test_names_that_differ_in_a_word_are_not_similar(names):
     assert run_rule("NAM005", *_named(*names)) == []
 
 
@@ -105,7 +105,7 @@ def test_names_that_differ_in_a_word_are_no_twins(names):
         (["get", "fetch"], []),
     ],
 )
-def test_one_act_has_one_verb(names, expected):
+def test_one_action_has_one_verb(names, expected):
     assert _found("NAM006", *names) == expected
 
 
@@ -134,7 +134,7 @@ def test_a_name_does_not_look_unfinished(name):
 @pytest.mark.parametrize(
     "name", ["run_test", "test_connection", "get_ipv4", "get_temperature", "get_v", "list_versions"]
 )
-def test_a_finished_name_may_speak_of_tests_and_versions(name):
+def test_a_finished_name_may_mention_tests_and_versions(name):
     assert run_rule("NAM008", {"name": name}) == []
 
 
@@ -153,5 +153,5 @@ def test_a_finished_name_may_speak_of_tests_and_versions(name):
         ("get_notes", "获取笔记", False),
     ],
 )
-def test_name_and_description_speak_of_one_act(name, description, found):
+def test_name_and_description_have_one_action(name, description, found):
     assert bool(run_rule("NAM009", {"name": name, "description": description})) is found

@@ -1,4 +1,4 @@
-"""The servers of this project keep what the rules ask of others."""
+"""The servers of this project follow the rules."""
 
 import pytest
 

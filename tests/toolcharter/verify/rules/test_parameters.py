@@ -116,7 +116,7 @@ def number(description, **more):
         ("PAR019", number("Depth (1-4)"), [(f"{P}.a", "the bound 4 is only in its description")]),
     ],
 )
-def test_what_an_agent_has_to_guess_is_found(rule, definition, expected):
+def test_a_parameter_that_an_agent_has_to_guess_is_found(rule, definition, expected):
     assert run_rule(rule, definition) == expected
 
 
@@ -160,11 +160,11 @@ def test_what_an_agent_has_to_guess_is_found(rule, definition, expected):
         ("PAR019", text("At most 5 words.")),
     ],
 )
-def test_what_is_said_well_enough_is_left_alone(rule, definition):
+def test_a_good_parameter_has_no_finding(rule, definition):
     assert run_rule(rule, definition) == []
 
 
-def test_a_text_that_is_only_read_needs_no_longest_length():
+def test_a_text_that_is_only_read_needs_no_maximum_length():
     taken = tool_with(body={"type": "string"})
     assert run_rule("PAR005", {"name": "update_note", **taken}) == [
         (f"{P}.body", "'body' is stored, but has no maxLength")

@@ -93,7 +93,7 @@ P = "inputSchema.properties"
         ),
     ],
 )
-def test_the_clients_that_refuse_a_tool_are_named(rule, definition, expected):
+def test_the_clients_that_reject_a_tool_are_named(rule, definition, expected):
     found = run_rules(example_server([definition]), [RULES[rule]])
     assert [(finding.path, finding.message, finding.clients) for finding in found] == expected
 
@@ -118,11 +118,11 @@ def test_the_clients_that_refuse_a_tool_are_named(rule, definition, expected):
         ("POR018", {"description": "d" * 1024}),
     ],
 )
-def test_what_all_clients_take_is_left_alone(rule, definition):
+def test_a_schema_that_all_clients_accept_has_no_finding(rule, definition):
     assert run_rule(rule, definition) == []
 
 
-def test_a_large_enum_may_have_only_so_many_characters():
+def test_a_large_enum_has_a_limit_of_characters():
     options = [f"{number:0>60}" for number in range(251)]
     found = [(f"{P}.a.enum", "the enum has 251 values of 15060 characters")]
     assert run_rule("POR014", tool_with(a={"enum": options})) == found
@@ -130,7 +130,7 @@ def test_a_large_enum_may_have_only_so_many_characters():
 
 
 @pytest.mark.parametrize(("count", "rules"), [(40, []), (41, ["POR017"]), (128, ["POR017"]), (129, ["POR016"])])
-def test_a_server_may_have_only_so_many_tools(count, rules):
+def test_a_server_has_a_limit_of_tools(count, rules):
     tools = [{"name": f"list_notes_{number}"} for number in range(count)]
     found = run_rules(example_server(tools), [RULES["POR016"], RULES["POR017"]])
     assert [finding.rule for finding in found] == rules

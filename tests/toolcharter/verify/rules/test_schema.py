@@ -125,7 +125,7 @@ def typed(kind, **more):
         ("SCH021", typed("string", minimum=1), [(f"{P}.a.minimum", "`minimum` has no effect on type string")]),
     ],
 )
-def test_what_is_wrong_with_a_schema_is_found(rule, definition, expected):
+def test_an_invalid_schema_is_found(rule, definition, expected):
     assert run_rule(rule, definition) == expected
 
 
@@ -167,7 +167,7 @@ def test_what_is_wrong_with_a_schema_is_found(rule, definition, expected):
         ("SCH021", typed(["string", "integer"], minimum=1, maxLength=2)),
     ],
 )
-def test_what_only_looks_wrong_is_left_alone(rule, definition):
+def test_a_schema_that_only_looks_wrong_has_no_finding(rule, definition):
     assert run_rule(rule, definition) == []
 
 

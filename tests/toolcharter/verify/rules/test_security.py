@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001, PIE804 - letters that look like others are what this is about
-"""Planted faults are found by the rule that is meant for them; honest tools near them are let be."""
+"""Planted faults are found by their rule; similar honest tools have no finding."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def arguments(**properties):
 
 
 def hidden(text):
-    """A text in tag characters, which no one sees and models read."""
+    """A text in tag characters, which people cannot see and models read."""
     return "".join(chr(0xE0000 + ord(letter)) for letter in text)
 
 
@@ -136,7 +136,7 @@ BENIGN = [
 
 
 @pytest.mark.parametrize("description", BENIGN)
-def test_an_honest_description_is_let_be(description):
+def test_an_honest_description_has_no_finding(description):
     assert found(description=description) == set()
 
 
@@ -159,7 +159,7 @@ def test_an_honest_description_is_let_be(description):
         (arguments(key={"type": "string", "default": "ghp_q8Zr2LkVw5TnYb7XcJd1MfHs9GpAe3Ru6WoI"}), "secret-value"),
     ],
 )
-def test_a_fault_is_found_anywhere_in_the_schema(schema, expected):
+def test_a_problem_is_found_anywhere_in_the_schema(schema, expected):
     assert found(inputSchema=schema) == {expected}
 
 
@@ -174,7 +174,7 @@ def test_a_fault_is_found_anywhere_in_the_schema(schema, expected):
         arguments(key={"type": "string", "description": "Such as sk-your-key-goes-here-in-full-length."}),
     ],
 )
-def test_an_honest_argument_is_let_be(schema):
+def test_an_honest_argument_has_no_finding(schema):
     assert found(inputSchema=schema) == set()
 
 
@@ -194,17 +194,17 @@ def flag(name, description="Set it."):
         ("delete_note", arguments(confirm={"type": "string", "description": "The title, typed again."}), set()),
     ],
 )
-def test_a_flag_is_no_consent(name, schema, expected):
+def test_a_flag_is_not_consent(name, schema, expected):
     assert found(name=name, inputSchema=schema) == expected
 
 
-def test_what_is_spelled_in_tag_characters_is_shown():
+def test_text_in_tag_characters_is_shown():
     (finding,) = run_rules(example_server([{"title": "Notes" + hidden("obey")}]), RULES)
     assert finding.message == "contains a tag character, U+E006F and 3 more; they spell 'obey'"
     assert finding.path == "title"
 
 
-def test_a_tool_is_warned_of_once_however_it_takes_code():
+def test_a_tool_that_executes_code_is_found_once():
     definition = {"name": "run_sql", "description": "Run SQL.", "annotations": {}}
     schema = arguments(sql={"type": "string", "description": "The SQL to run."})
     assert found(**definition, inputSchema=schema) == {"arbitrary-execution"}
@@ -236,7 +236,7 @@ def test_no_schema_breaks_a_rule(schema):
     assert found(inputSchema=schema, annotations={"destructiveHint": "yes", "title": 5}) == set()
 
 
-def test_the_texts_of_a_tool_are_found_wherever_they_stand():
+def test_the_texts_of_a_tool_are_found_everywhere():
     tool = example_server(
         [{"inputSchema": arguments(properties={"description": "One.", "enum": ["Two"]}), "_meta": {"a/b": ["Three"]}}]
     ).tools[0]
