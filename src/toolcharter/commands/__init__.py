@@ -1,4 +1,4 @@
-"""The subcommands of `toolcharter`, one a file. Each has `add_arguments(parser)` and `run(options) -> exit code`."""
+"""The subcommands of `toolcharter`, one in each file, with `add_arguments(parser)` and `run(options) -> exit code`."""
 
 
 class CannotRun(Exception):

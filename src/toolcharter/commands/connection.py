@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser, more: str = "") -> None:
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the settings of a server as options. They come last in the help: few calls need them."""
-    group = parser.add_argument_group("settings", "for a server of ours that runs inside this command")
+    group = parser.add_argument_group("settings", "for a toolcharter server that this command runs itself")
     add_options(cast(argparse.ArgumentParser, group))  # a group takes options just as a parser does
 
 

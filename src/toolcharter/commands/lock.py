@@ -30,6 +30,7 @@ DIFFERS = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     connection.add_arguments(parser)
+    parser.usage = (parser.usage or "").replace(" SERVER", " [SERVER]")
     parser.add_argument("--output", metavar="FILE", type=Path, help="the lock file; default: contracts/NAME.json")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the server differs from its lock")
     parser.add_argument(

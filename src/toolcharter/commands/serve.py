@@ -12,6 +12,7 @@ from toolcharter.commands import CannotRun
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.usage = "%(prog)s [options] [NAME ...]"
     parser.add_argument(
         "servers", nargs="*", metavar="NAME", help="installed servers, files or module:object; default: all installed"
     )

@@ -1,1 +1,1 @@
-"""The charter, held up to any MCP server: rules over what it lists, and checks of how it behaves."""
+"""Verifies an MCP server: rules for the tools that it lists, and for how it behaves when they are called."""

@@ -1,4 +1,4 @@
-"""All rules: one a file, named like the rule, in a folder for each family. A new file is found by itself."""
+"""All rules, one in each file, in a folder for each family. A file has the name of its rule, and is found by itself."""
 
 import importlib
 import pkgutil
