@@ -9,6 +9,9 @@ from mcp_core import json_text
 from mcp_core.hosts.protocol import RpcError
 from mcp_core.json_text import JsonObject
 
+_ID_TYPES = (str, int)
+_PARAMS_TYPES = (dict, type(None))
+
 
 class RpcRequest(NamedTuple):
     """A well-formed request."""
@@ -28,14 +31,14 @@ def parse_request(message: Any) -> RpcRequest | None:
     if not is_json_rpc(message):
         return None
     method, request_id, params = message.get("method"), message.get("id"), message.get("params")
-    if type(method) is not str or type(request_id) not in (str, int) or not isinstance(params, dict | None):
+    if type(method) is not str or type(request_id) not in _ID_TYPES or type(params) not in _PARAMS_TYPES:
         return None
-    return RpcRequest(cast(str | int, request_id), method, cast(JsonObject, params or {}))
+    return RpcRequest(request_id, method, params or {})
 
 
 def is_json_rpc(message: Any) -> bool:
     """Whether a decoded text is one JSON-RPC 2.0 object. What kind of message it is, is not checked."""
-    return isinstance(message, dict) and cast(JsonObject, message).get("jsonrpc") == "2.0"
+    return isinstance(message, dict) and message.get("jsonrpc") == "2.0"  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 
 
 def is_message(message: Any) -> bool:
