@@ -33,6 +33,8 @@ class ToolContext(NamedTuple):
     """Whether the tool declares that it changes nothing; a transaction can enforce that."""
     progress: ReportProgress | None = None
     folders: ListFolders | None = None
+    caller_key: str = "local"
+    """Identifies the caller also without a name. Keep what belongs to a session by this and `session_id` together."""
 
     async def client_folders(self) -> tuple[str, ...]:
         """The folders that the client works in; empty if it does not say, or its protocol cannot."""

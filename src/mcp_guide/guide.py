@@ -196,6 +196,6 @@ async def _client_roots(project: str | None, context: ToolContext) -> list[Path]
     return [] if project is not None else [Path(folder) for folder in await context.client_folders()]
 
 
-def _session(context: ToolContext) -> str | None:
-    """The key of a selected project: session, user or process. The 2026 protocol has no sessions."""
-    return context.session_id or context.user_id
+def _session(context: ToolContext) -> str:
+    """The key of a selected project: the caller and, where the protocol has sessions, the session."""
+    return f"{context.caller_key}\0{context.session_id or ''}"

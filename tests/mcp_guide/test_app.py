@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core import Settings
+from mcp_core import Caller, Request, Settings
 from mcp_core.auth import user
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
@@ -174,3 +174,20 @@ def test_a_start_loads_neither_yaml_nor_sqlite():
     code = "import sys; from mcp_core import Settings; from mcp_guide.app import build; build(Settings()); print([m for m in ('yaml', 'sqlite3', 'sqlalchemy', 'mcp', 'mcp_types') if m in sys.modules])"  # noqa: E501
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
+
+
+async def test_a_caller_cannot_choose_the_project_of_another(tmp_path: Path):
+    """Not even with the session id of the other, or with a session id that is the other's name."""
+    write_documents(tmp_path / "docs")
+
+    async def active(caller: Caller, session_id: str | None) -> str:
+        answer = await app.run(Request("list_projects", {}, caller, session_id=session_id))
+        return json.loads(answer.text)["value"]["active"]
+
+    ann, bob = user("ann", ("*",)), user("bob", ("*",))
+    async with build_guide(tmp_path) as app:
+        await value(make_call(app, ann), "clone_project", name="shop")
+        for session_id in ("ann", "s1", None):
+            await app.run(Request("set_project", {"project": "shop"}, bob, session_id=session_id))
+            assert await active(bob, session_id) == "shop"
+        assert [await active(ann, session_id) for session_id in (None, "s1", "ann")] == ["default"] * 3

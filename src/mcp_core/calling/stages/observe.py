@@ -33,6 +33,7 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
         read_only=tool.read_only,
         progress=request.progress,
         folders=request.folders,
+        caller_key=request.caller.key,
     )
     return Call(request, tool.spec, tool.final_name, context)
 

@@ -60,12 +60,14 @@ def _peer(ctx: Context, caller: Caller) -> Peer:
     client = session.client_params.client_info if session.client_params else None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     headers = _headers(ctx)
+    session_id = headers.pop(_SESSION_KEY, None)
     return Peer(
         caller,
         modern=modern,
         agent_id=client.name if client else "unknown",
         agent_version=client.version if client else "unknown",
-        session_id=headers.pop(_SESSION_KEY, None),
+        # The modern protocol has no sessions: there, nobody has checked whose id the header has.
+        session_id=None if modern else session_id,
         can_elicit=_can_elicit(ctx),
         ask=partial(_ask, ctx),
         progress=session.report_progress,
