@@ -15,7 +15,7 @@ from fsrs.scheduler import LOWER_BOUNDS_PARAMETERS, UPPER_BOUNDS_PARAMETERS
 
 from mcp_noema.model import RATINGS, Dice, Grade, Preset, Schedule, State
 
-Answer = tuple[int, datetime]
+GradedAnswer = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
 LoggedReview = tuple[int, datetime, int]
 """An answer with the state of the card before it."""
@@ -45,7 +45,7 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset) -> float | 
     return _scheduler(preset).get_card_retrievability(card, at)
 
 
-def replay(answers: Iterable[Answer], preset: Preset, dice: Dice | None = None) -> Schedule:
+def replay(answers: Iterable[GradedAnswer], preset: Preset, dice: Dice | None = None) -> Schedule:
     """The schedule of a card after these answers, as if it had always had this preset."""
     scheduler, card = _scheduler(preset), None
     for rating, at in sorted(answers, key=itemgetter(1)):
@@ -53,7 +53,9 @@ def replay(answers: Iterable[Answer], preset: Preset, dice: Dice | None = None) 
     return _from_library(card) if card else Schedule()
 
 
-def reschedule(schedule: Schedule, answers: Sequence[Answer], preset: Preset, dice: Dice | None = None) -> Schedule:
+def reschedule(
+    schedule: Schedule, answers: Sequence[GradedAnswer], preset: Preset, dice: Dice | None = None
+) -> Schedule:
     """The schedule of a card, recomputed from its answers in the order of time.
 
     If only the fuzz can have made the difference, the schedule stays as it is.
