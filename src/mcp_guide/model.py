@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from mcp_guide.content.expressions import parse_expression
-from mcp_guide.content.patterns import compile_patterns, quote_text
+from mcp_guide.content.patterns import compile_patterns, normalize, quote_text
 from toolcharter import InvalidArguments, NotFound, instructions
 
 FlagValue = bool | str | int | float | list[str]
@@ -189,7 +189,12 @@ def with_folders(project: Project, folders: Iterable[str]) -> Project:
     if not project.folders:
         return project
     taken = {*project.categories, *project.collections}
-    added = {name: Category(name, name, from_folder=True) for name in folders if name not in taken and is_name(name)}
+    named = {normalize(folder): folder for folder in folders}
+    added = {
+        name: Category(name, folder, from_folder=True)
+        for name, folder in named.items()
+        if name not in taken and is_name(name)
+    }
     return replace(project, categories={**added, **project.categories})
 
 

@@ -9,7 +9,7 @@ The name is that of a category or a collection. A comma or plus inside `{...}` o
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_guide.content.patterns import quote_text, split_outside_brackets
+from mcp_guide.content.patterns import normalize, quote_text, split_outside_brackets
 from toolcharter import InvalidArguments
 
 MAX_EXPRESSION_LENGTH = 2_000
@@ -33,7 +33,7 @@ def parse_expression(text: str) -> list[Specification]:
             f"The expression {quote_text(text)} has {len(text):,} characters. "
             f"Use at most {MAX_EXPRESSION_LENGTH:,} characters."
         )
-    parts = split_outside_brackets(text, ",")
+    parts = split_outside_brackets(normalize(text), ",")
     if len(parts) > MAX_SPECIFICATIONS:
         raise InvalidArguments(
             f"The expression {quote_text(text)} has {len(parts)} parts separated by commas. "

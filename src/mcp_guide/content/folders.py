@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from mcp_guide.content.files import Files, Stamp, is_name, is_stamp_reliable, stamp
-from mcp_guide.content.patterns import stem
+from mcp_guide.content.patterns import normalize, stem
 
 MISSING_ERRNOS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
 
@@ -24,7 +24,7 @@ class Listing:
     is_reliable: bool
     """Whether the stamp is (`is_stamp_reliable`)."""
     documents: dict[str, list[str]]
-    """Document names by stem."""
+    """Document names by stem. The stems are normalized, the names are as stored."""
     folders: tuple[str, ...]
 
     def names(self) -> Iterator[str]:
@@ -32,10 +32,9 @@ class Listing:
             yield from names
 
     def named(self, name: str) -> Iterator[str]:
-        """The document of that name and the documents of that stem."""
-        yield from self.documents.get(name, ())
-        if (short := stem(name)) != name and name in self.documents.get(short, ()):
-            yield name
+        """The document of that normalized name, else the documents of that stem."""
+        exact = [other for other in self.documents.get(stem(name), ()) if normalize(other) == name]
+        yield from exact if exact and stem(name) != name else self.documents.get(name, ())
 
 
 class FolderListings:
@@ -116,7 +115,7 @@ def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable:
         if not is_name(name):
             continue
         if entry.is_file(follow_symlinks=False):
-            documents.setdefault(stem(name), []).append(name)
+            documents.setdefault(stem(normalize(name)), []).append(name)
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
     return Listing(at, reliable, documents, tuple(folders))

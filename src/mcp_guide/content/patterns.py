@@ -1,18 +1,21 @@
 r"""Globs over the paths of documents.
 
     *        any characters within one name             ?         one character within a name
-    **       any folders, none included                 [a-c]     one of these; [!a-c] one of the others
+    **       any folders, none included                 [a-c]     one of these; [!a-c] or [^a-c] one of the others
     {a,b}    either, nested too                         api/      everything below the folder api
 
 A pattern whose name has no extension matches the document of that stem: `python` is python.md, python.txt or
 python. An extension is a dot and a letter, or a dot and a wildcard, so `v1.2` is the stem of v1.2.md.
-Patterns are case-sensitive. A special character stands for itself in brackets: `c[+][+]`.
+A name with an extension can be a stem too: `node.js` matches node.js.md, unless node.js exists.
+Patterns are case-sensitive. Names are compared in the Unicode form NFC.
+A special character stands for itself in brackets: `c[+][+]`.
 
 No pattern is slow: the text that a `*` or `**` has consumed is never tried again (atomic groups). The earliest
 match of the next fixed piece leaves the most room for the rest, so nothing is missed.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +27,7 @@ MAX_PATTERN_LENGTH = 1_000
 MAX_ALTERNATIVES = 256
 MAX_EXPANDED_LENGTH = 10_000  # of all alternatives together: compiling a longer regular expression takes too long
 
-_CLASS = re.compile(r"\[!?.[^\]]*\]", re.DOTALL)
+_CLASS = re.compile(r"\[[!^]?.[^\]]*\]", re.DOTALL)
 _EXTENSION = re.compile(r"\.(?:[A-Za-z][^.]*|[^.]*[*?][^.]*)\Z")
 _SPECIAL = frozenset("*?[{")
 
@@ -51,7 +54,7 @@ class PatternSet:
 @lru_cache(maxsize=512)
 def compile_patterns(patterns: tuple[str, ...]) -> PatternSet:
     """Compile patterns into one matcher. Raises InvalidArguments."""
-    globs = [segments for pattern in patterns for segments in _alternatives(pattern)]
+    globs = [segments for pattern in patterns for segments in _alternatives(normalize(pattern))]
     regex = re.compile("|".join(f"(?:{_path_regex(segments)})" for segments in dict.fromkeys(globs)) or r"(?!)")
     literal = all(_is_literal(segments[-1]) for segments in globs)
     names = frozenset(segments[-1] for segments in globs) if literal else None
@@ -83,6 +86,11 @@ def split_outside_brackets(text: str, separators: str) -> list[str]:
     return parts
 
 
+def normalize(text: str) -> str:
+    """The text in the Unicode form in which names are compared. macOS stores names in another form than people type."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
 def quote_text(text: str) -> str:
     """The text in quotes, shortened for a message."""
     return repr(text if len(text) <= 100 else f"{text[:97]}...")  # noqa: PLR2004 - about one line
@@ -101,7 +109,7 @@ def _characters_outside_classes(text: str) -> Iterator[tuple[int, str]]:
 
 def _class_end(text: str, start: int) -> int:
     """The position of the `]` that closes the `[` at `start`. The first character inside may itself be a `]`."""
-    first = start + 2 if text[start + 1 : start + 2] == "!" else start + 1
+    first = start + 2 if text[start + 1 : start + 2] in ("!", "^") else start + 1
     end = text.find("]", first + 1)
     if end < 0:
         raise InvalidArguments(f"{quote_text(text)} has a '[' that is not closed. Add the ']', or write [[].")
@@ -199,7 +207,8 @@ def _run_regex(run: Sequence[str]) -> str:
 
 def _document_regex(name: str) -> str:
     regex = _name_regex(name)
-    return regex if _EXTENSION.search(_CLASS.sub("?", name)) else rf"{regex}(?:\.[^./]*)?"
+    has_extension = _EXTENSION.search(_CLASS.sub("?", name)) and not _is_literal(name)
+    return regex if has_extension else rf"{regex}(?:\.[^./]*)?"
 
 
 def _name_regex(segment: str) -> str:
@@ -231,7 +240,7 @@ def _pieces(segment: str) -> list[str]:
 
 
 def _class_regex(inside: str, segment: str) -> str:
-    negated = inside.startswith("!")
+    negated = inside.startswith(("!", "^"))
     characters = inside[1:] if negated else inside
     ranges, position = "", 0
     while position < len(characters):

@@ -15,7 +15,7 @@ from pathlib import Path
 from mcp_guide.content.documents import Document, DocumentCache, make_document
 from mcp_guide.content.files import MAX_DOCUMENT_BYTES, Files, is_name, is_stamp_reliable, split_path, stamp
 from mcp_guide.content.folders import MISSING_ERRNOS, FolderListings, Listing
-from mcp_guide.content.patterns import FolderScope, PatternSet, compile_patterns, quote_text, stem
+from mcp_guide.content.patterns import FolderScope, PatternSet, compile_patterns, normalize, quote_text, stem
 from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, Unavailable
 
 MAX_CACHED_BYTES = 64_000_000
@@ -85,7 +85,9 @@ class DocumentTree:
     # --- finding -------------------------------------------------------------------------------------------
 
     def match(self, folder: str, patterns: Sequence[str]) -> list[Entry]:
-        """The documents below a folder that match any pattern, sorted by path; an empty list if none matches.
+        """The documents below a folder that match any pattern; an empty list if none matches.
+
+        They are in the order of the patterns, and sorted by path for each pattern.
 
         Raises InvalidArguments, and NotFound if the folder does not exist.
         """
@@ -94,7 +96,7 @@ class DocumentTree:
         with self._lock:
             self._listing(base)
             walked = dict(item for scope in compiled.scopes for item in self._walk_scope(base, scope))
-            paths = self._matching_paths("/".join(base), walked, compiled)
+            paths = self._matching_paths("/".join(base), walked, compiled, tuple(patterns))
         return [Entry(path, self) for path in paths]
 
     def entry(self, path: str) -> Entry:
@@ -224,6 +226,17 @@ class DocumentTree:
         with self._folder_errors("/".join(parts)):
             return self._listings.listing(parts)
 
+    def _stored_folders(self, parts: tuple[str, ...], above: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The names of folders as the file system has them, which may be in another Unicode form."""
+        if "".join(parts).isascii():
+            return parts
+        stored: tuple[str, ...] = ()
+        for part in parts:
+            names = self._listings.listing((*above, *stored)).folders
+            same = (name for name in names if normalize(name) == normalize(part))
+            stored = (*stored, part if part in names else next(same, part))
+        return stored
+
     # --- matching ------------------------------------------------------------------------------------------
 
     def _walk_scope(self, base: tuple[str, ...], scope: FolderScope) -> Iterator[tuple[str, Listing]]:
@@ -231,22 +244,24 @@ class DocumentTree:
         if not all(map(is_name, parts)):
             return
         try:
+            parts = (*base, *self._stored_folders(parts[len(base) :], base))
             yield from self._listings.walk(parts, scope.depth)
         except OSError as error:
             if error.errno not in MISSING_ERRNOS:
                 raise self._to_tool_error(f"The folder {'/'.join(parts)!r}", error) from error
 
-    def _matching_paths(self, base: str, walked: dict[str, Listing], patterns: PatternSet) -> list[str]:
-        """The paths that match, sorted. The result is cached for as long as the walked listings are the same."""
+    def _matching_paths(
+        self, base: str, walked: dict[str, Listing], patterns: PatternSet, order: tuple[str, ...]
+    ) -> list[str]:
+        """The paths that match, in order. The result is cached for as long as the walked listings are the same."""
         if (names := patterns.names) is not None:
             by_name = {folder: _documents_named(listing, names) for folder, listing in walked.items()}
-            return sorted(
-                {path for folder, some in by_name.items() for path in _matching(base, folder, some, patterns)}
-            )
+            matched = {path for folder, some in by_name.items() for path in _matching(base, folder, some, patterns)}
+            return _sort_by_pattern(matched, base, order)
         cached = self._matches.get((base, patterns))
         if cached is None or cached[0].keys() != walked.keys() or any(cached[0][f] is not walked[f] for f in walked):
             found = (path for f, listing in walked.items() for path in _matching(base, f, listing.names(), patterns))
-            cached = self._matches[base, patterns] = (walked, sorted(found))
+            cached = self._matches[base, patterns] = (walked, _sort_by_pattern(found, base, order))
             if len(self._matches) > MAX_CACHED_MATCHES:
                 del self._matches[next(iter(self._matches))]
         return cached[1]
@@ -258,8 +273,9 @@ class DocumentTree:
             if error.errno is not None and error.errno != errno.ENOENT:
                 raise error
             with self._lock:
-                same_stem = self._listings.listing(parts[:-1]).documents.get(parts[-1], ())
-            found = [name for name in same_stem if name != parts[-1]]
+                parts = (*self._stored_folders(parts[:-1]), parts[-1])
+                listing = self._listings.listing(parts[:-1])
+            found = list(dict.fromkeys(listing.named(normalize(parts[-1]))))
             if not found:
                 raise error
         if len(found) > 1:
@@ -344,7 +360,21 @@ def _matching(base: str, folder: str, names: Iterable[str], patterns: PatternSet
     """The paths of those names in a folder that match, relative to the base."""
     prefix = f"{folder}/" if folder else ""
     relative = prefix[len(base) + 1 :] if base else prefix
-    return (prefix + name for name in names if patterns.matches(relative + name))
+    return (prefix + name for name in names if patterns.matches(normalize(relative + name)))
+
+
+def _sort_by_pattern(paths: Iterable[str], base: str, order: tuple[str, ...]) -> list[str]:
+    """Sort by the first pattern that matches, then by path."""
+    if len(order) == 1:
+        return sorted(paths)
+    start = len(base) + 1 if base else 0
+    matchers = [compile_patterns((pattern,)).matches for pattern in order]
+
+    def key(path: str) -> tuple[int, str]:
+        relative = normalize(path[start:])
+        return next((n for n, matches in enumerate(matchers) if matches(relative)), len(matchers)), path
+
+    return sorted(paths, key=key)
 
 
 def _folder_parts(folder: str) -> tuple[str, ...]:

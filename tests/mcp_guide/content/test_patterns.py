@@ -34,7 +34,7 @@ def matched(*patterns):
     [
         ("python", ["python.md", "python.txt", "python"]),
         ("python.md", ["python.md"]),
-        ("python.test", []),  # .test is an extension, and no document has it
+        ("python.test", ["python.test.md"]),
         ("python.test.md", ["python.test.md"]),
         ("v1.2", ["v1.2.md"]),
         ("*.md", ["python.md", "Python.md", "python.test.md", "v1.2.md", "c++.md"]),
@@ -150,7 +150,8 @@ def _folders(pattern: list[str], path: list[str]) -> bool:
 
 def _document(pattern: str, name: str) -> bool:
     extension = pattern.rpartition(".")[2] if "." in pattern else ""
-    has_extension = extension[:1].isalpha() or "*" in extension or "?" in extension
+    is_literal = not any(special in pattern for special in "*?[")
+    has_extension = (extension[:1].isalpha() and not is_literal) or "*" in extension or "?" in extension
     return _name(pattern, name) or (not has_extension and _name(pattern, stem(name)))
 
 
@@ -231,3 +232,17 @@ def test_no_pattern_is_slow(pattern):
     before = time.process_time()
     assert not any(found.matches(path) for path in paths)
     assert time.process_time() - before < 0.5
+
+
+@pytest.mark.parametrize("negation", "!^")
+def test_a_class_is_negated_as_in_a_shell(negation):
+    patterns = compile_patterns((f"[{negation}a]*.md",))
+    assert [bool(patterns.matches(path)) for path in ("a.md", "b.md", "^.md", "!.md")] == [False, True, True, True]
+    assert compile_patterns((f"x[{negation}]]",)).matches("xa")
+    assert not compile_patterns((f"x[{negation}]]",)).matches("x]")
+
+
+def test_a_name_with_an_extension_can_be_a_stem():
+    patterns = compile_patterns(("node.js",))
+    assert [bool(patterns.matches(path)) for path in ("node.js", "node.js.md", "node.js.a.b")] == [True, True, False]
+    assert not compile_patterns(("*.js",)).matches("node.js.md")

@@ -1,6 +1,7 @@
 import os
 import threading
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -41,7 +42,7 @@ def test_documents_are_matched_below_their_folder(tree):
     assert paths(tree, "lang", "**/*.md", "python") == ["lang/java.md", "lang/python.md", "lang/web/css.md"]
     assert paths(tree, "docs", "**/users") == ["docs/api/v1/users.md"]
     assert paths(tree, "docs", "api/") == ["docs/api/index.md", "docs/api/v1/users.md"]
-    assert paths(tree, "docs/api", "*/users", "index") == ["docs/api/index.md", "docs/api/v1/users.md"]
+    assert paths(tree, "docs/api", "*/users", "index") == ["docs/api/v1/users.md", "docs/api/index.md"]
     assert paths(tree, "", "**/css") == ["lang/web/css.md"]
     assert paths(tree, ".", "missing/x", "**/nothing") == []
     assert tree.folders() == ["docs", "lang"]
@@ -336,7 +337,7 @@ def test_a_tree_finds_exactly_the_documents_that_match(tmp_path_factory, documen
             continue
     matches = compile_patterns(tuple(patterns)).matches
     everything = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    assert paths(DocumentTree(root), "", *patterns) == sorted(path for path in everything if matches(path))
+    assert sorted(paths(DocumentTree(root), "", *patterns)) == sorted(path for path in everything if matches(path))
 
 
 def test_threads_may_share_a_tree(tree, tmp_path):
@@ -359,3 +360,40 @@ def test_threads_may_share_a_tree(tree, tmp_path):
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_stem_with_a_dot_is_found_and_an_exact_name_comes_alone(tmp_path):
+    (tmp_path / "lang").mkdir()
+    (tmp_path / "lang" / "node.js.md").write_text("md")
+    tree = DocumentTree(tmp_path)
+    assert [entry.path for entry in tree.match("lang", ("node.js",))] == ["lang/node.js.md"]
+    assert tree.read("lang/node.js").path == "lang/node.js.md"
+    (tmp_path / "lang" / "node.js").write_text("js")
+    assert [entry.path for entry in tree.match("lang", ("node.js",))] == ["lang/node.js"]
+
+
+def test_documents_come_in_the_order_of_the_patterns(tmp_path):
+    for name in ("java", "python", "rust", "zig"):
+        (tmp_path / f"{name}.md").write_text("")
+    tree = DocumentTree(tmp_path)
+    for patterns, names in (
+        (("rust", "python"), ["rust.md", "python.md"]),
+        (("rust", "*.md"), ["rust.md", "java.md", "python.md", "zig.md"]),
+        (("z*", "[j-r]*", "zig"), ["zig.md", "java.md", "python.md", "rust.md"]),
+    ):
+        assert [entry.path for entry in tree.match("", patterns)] == names
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD"])
+@pytest.mark.parametrize("typed", ["NFC", "NFD"])
+def test_names_are_compared_in_one_unicode_form(tmp_path, stored, typed):
+    folder, name = (unicodedata.normalize(stored, text) for text in ("Größe", "café.md"))
+    (tmp_path / "lang" / folder).mkdir(parents=True)
+    (tmp_path / "lang" / folder / name).write_text("au lait")
+    tree = DocumentTree(tmp_path)
+    path = f"lang/{folder}/{name}"
+    for pattern in ("Größe/café", "Größe/café.md", "Größe/c?f[é]*", "**/café", "Größe/"):
+        assert [entry.path for entry in tree.match("lang", (unicodedata.normalize(typed, pattern),))] == [path], pattern
+    for text in ("lang/Größe/café", "lang/Größe/café.md"):
+        assert tree.read(unicodedata.normalize(typed, text)).path == path
+        assert tree.entry(unicodedata.normalize(typed, text)).path == path
