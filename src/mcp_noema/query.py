@@ -47,7 +47,7 @@ MAX_TERMS = 100
 MAX_DEPTH = 20
 MAX_STARS = 10
 MAX_STARS_IN_NAME = 3
-"""Tags and names are compared in Python, where a star costs more than in the database."""
+"""In tags and names, which are compared in Python."""
 
 
 _CONTROL_CHARACTER = re.compile("[\x00-\x08\x0e-\x1b\ud800-\udfff]")

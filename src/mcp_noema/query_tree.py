@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Literal
 
 from mcp_noema.markup import fold
@@ -45,14 +46,30 @@ class Pattern:
         )
 
     def matches(self, text: str) -> bool:
-        """Whether it matches a whole name. On long texts, many stars would be slow."""
-        expression = self.expression(".", lambda literal: re.escape(fold(literal)))
-        return re.fullmatch(expression, fold(text), re.DOTALL) is not None
+        """Whether it matches a whole name."""
+        return _compile(self).fullmatch(fold(text)) is not None
 
     def expression(self, one: str, literal: Callable[[str], str]) -> str:
-        """A regular expression: `one` matches any one character, and `literal` escapes a text."""
+        """A regular expression for PostgreSQL: `one` matches any one character, and `literal` escapes a text."""
         wildcards = {Wildcard.ANY: f"{one}*", Wildcard.ONE: one}
         return "".join(wildcards[p] if isinstance(p, Wildcard) else literal(p) for p in self.parts)
+
+    def atomic_expression(self, one: str, literal: Callable[[str], str]) -> str:
+        """The same for Python, whose matcher tries all ways to divide a text between stars unless groups are atomic.
+
+        The first match of the text between two stars leaves the most room for the rest, so nothing is missed.
+        """
+        pieces = [""]
+        for part in self.parts:
+            if part is Wildcard.ANY:
+                pieces.append("")
+            else:
+                pieces[-1] += one if isinstance(part, Wildcard) else literal(part)
+        first, *others = pieces
+        if not others:
+            return first
+        *middle, last = others
+        return first + "".join(f"(?>{one}*?{piece})" for piece in middle if piece) + f"{one}*{last}"
 
     @property
     def has_wildcards(self) -> bool:
@@ -62,6 +79,11 @@ class Pattern:
     def is_ascii(self) -> bool:
         """Whether every database can change the case of its letters."""
         return all(isinstance(part, Wildcard) or part.isascii() for part in self.parts)
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: Pattern) -> re.Pattern[str]:
+    return re.compile(pattern.atomic_expression(".", lambda literal: re.escape(fold(literal))), re.DOTALL)
 
 
 def _quoted(text: str) -> str:

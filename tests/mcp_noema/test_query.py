@@ -1,4 +1,5 @@
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,30 @@ def test_a_pattern_matches_whole_names_in_any_case():
     ]
     assert pattern.like() == r"str_sse%*"
     assert parse(r"100%\_\\").pattern.like() == r"100\%\_\\"
+
+
+def _matches_slowly(parts: tuple[str | Wildcard, ...], text: str) -> bool:
+    """Tries every way to divide the text between the stars."""
+    if not parts:
+        return not text
+    first, rest = parts[0], parts[1:]
+    if first is ANY:
+        return any(_matches_slowly(rest, text[start:]) for start in range(len(text) + 1))
+    if first is ONE:
+        return bool(text) and _matches_slowly(rest, text[1:])
+    return text.startswith(first) and _matches_slowly(rest, text[len(first) :])
+
+
+@given(st.lists(st.sampled_from([ANY, ONE, "a", "b", "ab"]), max_size=7), st.text("ab\n", max_size=9))
+def test_a_pattern_matches_if_some_way_to_fill_its_wildcards_does(parts, text):
+    assert Pattern(tuple(parts)).matches(text) == _matches_slowly(tuple(parts), text)
+
+
+def test_stars_do_not_make_a_pattern_slow():
+    pattern = Pattern((ANY, "a") * 10 + (ANY, "b"))
+    before = time.process_time()
+    assert not pattern.matches("a" * 20_000)
+    assert time.process_time() - before < 1
 
 
 def test_the_terms_of_a_tree_are_listed_from_left_to_right():

@@ -35,7 +35,11 @@ ORDERS: Mapping[CardOrder, ColumnElement[Any]] = {
     "lapses": cards.c.lapses,
     "stability": cards.c.stability,
     "difficulty": cards.c.difficulty,
-    "edited": sa.select(note_table.c.modified_at).where(note_table.c.id == cards.c.note_id).scalar_subquery(),
+    # Correlated with cards only: a query for words selects from notes too.
+    "edited": sa.select(note_table.c.modified_at)
+    .where(note_table.c.id == cards.c.note_id)
+    .correlate(cards)
+    .scalar_subquery(),
 }
 
 

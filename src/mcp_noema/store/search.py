@@ -48,6 +48,8 @@ from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_type
 Condition = ColumnElement[bool]
 
 DAY_SECONDS = 86_400
+_MAX_COMPARED_NAMES = 2_000
+"""How many names are compared with one that does not exist, to suggest a similar one."""
 _NOTE_TERMS = (Words, InField, Tagged, OfType, OfTemplate)
 
 
@@ -156,6 +158,25 @@ def _as_words(term: InField) -> str:
     return str(Words(Pattern((*term.field.parts, ":", *term.pattern.parts))))
 
 
+class matches_expression(GenericFunction[bool]):  # noqa: N801 - an SQL function
+    """Whether a text contains a match of a regular expression, written for PostgreSQL and for Python."""
+
+    type = sa.Boolean()
+    inherit_cache = True
+
+
+@compiles(matches_expression)
+def _matches_postgresql(element: matches_expression, compiler: Any, **options: Any) -> str:
+    text, in_postgresql, _ = element.clauses
+    return compiler.process(text.regexp_match(in_postgresql), **options)
+
+
+@compiles(matches_expression, "sqlite")
+def _matches_sqlite(element: matches_expression, compiler: Any, **options: Any) -> str:
+    text, _, in_python = element.clauses
+    return compiler.process(text.regexp_match(in_python), **options)
+
+
 def _tagged(term: Tagged, _: SearchContext) -> Condition:
     if term.tag is None:
         return notes.c.tags == ""
@@ -163,7 +184,11 @@ def _tagged(term: Tagged, _: SearchContext) -> Condition:
     if not term.tag.has_wildcards and term.tag.is_ascii:
         ends = (" ", SEPARATOR)
         return sa.or_(*(folded.like(f"% {term.tag.like()}{end}%", escape="\\") for end in ends))
-    exact = notes.c.tags.regexp_match(f" {term.tag.expression('[^ ]', _ignoring_case)}({SEPARATOR}[^ ]*)? ")
+    tag, end = term.tag, f"({SEPARATOR}[^ ]*)? "
+    in_postgresql, in_python = (
+        f" {expression('[^ ]', _ignoring_case)}{end}" for expression in (tag.expression, tag.atomic_expression)
+    )
+    exact = matches_expression(notes.c.tags, in_postgresql, in_python)
     # LIKE excludes most notes first: SQLite runs regular expressions in Python.
     return sa.and_(folded.like(f"%{term.tag.like()}%", escape="\\"), exact) if term.tag.is_ascii else exact
 
@@ -223,7 +248,7 @@ def _check_name(pattern: Pattern, names: set[str], what: str, fix: str) -> None:
     if pattern.has_wildcards:
         return
     name = "".join(map(str, pattern.parts))
-    by_key = {existing.casefold(): existing for existing in names}
+    by_key = {existing.casefold(): existing for existing in sorted(names)[:_MAX_COMPARED_NAMES]}
     subdecks = [existing for key, existing in by_key.items() if key.endswith(SEPARATOR + name.casefold())]
     similar = subdecks[:3] or [by_key[key] for key in get_close_matches(name.casefold(), by_key, 3)]
     if similar:

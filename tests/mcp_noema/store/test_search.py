@@ -1,5 +1,6 @@
 """The cards that each term of a query matches, in both databases."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -122,6 +123,23 @@ async def test_a_deck_includes_its_subdecks(collection: Collection):
         "deck:nothing*": "",
         f"did:{collection.decks['Math']}": "france paris",
     })  # fmt: skip
+
+
+async def test_stars_do_not_make_a_search_for_tags_slow(ana: Learner):
+    deck = await ana.deck("French")
+    tags = [f"{'a' * 95}b{letter}" for letter in "acdefghijklmnopqrst"]
+    for number in range(3):
+        await ana("create-note", deckId=deck, front=f"front {number}", back="b", tags=tags)
+    before = time.process_time()
+    found = await ana("search-cards", query=" OR ".join(f"tag:*a*a*{'a' * length}b" for length in range(30)))
+    assert (found["total"], time.process_time() - before < 1) == (0, True)
+
+
+@pytest.mark.parametrize("query", ["the", "front:the*", "tag:f*", "note:Basic*", "-cat"])
+async def test_the_matches_of_a_text_can_be_sorted_by_their_edits(collection: Collection, query: str):
+    by_edit = await collection.ana("search-cards", query=query, sortBy="edited")
+    by_creation = await collection.ana("search-cards", query=query)
+    assert by_edit["total"] == by_creation["total"] > 0
 
 
 async def test_a_tag_includes_its_subtags(collection: Collection):
