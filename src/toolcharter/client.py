@@ -87,16 +87,28 @@ def _client(server: Any, ask: Ask) -> Client:
 
 @asynccontextmanager
 async def _unreachable_errors(where: str) -> AsyncGenerator[None]:
-    """Turn the errors of the MCP library into ServerUnreachable."""
+    """Turn the errors of the MCP library into ServerUnreachable.
+
+    The library's task groups wrap every exception, ours too, in exception groups; here they are taken out again.
+    """
     try:
         yield
-    except* (httpx2.HTTPError, MCPError, OSError) as group:
-        raise ServerUnreachable(f"{where}: {_reason(group)}") from None
+    except BaseException as error:
+        cause = _first_cause(error)
+        if isinstance(cause, httpx2.HTTPError | MCPError | OSError):
+            raise ServerUnreachable(f"{where}: {_reason(cause)}") from None
+        if cause is error:
+            raise
+        raise cause from None
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    if isinstance(error, BaseExceptionGroup):
+        return _first_cause(cast(BaseExceptionGroup[BaseException], error).exceptions[0])
+    return error
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, BaseExceptionGroup):
-        return _reason(cast(BaseExceptionGroup[BaseException], error).exceptions[0])
     if isinstance(error, httpx2.ConnectError):
         return "nothing listens at this address; is the server running?"
     return str(error) or type(error).__name__

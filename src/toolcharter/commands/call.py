@@ -36,10 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
-        tool = connection.find_tool(options.tool, await server.list_tools())
-        schema: Mapping[str, Any] = tool.input_schema if tool else {}
-        arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, schema)
-        answer = await server.call(tool.name if tool else options.tool, arguments)
+        tool = connection.require_tool(options.tool, await server.list_tools())
+        arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, tool.input_schema)
+        answer = await server.call(tool.name, arguments)
     if sys.stdout.isatty():
         print_answer(answer)
     else:
@@ -64,7 +63,7 @@ def _parse_pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, A
     for word in words:
         name, separator, text = word.partition("=")
         if not separator:
-            raise CannotRun(f"{word!r} is not key=value")
+            raise CannotRun(f"{word!r} is not key=value. Write {word}=VALUE.")
         arguments[name] = _parse_value(text, schema.get("properties", {}).get(name, {}))
     return arguments
 

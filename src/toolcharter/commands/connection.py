@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -216,9 +217,19 @@ def find_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
     return found[0] if len(found) == 1 else None
 
 
+def require_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool:
+    """The tool of that name, with or without the prefix of the server. Raises CannotRun if there is no such tool."""
+    tool = find_tool(name, tools)
+    if tool is None:
+        raise CannotRun(unknown_tool(name, [tool.name for tool in tools]))
+    return tool
+
+
 def unknown_tool(name: str, tools: Sequence[str]) -> str:
     """The error for a tool that the server does not have."""
-    return f"The server has no tool {name!r}. Its tools: {', '.join(tools)}."
+    nearest = get_close_matches(name, tools, n=1)
+    hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
+    return f"The server has no tool {name!r}. {hint}Its tools: {', '.join(tools) or 'none'}."
 
 
 async def ask_on_terminal(question: str) -> bool:

@@ -16,7 +16,7 @@ from rich.table import Table
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.json_text import JsonObject
-from toolcharter.commands import CannotRun, connection
+from toolcharter.commands import connection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +49,7 @@ async def _run(options: argparse.Namespace) -> int:
                 _print_prompts(await server.list_prompts())
                 _print_resources([r for r in await server.list_resources() if not _is_documentation(r)])
         else:
-            tools = await server.list_tools()
-            tool = connection.find_tool(options.tool, tools)
-            if tool is None:
-                raise CannotRun(connection.unknown_tool(options.tool, [tool.name for tool in tools]))
+            tool = connection.require_tool(options.tool, await server.list_tools())
             _print_tool(tool, await server.documentation(tool))
     return os.EX_OK
 

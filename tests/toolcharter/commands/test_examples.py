@@ -90,7 +90,7 @@ def test_one_tool_can_be_chosen(capsys):
     ("words", "message"),
     [
         ((), "No server was given. Give an installed server, file.py or module:object."),
-        (("demo", "ad"), "The server has no tool 'ad'. Its tools: add, list_notes"),
+        (("demo", "ad"), "The server has no tool 'ad'. Did you mean 'add'? Its tools: add, list_notes"),
         (("nobody",), f"No server 'nobody' is installed. Installed: {', '.join(targets.known())}."),
         (("http://127.0.0.1:1/mcp",), "MCP has no field for examples, so a server behind an address or a command"),
         (("--", "mcp-todo"), "MCP has no field for examples, so a server behind an address or a command"),

@@ -15,6 +15,7 @@ from toolcharter import targets
 from toolcharter.commands.answer_text import print_answer
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+DEMO_COMMAND = [sys.executable, "-m", "toolcharter_examples.demo"]
 
 
 def test_tools_in_a_pipe_are_json(capsys):
@@ -81,16 +82,27 @@ def test_all_arguments_can_be_given_as_json(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("add", "five"), "'five' is not key=value\n"),
+        (("add", "five"), "'five' is not key=value. Write five=VALUE.\n"),
         (("add", "--json", "{"), "--json is not valid JSON: "),
         (("add", "--json", "[]"), '--json takes an object, such as {"a": 1}\n'),
-        (("ad",), "Unknown tool: 'ad'. Did you mean 'add'?\n"),
+        (("ad",), "The server has no tool 'ad'. Did you mean 'add'? Its tools: add, "),
     ],
 )
-def test_a_call_that_cannot_be_made_is_explained_with_exit_code_2(capsys, words, message):
-    code, out, err = run(capsys, "call", "demo", *words)
-    assert (code, out) == (2, "")
+@pytest.mark.parametrize("server", ["name", "address", "command"])
+def test_a_call_that_cannot_be_made_is_one_line_and_exit_code_2_on_every_server(
+    capsys, address, server, words, message
+):
+    named = {"name": ["demo"], "address": [address], "command": []}[server]
+    command = ["--", *DEMO_COMMAND] if server == "command" else []
+    code, out, err = run(capsys, "call", *named, *words, *command)
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(message)
+
+
+def test_an_unknown_tool_of_a_remote_server_is_one_line(capsys, address):
+    code, out, err = run(capsys, "tools", address, "ad")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("The server has no tool 'ad'. Did you mean 'add'? Its tools: add, ")
 
 
 def test_a_tool_that_fails_gives_exit_code_1(capsys):
@@ -149,7 +161,7 @@ def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
     code, out, _ = run(capsys, "call", address, "get_note", "note_id=note_99")
     assert (code, json.loads(out)["error"]["type"]) == (1, "NotFoundError")
     code, out, err = run(capsys, "call", address, "ad")
-    assert (code, out, err) == (2, "", f"{address}: Unknown tool: 'ad'. Did you mean 'add'?\n")
+    assert (code, out, err.partition(" Its")[0]) == (2, "", "The server has no tool 'ad'. Did you mean 'add'?")
     code, out, _ = run(capsys, "tools", address, "--prompts")
     assert (code, json.loads(out)) == (0, json.loads(run(capsys, "tools", "demo", "--prompts")[1]))
     code, out, _ = run(capsys, "tools", address, "--resources")
@@ -201,4 +213,4 @@ def test_a_tool_is_found_with_or_without_its_prefix(capsys, monkeypatch):
     code, out, _ = run(capsys, "tools", "demo", "create_note")
     assert json.loads(out)["name"] == "notes_create_note"
     code, _, err = run(capsys, "call", "demo", "note")
-    assert (code, "Unknown tool: 'note'" in err) == (2, True)
+    assert (code, "The server has no tool 'note'" in err) == (2, True)
