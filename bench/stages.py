@@ -19,7 +19,7 @@ from bench.measure import Cell, Sample, interleave
 from bench.processes import environment
 
 KIND = "stages"
-STEPS = ("observe", "limit", "parse", "authorize", "recall", "invoke", "check", "remember", "render", "record")
+STEPS = ("observe", "limit", "authorize", "parse", "recall", "invoke", "check", "remember", "render", "record")
 
 
 def measure(

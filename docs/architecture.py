@@ -29,8 +29,8 @@ STEPS = {
     "observe": "ids, trace and caller; what no log may show",
     "resolve": "the tool of that name, or the nearest names",
     "limit": "how often this caller may call it",
-    "parse": "strict validation, into the handler's own copy",
     "authorize": "every permission that the tool declares",
+    "parse": "strict validation, into the handler's own copy",
     "consent": "the person said yes, or a Question goes back",
     "recall": "a cached answer that is fresh goes on to record",
     "invoke": "the handler in its server, within its deadline",
@@ -40,7 +40,7 @@ STEPS = {
     "render": "the wire format that the server chose",
 }
 """What a reader should know of each step."""
-GATES = ("limit", "parse", "authorize", "consent")
+GATES = ("limit", "authorize", "parse", "consent")
 RECORDS = {"receive": "Request", "observe": "Call", "consent": "Permit", "check": "Body", "render": "Answer"}
 """What a call has become after a step. Each record has more in it than the one before."""
 RAISED = (UnknownTool, ForgedReply, ElicitationUnsupported)

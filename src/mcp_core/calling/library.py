@@ -1,4 +1,4 @@
-"""The prompts and resources of one server, and the only way they are read: observe, parse, authorize, invoke, check.
+"""The prompts and resources of one server, and the only way they are read: observe, authorize, parse, invoke, check.
 
 The steps and their order are the pipeline's. A failure is a protocol error, `Refused`: these methods have no result
 that could carry it.
@@ -192,8 +192,8 @@ class Library:
         token, invoked = set_log_context(log_context(call)), False
         logger.trace("Requested: %s", request.tool)
         try:
-            arguments, arguments_json = parse(bound, request.arguments)
             authorize(call, bound.permissions)
+            arguments, arguments_json = parse(bound, request.arguments)
             invoked = True
             return check(await invoke(Permit(call, arguments, arguments_json), bound))
         except Refused as refused:

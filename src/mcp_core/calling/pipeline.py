@@ -1,6 +1,6 @@
 """The only way a tool runs, in tests too.
 
-    1 receive -> 2 observe -> 3 resolve -> 4 limit -> 5 parse -> 6 authorize -> 7 consent -> 8 recall
+    1 receive -> 2 observe -> 3 resolve -> 4 limit -> 5 authorize -> 6 parse -> 7 consent -> 8 recall
     -> 9 invoke -> 10 check -> 11 remember -> 12 record -> 13 render
 
 All gates come before any data. A step that a tool does not use costs nothing.
@@ -108,9 +108,9 @@ class Pipeline:
             self._resolve(call, tool)
             if tool.limited:
                 await limit(call, state, self._policy.limits_without_redis)
-            arguments, arguments_json = parse(tool, call.request.arguments)
             if tool.permissions:
                 authorize(call, tool.permissions)
+            arguments, arguments_json = parse(tool, call.request.arguments)
             if tool.confirmed and (question := await consent(call, arguments, arguments_json, state)):
                 summary.outcome = "asked"
                 return question

@@ -58,7 +58,7 @@ class Call(NamedTuple):
 
 
 class Permit(NamedTuple):
-    """Proof that a call has passed every gate: limit, parse, authorize, consent."""
+    """Proof that a call has passed every gate: limit, authorize, parse, consent."""
 
     call: Call
     arguments: BaseModel

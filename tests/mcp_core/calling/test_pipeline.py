@@ -92,12 +92,14 @@ def gated(state: Watched) -> App:
 
 
 @pytest.mark.requirement("VAL-1")
-async def test_limit_arguments_permission_and_consent_are_checked_in_this_order_and_nothing_is_done_before():
+async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_and_nothing_is_done_before():
     state, right = Watched(), {"note": "x", "explicit_action": "DELETE"}
     nobody, asks = Caller(), {"can_return_questions": True}
     async with gated(state) as app:
-        assert (await told(app, Request("delete", {}, nobody, **asks)))["error_type"] == "ValidationError"
-        assert (await told(app, Request("delete", right, nobody, **asks)))["error_type"] == "PermissionError"
+        assert (await told(app, Request("delete", {}, nobody, **asks)))["error_type"] == "PermissionError"
+        assert (await told(app, Request("delete", {}, Caller(grants=ALL.grants), **asks)))[
+            "error_type"
+        ] == "ValidationError"
         assert state.done == ["count", "count"]
         assert isinstance(await app.run(Request("delete", right, Caller(grants=frozenset({"*"})), **asks)), Question)
         assert state.done == ["count", "count", "count", "ask"]

@@ -285,7 +285,7 @@ def test_every_kind_of_argument_reads_well():
         "- **place** (object, required): Where.",
         "  - **x** (integer, required): To the right.",
         "  - **y** (integer, optional, default: 0): Up.",
-        "- **places** (list of object, required): Where else.",
+        "- **places** (list of object, required, at most 1000 items): Where else.",
         "  - **x** (integer, required): To the right.",
         "  - **y** (integer, optional, default: 0): Up.",
         "- **named** (object, required): By name.",

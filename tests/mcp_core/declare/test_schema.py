@@ -339,6 +339,7 @@ def test_the_schema_is_flat_plain_and_without_references():
             },
             "places": {
                 "type": "array",
+                "maxItems": 1000,
                 "items": {
                     "type": "object",
                     "properties": {"x": {"type": "integer", "description": "To the right."}},
@@ -372,6 +373,7 @@ def test_a_model_inside_itself_has_a_finite_schema():
 
     assert json_schema(read_signature(handler).model)["properties"]["children"] == {
         "type": "array",
+        "maxItems": 1000,
         "default": [],
         "items": {
             "type": "object",
@@ -379,6 +381,7 @@ def test_a_model_inside_itself_has_a_finite_schema():
                 "name": {"type": "string"},
                 "children": {
                     "type": "array",
+                    "maxItems": 1000,
                     "default": [],
                     "items": {"type": "object", "description": "Another Node, of the same form."},
                 },

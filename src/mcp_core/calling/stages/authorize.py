@@ -1,4 +1,4 @@
-"""Step 6: the caller must have every permission that the tool declares."""
+"""Step 5: the caller must have every permission that the tool declares."""
 
 from mcp_core.calling.records import Call
 from mcp_core.errors import PermissionDenied

@@ -1,4 +1,4 @@
-"""Step 5: validates the arguments, or explains what to fix in them."""
+"""Step 6: validates the arguments, or explains what to fix in them."""
 
 import json
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 
 from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.stages.size import SMALL, Excess, find_excess
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
@@ -15,6 +16,8 @@ from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 _NUL = rb"\u0000"
 """As JSON writes it. File names, headers and some databases cannot hold it."""
 _MOST_ERRORS = 8
+_MOST_BUILT = 1000
+"""Pydantic builds all errors or none. Each of them costs about 10 microseconds and 1 KB."""
 _LONGEST_QUOTE = 60
 
 
@@ -35,13 +38,28 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
             "number that is NaN or infinite, or nesting that is too deep. Send plain UTF-8 text, finite numbers and "
             "flatter values."
         ) from error
+    if len(text) > SMALL and (excess := find_excess(arguments, tool.spec.input_schema)):
+        raise _explain_excess(tool.spec, excess)
     try:
         return tool.validator.validate_json(text, strict=True), text.decode()
     except ValidationError as error:
         raise _explain(tool.spec, error) from None
 
 
+def _explain_excess(spec: ToolSpec, excess: Excess) -> InvalidArguments:
+    fields = tuple(str(name)[:_LONGEST_QUOTE] for name in excess.place[:1])
+    declared = spec.declaration.error_messages or {}
+    if fields and (message := declared.get(f"{fields[0]}.too_long") or declared.get(fields[0])):
+        return InvalidArguments(message, fields=fields)
+    place = ".".join(str(part)[:_LONGEST_QUOTE] for part in excess.place)
+    line = f"{place}: {excess.message}" if place else excess.message
+    return InvalidArguments(f"Invalid arguments for {spec.name!r}: {line}.", fields=fields)
+
+
 def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
+    if error.error_count() > _MOST_BUILT:
+        problem = f"{error.error_count()} values are not valid, which is too many to list"
+        return InvalidArguments(f"Invalid arguments for {spec.name!r}: {problem}. Compare them with the schema.")
     details = _without_null(error.errors(include_url=False, include_context=False))
     fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
     if message := _declared_message(spec, details):
@@ -61,7 +79,7 @@ def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
     for detail in details:
         loc = detail["loc"]
         # After the path of such a value comes pydantic's own name for its type.
-        tag = next((len(place) for place in nullable if loc[: len(place)] == place and len(loc) > len(place)), None)
+        tag = next((length for length in range(len(loc)) if loc[:length] in nullable), None)
         if detail["type"] != "none_required":
             kept.append(detail if tag is None else {**detail, "loc": (*loc[:tag], *loc[tag + 1 :])})
     return kept

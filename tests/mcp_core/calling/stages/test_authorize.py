@@ -65,3 +65,10 @@ async def test_the_grants_setting_is_what_a_caller_without_a_token_may_do():
     ):
         async with App("test", version="1.0.0", tools=[read], settings=settings) as app:
             assert (await app.call("read", {"name": "x"})).is_error is not allowed
+
+
+@pytest.mark.requirement("VAL-2")
+async def test_the_caller_is_authorized_before_the_arguments_are_parsed():
+    async with App("test", version="1.0.0", tools=[read]) as app:
+        refused = await app.call("read", {"nonsense": [[]] * 10}, Caller())
+    assert json.loads(refused.text)["error_type"] == "PermissionError"
