@@ -5,17 +5,27 @@ says little. So if no document has all words, the rarer words count. If there ar
 with the words in name, title, tags or description come first, and the others follow by age.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
+from sqlite3 import SQLITE_INTERRUPT, Connection, OperationalError
 
 from mcp_guide.content.search_query import SearchQuery
+from mcp_guide.content.snippets import MAX_TEXT_LENGTH, make_snippet
+from toolcharter import Unavailable
 
 MAX_RANKED = 3_000
+MAX_SECONDS = 5.0
+"""After this time the database is interrupted, so that one search does not stop those that wait for it."""
+_STEPS_BETWEEN_CHECKS = 1_000
 
 _METADATA_COLUMNS = "{name title tags description} : "
 _FROM = "FROM words JOIN documents ON documents.id = words.rowid WHERE words MATCH ?"
-_SELECT = "SELECT documents.path, documents.title, snippet(words, -1, '', '', '...', 24), "
+_SNIPPET_COLUMNS = ("body", "description", "tags", "title", "name")
+_TEXTS = ", ".join(f"substr({column}, 1, {MAX_TEXT_LENGTH + 1})" for column in _SNIPPET_COLUMNS)
+
+_Row = tuple[int, str, str, float]
+"""The id, path, title and rank of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +56,29 @@ class RankedSearch:
         self._where, self._bounds = _folder_condition(folders)
 
     def find(self, query: SearchQuery, limit: int, offset: int) -> SearchPage:
-        """The documents with all the words; if there are none, those with any."""
+        """The documents with all the words; if there are none, those with any. Raises Unavailable if it takes long."""
+        deadline = time.monotonic() + MAX_SECONDS
+        self._index.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
+        try:
+            return self._find(query, limit, offset)
+        except OperationalError as error:
+            if error.sqlite_errorcode != SQLITE_INTERRUPT:
+                raise
+            raise Unavailable(
+                f"The search took longer than {MAX_SECONDS:g} seconds. Use fewer or rarer words."
+            ) from None
+        finally:
+            self._index.set_progress_handler(None, 0)
+
+    def _find(self, query: SearchQuery, limit: int, offset: int) -> SearchPage:
         all_terms = query.to_fts5("AND")
         if total := self._count(all_terms):
-            return SearchPage(self._best(all_terms, total, limit, offset), total)
+            return SearchPage(self._best(all_terms, query, total, limit, offset), total)
         if len(query.terms) == 1:
             return SearchPage([], 0)
         any_term = self._with_rarest_terms(query).to_fts5("OR")
         total = self._count(any_term)
-        return SearchPage(self._best(any_term, total, limit, offset), total, is_relaxed=total > 0)
+        return SearchPage(self._best(any_term, query, total, limit, offset), total, is_relaxed=total > 0)
 
     def _with_rarest_terms(self, query: SearchQuery) -> SearchQuery:
         """The query with as many terms, the rarest first, as can be scored; at least one that occurs."""
@@ -67,26 +91,35 @@ class RankedSearch:
             documents += count
         return SearchQuery(tuple(taken), query.excluded)
 
-    def _best(self, text: str, total: int, limit: int, offset: int) -> list[Hit]:
+    def _best(self, text: str, query: SearchQuery, total: int, limit: int, offset: int) -> list[Hit]:
+        rows = self._best_rows(text, total, limit, offset)
+        return [Hit(path, title, self._snippet(row_id, query), round(-rank, 3)) for row_id, path, title, rank in rows]
+
+    def _best_rows(self, text: str, total: int, limit: int, offset: int) -> list[_Row]:
         if total <= MAX_RANKED:
-            return self._hits(text, "rank", limit, offset)
+            return self._rows(text, "rank", limit, offset)
         in_metadata = f"{_METADATA_COLUMNS}({text})"
         first = self._count(in_metadata)
         if not 0 < first <= MAX_RANKED:
-            return self._hits(text, "words.rowid", limit, offset)
-        hits = self._hits(in_metadata, "rank", limit, offset)
+            return self._rows(text, "words.rowid", limit, offset)
+        rows = self._rows(in_metadata, "rank", limit, offset)
         others = f"({text}) NOT ({in_metadata})"
-        return hits + self._hits(others, "words.rowid", limit - len(hits), max(0, offset - first))
+        return rows + self._rows(others, "words.rowid", limit - len(rows), max(0, offset - first))
 
     def _count(self, text: str) -> int:
         source = _FROM if self._where else "FROM words WHERE words MATCH ?"
         return self._index.execute(f"SELECT count(*) {source}{self._where}", (text, *self._bounds)).fetchone()[0]
 
-    def _hits(self, text: str, order: str, limit: int, offset: int) -> list[Hit]:
+    def _rows(self, text: str, order: str, limit: int, offset: int) -> list[_Row]:
         score = "rank" if order == "rank" else "0.0"
-        statement = f"{_SELECT}{score} {_FROM}{self._where} ORDER BY {order} LIMIT ? OFFSET ?"
-        rows = self._index.execute(statement, (text, *self._bounds, limit, offset))
-        return [Hit(path, title, " ".join(part.split()), round(-rank, 3)) for path, title, part, rank in rows]
+        columns = f"words.rowid, documents.path, documents.title, {score}"
+        statement = f"SELECT {columns} {_FROM}{self._where} ORDER BY {order} LIMIT ? OFFSET ?"
+        return self._index.execute(statement, (text, *self._bounds, limit, offset)).fetchall()
+
+    def _snippet(self, row_id: int, query: SearchQuery) -> str:
+        statement = f"SELECT {_TEXTS} FROM words WHERE rowid = ?"  # noqa: S608 - our own constants
+        texts = self._index.execute(statement, (row_id,)).fetchone()
+        return make_snippet(texts, query.terms)
 
 
 def _folder_condition(folders: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:

@@ -2,6 +2,7 @@ import os
 import sqlite3
 import struct
 import threading
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -64,6 +65,25 @@ def test_a_hit_has_a_title_a_snippet_and_a_score(search):
         )
     ]
     assert page.hits[0].score > 0
+
+
+def test_a_word_repeated_in_one_document_does_not_make_searches_slow(root, search):
+    (root / "docs" / "repeated.md").write_text("bomb " * 300_000)
+    search.refresh()
+    before = time.process_time()
+    (hit,) = search.find("bomb").hits
+    assert (hit.path, hit.snippet[:10], len(hit.snippet) < 200) == ("docs/repeated.md", "bomb bomb ", True)
+    assert time.process_time() - before < 2
+
+
+def test_a_search_that_takes_long_is_interrupted_and_the_next_one_works(search, monkeypatch):
+    search.refresh()
+    monkeypatch.setattr(ranking, "MAX_SECONDS", -1.0)
+    monkeypatch.setattr(ranking, "_STEPS_BETWEEN_CHECKS", 1)
+    with pytest.raises(Unavailable, match=r"took longer than .* Use fewer or rarer words"):
+        search.find("names")
+    monkeypatch.undo()
+    assert found(search, "python") == ["lang/python.md", "docs/api.md"]
 
 
 def test_words_are_found_by_their_start_and_without_accents(search):
