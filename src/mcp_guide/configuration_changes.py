@@ -165,7 +165,9 @@ def change_project(
 
 def with_project(configuration: Configuration, project: Project) -> Configuration:
     """The configuration with this project added or replaced."""
-    return replace(configuration, projects={**configuration.projects, project.name: project})
+    changed = replace(configuration, projects={**configuration.projects, project.name: project})
+    model.check_all_patterns(changed)
+    return changed
 
 
 def clone_project(configuration: Configuration, source: str, name: str, *, folder: Path | None = None) -> Configuration:

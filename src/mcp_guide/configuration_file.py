@@ -63,10 +63,10 @@ class ConfigurationFile:
         self._cached = _CachedRead(signature, configuration)
         return configuration
 
-    def change(self, function: Change) -> Configuration:
+    def change(self, function: Change, is_cancelled: Callable[[], bool] = lambda: False) -> Configuration:
         """Write what the function returns for the configuration that is in the file now.
 
-        If it raises, nothing is written.
+        If it raises, or if nobody waits for the change any more, nothing is written.
         """
         from mcp_guide.configuration_data import revise_text  # noqa: PLC0415 - 14 ms, with YAML
 
@@ -78,6 +78,8 @@ class ConfigurationFile:
             before = self._parse(text)
             after = function(before)
             revised = revise_text(text, before, after)
+            if is_cancelled():
+                raise Unavailable("The change was cancelled, so nothing was written.")
             if revised != text:
                 _replace(target, revised)
         return after

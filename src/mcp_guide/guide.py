@@ -5,11 +5,12 @@ Files are accessed in threads, once per call, so that the event loop stays free.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from mcp_guide import configuration_changes as changes
 from mcp_guide import model
@@ -18,12 +19,13 @@ from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Project
 from mcp_guide.settings import default_index_folder
-from toolcharter import Result, ToolContext
+from toolcharter import Result, ToolContext, Unavailable
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import SearchIndex
 
 P = ParamSpec("P")
+T = TypeVar("T")
 JsonObject = dict[str, Any]
 GuideResult = Result[JsonObject]
 """What every tool of the guide returns."""
@@ -77,12 +79,14 @@ class Guide:
         """Call a function with the view of a project, in a thread. Its result gets the boundary of the mode."""
         roots = await _client_roots(project, context)
 
-        def work() -> GuideResult:
+        def work(is_cancelled: Callable[[], bool]) -> GuideResult:
             view = self.view(project, context, roots)
+            if is_cancelled():
+                raise Unavailable("The call was cancelled before anything was done.")
             result = function(view, *arguments, **named)
             return view.result(result.value or {}, result.message, result.instruction)
 
-        return await asyncio.to_thread(work)
+        return await _run_in_thread(work)
 
     def view(self, project: str | None, context: ToolContext, roots: Sequence[Path] = ()) -> ProjectView:
         """The view of a project, as its files are now. Reads the disk: call it in a thread."""
@@ -142,7 +146,7 @@ class Guide:
             views.append(view._replace(configuration=after, project=changed))
             return after
 
-        await asyncio.to_thread(self.file.change, apply)
+        await _run_in_thread(partial(self.file.change, apply))
         return views[-1]
 
     async def change_configuration(
@@ -152,7 +156,7 @@ class Guide:
         **named: P.kwargs,
     ) -> Configuration:
         """Change the configuration file as a whole."""
-        return await asyncio.to_thread(self.file.change, lambda before: function(before, *arguments, **named))
+        return await _run_in_thread(partial(self.file.change, lambda before: function(before, *arguments, **named)))
 
     # --- documents -------------------------------------------------------------------------------------
 
@@ -189,6 +193,17 @@ class Guide:
             search.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+
+async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
+    """Run the work in a thread. It is told how to find out that the caller no longer waits."""
+    cancelled = Event()
+    try:
+        return await asyncio.to_thread(work, cancelled.is_set)
+    except asyncio.CancelledError:
+        # The thread cannot be stopped, and would write what the caller believes to have failed.
+        cancelled.set()
+        raise
 
 
 async def _client_roots(project: str | None, context: ToolContext) -> list[Path]:

@@ -38,6 +38,8 @@ MAX_NAME_LENGTH: Final = 100
 MAX_PATH_LENGTH: Final = 1000
 MAX_TEXT_LENGTH: Final = 10_000
 MAX_ENTRIES: Final = 200
+MAX_ALL_PATTERNS: Final = 50_000
+"""Characters in all patterns of a configuration, after their braces are expanded."""
 
 NO_DEFAULT: Final = f"{instructions.PRESENT_ERROR} Do not attempt to create a default configuration automatically."
 
@@ -292,6 +294,19 @@ def check_patterns(patterns: Sequence[str]) -> tuple[str, ...]:
             f"The pattern {_quote(hidden)} is for hidden files, which are never shown. Remove it.", fields=["patterns"]
         )
     return unique
+
+
+def check_all_patterns(configuration: Configuration) -> None:
+    """Raise InvalidArguments if the patterns of all projects together would make every start slow."""
+    projects = configuration.projects.values()
+    different = {category.patterns for project in projects for category in project.categories.values()}
+    length = sum(compile_patterns(patterns).length for patterns in different)
+    if length > MAX_ALL_PATTERNS:
+        raise InvalidArguments(
+            f"The patterns of all categories have {length:,} characters without braces. Use at most "
+            f"{MAX_ALL_PATTERNS:,}: write '*' instead of braces, or remove categories.",
+            fields=["patterns"],
+        )
 
 
 def check_description(text: str | None) -> str | None:

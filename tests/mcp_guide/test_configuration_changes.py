@@ -221,3 +221,15 @@ def test_a_mode_belongs_to_its_project():
     }
     with pytest.raises(NotFound):
         changes.change_project(after, "gone", changes.set_mode, "CHECK")
+
+
+def test_the_patterns_of_all_categories_together_have_a_limit():
+    def category(number: int) -> Category:
+        return Category(f"c{number}", "dir", (f"{number}{{{'a' * 400},{'b' * 400}}}{{a,b}}{{a,b}}",))
+
+    def project(count: int) -> Project:
+        return Project("app", categories={f"c{number}": category(number) for number in range(count)})
+
+    changes.with_project(Configuration(), project(15))
+    with pytest.raises(InvalidArguments, match=r"The patterns of all categories have 51,.*Use at most 50,000"):
+        changes.with_project(Configuration(), project(16))

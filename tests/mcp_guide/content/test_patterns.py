@@ -246,3 +246,12 @@ def test_a_name_with_an_extension_can_be_a_stem():
     patterns = compile_patterns(("node.js",))
     assert [bool(patterns.matches(path)) for path in ("node.js", "node.js.md", "node.js.a.b")] == [True, True, False]
     assert not compile_patterns(("*.js",)).matches("node.js.md")
+
+
+def test_all_patterns_together_have_one_limit():
+    braces = "{a,b}" * 6 + "*[a-z]*?"
+    compile_patterns((f"x{braces}",))
+    before = time.process_time()
+    with pytest.raises(InvalidArguments, match="with the patterns before it, expand to too many patterns"):
+        compile_patterns(tuple(f"{number}{braces}" for number in range(40)))
+    assert time.process_time() - before < 1
