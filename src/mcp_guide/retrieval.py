@@ -233,10 +233,20 @@ def search_documents(view: ProjectView, query: str, limit: int, cursor: str | No
     reached = offset + len(page.hits)
     if page.hits and reached < page.total:
         value["next_cursor"] = str(reached)
+    progress = ""
+    if page.progress is not None:
+        value["indexed"], value["documents"] = page.progress
+        progress = (
+            f" The index is being built: {value['indexed']:,} of {value['documents']:,} documents were searched. "
+            "Search again later for the others."
+        )
     if not page.total:
-        return GuideResult.ok(value, f"No document contains {query[:100]!r}. Try other words, or list_documents.")
+        where = "document that was searched" if progress else "document"
+        return GuideResult.ok(
+            value, f"No {where} contains {query[:100]!r}.{progress or ' Try other words, or list_documents.'}"
+        )
     relaxed = " No document contains all the words; these contain some of them." if page.is_relaxed else ""
-    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} hits.{relaxed}")
+    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} hits.{relaxed}{progress}")
 
 
 def _hit(view: ProjectView, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:

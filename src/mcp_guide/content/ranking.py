@@ -46,6 +46,8 @@ class SearchPage:
     total: int
     is_relaxed: bool = False
     """Whether no document has all the words, and these have some of them."""
+    progress: tuple[int, int] | None = None
+    """While the index is being built: the number of documents in it, and of all documents."""
 
 
 class RankedSearch:

@@ -2,6 +2,9 @@
 
 The index is a copy of the words. Each search compares the stamps of folders and files that may have changed with
 those in the index, and reads only what differs. A broken index is rebuilt.
+
+The first comparison, and any that finds many changes, runs in a thread of its own, which commits batch by batch: a
+server that was stopped continues where it was. A search waits for it a moment, and then answers from what is indexed.
 """
 
 import os
@@ -9,9 +12,10 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +25,7 @@ from mcp_guide.content.folder_watch import FolderWatch
 from mcp_guide.content.folders import Listing
 from mcp_guide.content.patterns import stem
 from mcp_guide.content.ranking import Hit, RankedSearch, SearchPage
-from mcp_guide.content.search_query import SearchQuery, parse_query
+from mcp_guide.content.search_query import parse_query
 from mcp_guide.content.tree import DocumentTree
 from toolcharter import InvalidArguments, ToolError, Unavailable
 
@@ -29,8 +33,13 @@ T = TypeVar("T")
 
 __all__ = ["Hit", "SearchIndex", "SearchPage"]
 
-VERSION = 1
+VERSION = 2
 MAX_HITS = 200
+MAX_INLINE = 50
+"""The number of changed documents that a search indexes itself."""
+WAIT = 1.0
+"""Seconds that a search waits for the thread that updates the index."""
+_BATCH_SECONDS = 0.1  # a search waits at most this long for the connection
 _LOCK_TIMEOUT = 10.0  # seconds, while another process writes
 _UNRELIABLE = ""
 """In place of a stamp: the document is read again next time."""
@@ -44,7 +53,7 @@ _TOKENIZER = "unicode61 remove_diacritics 2"  # ignores case and accents
 _SCHEMA = (
     "CREATE TABLE about (root TEXT NOT NULL)",
     "CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT NOT NULL, title TEXT NOT NULL)",
-    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENIZER}', prefix = '2 3')",
+    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENIZER}')",
     "INSERT INTO words(words, rank) VALUES ('rank', 'bm25(5.0, 10.0, 6.0, 3.0, 1.0)')",
     f"PRAGMA user_version = {VERSION}",
 )
@@ -59,17 +68,38 @@ class _Folder:
     is_watched: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """How the files differ from the index."""
+
+    generation: int
+    scanned: list[tuple[str, _Folder]]
+    stale: list[tuple[str, str, str]]
+    """Folder, name and stamp of each document to read."""
+    removed: list[str]
+
+
 class SearchIndex:
     """A full-text index of a tree. Thread-safe; searches run one at a time."""
 
     def __init__(self, tree: DocumentTree, database: Path | None = None) -> None:
         self._tree = tree
         self._database = database
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        """For the connection. The updater releases it after each batch."""
+        self._updater: threading.Thread | None = None
+        self._failure: ToolError | None = None
+        """Why the updater ended too early."""
+        self._closing = threading.Event()
         self._connection: sqlite3.Connection | None = None
         self._watch = FolderWatch()
         self._folders: dict[str, _Folder] = {}
         self._data_version = -1
+        self._is_compared = False
+        """Whether all folders have been compared with the index."""
+        self._total = 0
+        self._generation = 0
+        """Changes when the index is opened again, so that an update of the former one stops."""
 
     def find(self, query: str, folders: Sequence[str] | None = None, limit: int = 10, offset: int = 0) -> SearchPage:
         """The documents with all the words, the best first; if there are none, those with any.
@@ -82,44 +112,99 @@ class SearchIndex:
                 f"limit is {limit} and offset is {offset}. Use a limit of 1 to {MAX_HITS} and an offset of 0 or more.",
                 fields=("limit", "offset"),
             )
-        return self._with_rebuild(lambda: self._find(parsed, folders, limit, offset))
+        is_complete = self._update(WAIT)
+        with self._lock:
+            generation = self._generation
+            page = self._with_rebuild(lambda: RankedSearch(self._connect(), folders).find(parsed, limit, offset))
+            if generation == self._generation:
+                return page if is_complete else replace(page, progress=(self._count_indexed(), self._total))
+        return self.find(query, folders, limit, offset)  # the index was broken, and the new one is empty
 
     def refresh(self) -> None:
-        """Update the index now. The first time takes about half a second for each thousand documents."""
-        self._with_rebuild(lambda: self._refresh(self._connect()))
+        """Update the index now, and wait for the end."""
+        self._update(None)
 
     def close(self) -> None:
-        """Close the index."""
+        """Close the index. An update stops after its batch."""
+        self._closing.set()
+        if (updater := self._updater) is not None:
+            updater.join()
         with self._lock:
             self._disconnect()
             self._watch.close()
 
-    def _find(self, query: SearchQuery, folders: Sequence[str] | None, limit: int, offset: int) -> SearchPage:
-        connection = self._connect()
-        self._refresh(connection)
-        return RankedSearch(connection, folders).find(query, limit, offset)
+    def _count_indexed(self) -> int:
+        return self._connect().execute("SELECT count(*) FROM documents").fetchone()[0]
 
     def _with_rebuild(self, work: Callable[[], T]) -> T:
-        """Do the work; if the index is broken, again with a new one."""
-        with self._lock:
-            try:
-                return work()
-            except sqlite3.DatabaseError as error:
-                self._raise_unless_corrupt(error)
-            self._delete_index()
-            try:
-                return work()
-            except sqlite3.Error as error:
-                raise Unavailable(f"The documents cannot be searched: {error}. Try again.") from error
+        """Do the work; if the index is broken, again with a new one. The caller holds the lock."""
+        try:
+            return work()
+        except sqlite3.DatabaseError as error:
+            self._raise_unless_corrupt(error)
+        self._delete_index()
+        try:
+            return work()
+        except sqlite3.Error as error:
+            raise Unavailable(f"The documents cannot be searched: {error}. Try again.") from error
 
     # --- updating ------------------------------------------------------------------------------------------
 
-    def _refresh(self, connection: sqlite3.Connection) -> None:
-        if (version := connection.execute("PRAGMA data_version").fetchone()[0]) != self._data_version:
-            self._load(connection)  # another process has written
-            self._data_version = version
+    def _update(self, seconds: float | None) -> bool:
+        """Bring the index up to date; False if that takes longer than these seconds. Raises Unavailable."""
+        with self._lock:
+            is_running = self._updater is not None
+            if self._updater is None:
+                changes = self._with_rebuild(self._compare) if self._is_compared else None
+                if changes is not None and len(changes.stale) <= MAX_INLINE:
+                    self._with_rebuild(partial(self._apply, changes))
+                    if self._is_compared:
+                        return True
+                    changes = None  # the index was broken
+                self._failure = None
+                self._updater = threading.Thread(target=self._run_updater, args=(changes,), daemon=True)
+                self._updater.start()
+            updater = self._updater
+        updater.join(seconds)
+        if updater.is_alive():
+            return False
+        if self._failure is not None:
+            raise self._failure
+        # An update that was running may have missed the newest changes.
+        return self._update(seconds) if is_running else self._is_compared
+
+    def _run_updater(self, changes: "_Changes | None") -> None:
+        """Update the index batch by batch; again from the start if it is broken."""
+        try:
+            for _ in range(2):
+                try:
+                    self._apply(changes or self._compare())
+                except sqlite3.DatabaseError as error:
+                    with self._lock:
+                        self._raise_unless_corrupt(error)
+                        self._delete_index()
+                if self._is_compared or self._closing.is_set():
+                    break
+                changes = None
+        except ToolError as error:
+            self._failure = error
+        finally:
+            with self._lock:
+                self._updater = None
+                if not self._is_compared:
+                    self._data_version = -1  # what is in memory may differ from the index
+
+    def _compare(self) -> "_Changes":
+        """Compare the files with the index."""
+        with self._lock:
+            connection = self._connect()
+            if (version := connection.execute("PRAGMA data_version").fetchone()[0]) != self._data_version:
+                self._load(connection)  # another process has written
+                self._data_version = version
+            generation = self._generation
         written = self._watch.take_changed()
         current = dict(self._tree.walk())
+        self._total = sum(len(names) for listing in current.values() for names in listing.documents.values())
         changed = [
             (path, listing)
             for path, listing in current.items()
@@ -130,16 +215,61 @@ class SearchIndex:
             or path in written
         ]
         scanned = [(path, self._scan_folder(path, listing)) for path, listing in changed]
+        stale = [
+            (path, name, stamp_text)
+            for path, scan in scanned
+            for name, stamp_text in scan.stamps.items()
+            if stamp_text == _UNRELIABLE or self._indexed_stamps(path).get(name) != stamp_text
+        ]
         removed = [path for path in self._folders if path not in current]
-        if removed or any(_differs(scan.stamps, self._indexed_stamps(path)) for path, scan in scanned):
+        return _Changes(generation, scanned, stale, removed)
+
+    def _apply(self, changes: "_Changes") -> None:
+        """Update the index in batches. Stops if it is closed or was replaced."""
+        scans = dict(changes.scanned)
+        stale = iter(changes.stale)
+        while batch := self._read_batch(stale):
+            with self._lock:
+                if self._closing.is_set() or self._generation != changes.generation:
+                    return
+                connection = self._connect()
+                with _transaction(connection):
+                    for folder, name, stamp_text, document in batch:
+                        if document is None:
+                            self._delete(connection, folder, (name,))
+                            scans[folder].stamps[name] = _UNRELIABLE
+                        else:
+                            _put(connection, document, stamp_text)
+        with self._lock:
+            if self._closing.is_set() or self._generation != changes.generation:
+                return
+            self._delete_missing(self._connect(), changes)
+            self._folders.update(changes.scanned)
+            for path in changes.removed:
+                del self._folders[path]
+            self._is_compared = True
+
+    def _read_batch(self, stale: Iterator[tuple[str, str, str]]) -> "list[tuple[str, str, str, Document | None]]":
+        """Read documents for a while; None for one that was removed, or is no longer readable."""
+        batch: list[tuple[str, str, str, Document | None]] = []
+        end = time.monotonic() + _BATCH_SECONDS
+        for folder, name, stamp_text in stale:
+            try:
+                document = self._tree.read(f"{folder}/{name}" if folder else name)
+            except ToolError:
+                document = None
+            batch.append((folder, name, stamp_text, document))
+            if time.monotonic() > end:
+                break
+        return batch
+
+    def _delete_missing(self, connection: sqlite3.Connection, changes: "_Changes") -> None:
+        missing = [(path, self._indexed_stamps(path).keys() - scan.stamps.keys()) for path, scan in changes.scanned]
+        missing += [(path, self._folders[path].stamps.keys()) for path in changes.removed]
+        if any(names for _, names in missing):
             with _transaction(connection):
-                for path, scan in scanned:
-                    self._index_folder(connection, path, scan)
-                for path in removed:
-                    self._delete(connection, path, self._folders[path].stamps)
-        self._folders.update(scanned)
-        for path in removed:
-            del self._folders[path]
+                for path, names in missing:
+                    self._delete(connection, path, names)
 
     def _indexed_stamps(self, folder: str) -> dict[str, str]:
         known = self._folders.get(folder)
@@ -156,23 +286,7 @@ class SearchIndex:
             is_watched = is_watched and status.st_nlink == 1  # a change through another hard link is not noticed
         return _Folder(listing, stamps, is_watched)
 
-    def _index_folder(self, connection: sqlite3.Connection, folder: str, scan: _Folder) -> None:
-        known = self._indexed_stamps(folder)
-        self._delete(connection, folder, known.keys() - scan.stamps.keys())
-        for name, stamp_text in list(scan.stamps.items()):
-            if stamp_text == _UNRELIABLE or known.get(name) != stamp_text:
-                path = f"{folder}/{name}" if folder else name
-                try:
-                    document = self._tree.read(path)
-                except ToolError:  # removed, or no longer readable
-                    self._delete(connection, folder, (name,))
-                    scan.stamps[name] = _UNRELIABLE
-                else:
-                    _put(connection, document, stamp_text)
-
-    def _delete(
-        self, connection: sqlite3.Connection, folder: str, names: "Sequence[str] | set[str] | dict[str, str]"
-    ) -> None:
+    def _delete(self, connection: sqlite3.Connection, folder: str, names: Iterable[str]) -> None:
         for name in names:
             path = f"{folder}/{name}" if folder else name
             connection.execute("DELETE FROM words WHERE rowid = (SELECT id FROM documents WHERE path = ?)", (path,))
@@ -231,6 +345,8 @@ class SearchIndex:
                 self._connection.close()
         self._connection = None
         self._folders = {}
+        self._is_compared = False
+        self._generation += 1
 
 
 def _create_private(database: Path) -> None:
@@ -276,10 +392,6 @@ def _title(document: Document) -> str:
         return document.front.title
     heading = _HEADING.search(document.text or "", 0, 2_000)
     return heading[1] if heading else stem(document.path.rpartition("/")[2])
-
-
-def _differs(current: dict[str, str], indexed: dict[str, str]) -> bool:
-    return current != indexed or _UNRELIABLE in current.values()
 
 
 def _stamp_text(mark: Stamp) -> str:

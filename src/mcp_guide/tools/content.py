@@ -96,8 +96,6 @@ class SearchContentArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.reads_documents(
-    # The first search builds the index: half a second for a thousand documents.
-    deadline=120,
     examples=[
         Example(
             "Find documents about formatting",

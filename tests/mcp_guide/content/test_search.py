@@ -313,3 +313,62 @@ def test_after_any_changes_the_index_is_what_the_files_say(tmp_path_factory, cha
         for word in ("red", "green", "blue"):
             assert sorted(found(search, word)) == sorted(path for path, text in texts.items() if word in text)
     search.close()
+
+
+class SlowTree(DocumentTree):
+    """A tree that reads only as many documents as are `allowed`."""
+
+    def __init__(self, root, allowed=0):
+        super().__init__(root)
+        self.allowed = threading.Semaphore(allowed)
+        self.reads = list[str]()
+
+    def read(self, path):
+        assert self.allowed.acquire(timeout=60)
+        self.reads.append(path)
+        return super().read(path)
+
+
+def test_a_search_does_not_wait_for_the_index_and_says_how_much_there_is(root, monkeypatch):
+    monkeypatch.setattr(search_module, "WAIT", 0.01)
+    tree = SlowTree(root)
+    search = SearchIndex(tree)
+    page = search.find("java")
+    assert (page.hits, page.total, page.progress) == ([], 0, (0, 5))
+    tree.allowed.release(100)
+    search.refresh()
+    page = search.find("java")
+    assert ([hit.path for hit in page.hits], page.progress) == (["lang/java.md"], None)
+    search.close()
+
+
+def test_the_index_is_committed_in_batches_and_a_restart_continues(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_module, "WAIT", 0.01)
+    monkeypatch.setattr(search_module, "_BATCH_SECONDS", 0.0)
+    age(*root.rglob("*"))
+    tree = SlowTree(root, allowed=2)
+    search = SearchIndex(tree, tmp_path / "index.db")
+    while search.find("java").progress != (2, 5):
+        pass
+    search._closing.set()
+    tree.allowed.release()
+    search.close()
+    second = SlowTree(root, allowed=100)
+    search = SearchIndex(second, tmp_path / "index.db")
+    search.refresh()
+    assert len(second.reads) == 3
+    assert sorted(tree.reads[:2] + second.reads) == [
+        "docs/api.md",
+        "docs/deep/more.txt",
+        "docs/logo.png",
+        "lang/java.md",
+        "lang/python.md",
+    ]
+    search.close()
+
+
+def test_a_failure_of_the_update_is_an_error_of_the_search(tmp_path):
+    search = SearchIndex(DocumentTree(tmp_path / "missing"))
+    with pytest.raises(Unavailable, match=r"The document root '.*missing' does not exist"):
+        search.find("java")
+    search.close()
