@@ -9,6 +9,7 @@ from toolcharter import NotFound
 
 def create(view: ProjectView, category_dir: str, name: str, content: str) -> GuideResult:
     """Create a document. The folder of the category and the document root are created with the first one."""
+    view.require_writable()
     path = f"{_find_category(view, category_dir).dir}/{_file_name(name)}"
     view.root.mkdir(parents=True, exist_ok=True)
     view.tree.create(path, content)
@@ -17,6 +18,7 @@ def create(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
 
 def update(view: ProjectView, category_dir: str, name: str, content: str) -> GuideResult:
     """Replace the text of a document."""
+    view.require_writable()
     path = view.tree.entry(f"{_find_category(view, category_dir).dir}/{name}").path
     view.tree.replace(path, content)
     return GuideResult.ok({"path": path, "size": len(content.encode())}, f"Replaced the text of {path}.")
@@ -24,6 +26,7 @@ def update(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
 
 def delete(view: ProjectView, category_dir: str, name: str) -> GuideResult:
     """Delete a document."""
+    view.require_writable()
     path = view.tree.entry(f"{_find_category(view, category_dir).dir}/{name}").path
     view.tree.delete(path)
     return GuideResult.ok({"path": path}, f"Deleted the document {path}.")

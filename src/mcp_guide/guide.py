@@ -18,8 +18,8 @@ from mcp_guide.active_project import ActiveProjects, Reason
 from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Project
-from mcp_guide.settings import default_index_folder
-from toolcharter import Result, ToolContext, Unavailable
+from mcp_guide.settings import STARTER_FOLDER, default_index_folder
+from toolcharter import Conflict, Result, ToolContext, Unavailable
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import SearchIndex
@@ -43,11 +43,30 @@ class ProjectView(NamedTuple):
     tree: DocumentTree
     open_search: "Callable[[], SearchIndex]"
     """Opens the search index on first use."""
+    missing_root: Path | None = None
+    """The folder that does not exist yet, if the starter documents are served in its place."""
+
+    def require_writable(self) -> None:
+        """Raise Conflict if the documents are the starter documents of the package."""
+        if self.missing_root is not None:
+            raise Conflict(
+                "The starter documents cannot be changed. "
+                f"Run `mcp-guide init` first: it writes them to {str(self.missing_root)!r}, where they can be."
+            )
 
     def result(self, value: JsonObject, message: str | None = None, instruction: str | None = None) -> GuideResult:
         """A success whose instruction ends with what the mode allows."""
-        instructions = [instruction, model.boundary(self.project.mode)]
-        return GuideResult.ok(value, message, " ".join(text for text in instructions if text))
+        return GuideResult.ok(
+            value,
+            _join(message, self._starter_notice()) or None,
+            _join(instruction, model.boundary(self.project.mode)),
+        )
+
+    def _starter_notice(self) -> str | None:
+        if self.missing_root is None:
+            return None
+        target = str(self.missing_root)
+        return f"These are the starter documents, read-only. `mcp-guide init` writes them to {target!r}."
 
 
 class Guide:
@@ -113,10 +132,13 @@ class Guide:
     ) -> ProjectView:
         active = self.active.find(configuration, name, _session(context), roots)
         root = model.document_root(configuration, active.project, self._docs_root, self._default_docs_root)
+        missing_root = root if root == self._default_docs_root and not root.exists() else None
+        if missing_root is not None:
+            root = STARTER_FOLDER
         tree = self._tree(root)
         # A missing root has no folders. Reading a document then says that the root does not exist.
         project = self._add_folders(active.project, root, tree.folders() if root.is_dir() else [])
-        return ProjectView(configuration, project, active.reason, root, tree, lambda: self._search(root))
+        return ProjectView(configuration, project, active.reason, root, tree, lambda: self._search(root), missing_root)
 
     def _add_folders(self, project: Project, root: Path, folders: list[str]) -> Project:
         """Computed again only when something has changed: a root may have thousands of folders."""
@@ -204,6 +226,10 @@ async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
         # The thread cannot be stopped, and would write what the caller believes to have failed.
         cancelled.set()
         raise
+
+
+def _join(*sentences: str | None) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 async def _client_roots(project: str | None, context: ToolContext) -> list[Path]:

@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from mcp_guide import model
 from mcp_guide.configuration_file import ConfigurationFile
-from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
+from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
 from toolcharter import ToolError
-
-STARTER = Path(__file__).parent / "starter"
 
 
 class StarterFiles(NamedTuple):
@@ -42,8 +40,8 @@ def write_starter(root: Path) -> StarterFiles:
     """Write the starter set below a folder. Existing files are not changed."""
     written: list[str] = []
     existing: list[str] = []
-    for source in sorted(STARTER.rglob("*.md")):
-        name = source.relative_to(STARTER).as_posix()
+    for source in sorted(STARTER_FOLDER.rglob("*.md")):
+        name = source.relative_to(STARTER_FOLDER).as_posix()
         target = root / name
         target.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -10,6 +10,8 @@ from toolcharter import Settings
 
 PREFIX: Final = "guide"
 """The default prefix of the tool names."""
+STARTER_FOLDER: Final = Path(__file__).parent / "starter"
+"""The starter documents: what `mcp-guide init` writes, and what is served before it was run."""
 
 
 class GuideSettings(Settings):

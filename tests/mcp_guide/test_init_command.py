@@ -4,6 +4,7 @@ import pytest
 
 from mcp_guide import init_command
 from mcp_guide.content.front_matter import split_front_matter
+from mcp_guide.settings import STARTER_FOLDER
 
 NAMES = {
     "checks/before-commit.md",
@@ -90,7 +91,7 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_each_document_has_complete_front_matter(name):
-    front, text, warnings = split_front_matter((init_command.STARTER / name).read_text(encoding="utf-8"))
+    front, text, warnings = split_front_matter((STARTER_FOLDER / name).read_text(encoding="utf-8"))
     assert front.title
     assert front.description
     assert front.tags
