@@ -29,6 +29,11 @@ summary{cursor:pointer}summary code{font-weight:600}
 """
 
 
+PLACEHOLDER = "YOUR_TOKEN"
+"""Stands for the token of a caller in commands to copy."""
+_TOKEN_NOTE = f"Callers need a token: replace {PLACEHOLDER} with yours."
+
+
 def address(app: App, base_url: str) -> str:
     """The URL of an app."""
     return f"{base_url}/{app.name}/mcp"
@@ -36,7 +41,21 @@ def address(app: App, base_url: str) -> str:
 
 def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
     """The configuration for clients, in the form that most of them read."""
-    return {"mcpServers": {app.name: {"type": "http", "url": address(app, base_url)} for app in apps}}
+    return {"mcpServers": {app.name: _client_entry(app, base_url) for app in apps}}
+
+
+def _client_entry(app: App, base_url: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"type": "http", "url": address(app, base_url)}
+    return entry | {"headers": {"Authorization": f"Bearer {PLACEHOLDER}"}} if app.verifier else entry
+
+
+def _claude_command(app: App, base_url: str) -> str:
+    header = f' --header "Authorization: Bearer {PLACEHOLDER}"' if app.verifier else ""
+    return f"claude mcp add --transport http {app.name} {address(app, base_url)}{header}"
+
+
+def _token_option(app: App) -> str:
+    return f"--token {PLACEHOLDER} " if app.verifier else ""
 
 
 def terminal_text(apps: Sequence[App], base_url: str) -> str:
@@ -50,14 +69,15 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
         lines += [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
     first, command = apps[0], _command()
     lines += [
+        *(["", _TOKEN_NOTE] if any(app.verifier for app in apps) else []),
         "",
         "Call it from another terminal:",
-        f"  {command} tools {address(first, base_url)}",
-        f"  {command} call {address(first, base_url)} {_sample_call(first)}",
+        f"  {command} tools {_token_option(first)}{address(first, base_url)}",
+        f"  {command} call {_token_option(first)}{address(first, base_url)} {_sample_call(first)}",
         "",
         "Add it to a client:",
         *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
-        f"  claude mcp add --transport http {first.name} {address(first, base_url)}",
+        f"  {_claude_command(first, base_url)}",
         "",
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]
@@ -110,10 +130,12 @@ def _server(app: App, base_url: str) -> str:
     name = html.escape(app.name)
     about = f"<p>{html.escape(app.instructions)}</p>" if app.instructions else ""
     tools = "".join(_tool(app, tool) for tool in app.list_tools())
-    commands = f"claude mcp add --transport http {name} {url}\ntoolcharter call {url} {html.escape(_sample_call(app))}"
+    note = f"<p>{_TOKEN_NOTE}</p>" if app.verifier else ""
+    call = f"toolcharter call {_token_option(app)}{address(app, base_url)} {_sample_call(app)}"
+    commands = html.escape(f"{_claude_command(app, base_url)}\n{call}")
     return (
         f'<h2 id="{name}">{html.escape(app.title)} <small>{html.escape(app.version)}</small></h2>'
-        f"{about}<pre>{url}</pre><pre>{commands}</pre>{tools}{''.join(map(_prompt, app.library.prompts))}"
+        f"{about}<pre>{url}</pre>{note}<pre>{commands}</pre>{tools}{''.join(map(_prompt, app.library.prompts))}"
         f"{''.join(map(_source, app.library.sources))}"
     )
 

@@ -1,3 +1,4 @@
+import html
 import json
 import sys
 from pathlib import Path
@@ -101,3 +102,23 @@ def test_the_terminal_names_our_command_as_the_shell_finds_it(monkeypatch: pytes
     assert f"\n  {beside.relative_to('/')} call {BASE}" in page.terminal_text([demo()], BASE)
     monkeypatch.chdir(tmp_path)
     assert f"\n  {beside} call {BASE}" in page.terminal_text([demo()], BASE)
+
+
+def test_with_tokens_every_line_to_copy_says_where_the_token_goes(tmp_path: Path):
+    tokens = tmp_path / "tokens.json"
+    tokens.write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
+    app = targets.load("demo", Settings(tokens=tokens))
+    assert page.client_configuration([app], BASE)["mcpServers"]["demo"] == {
+        "type": "http",
+        "url": f"{BASE}/demo/mcp",
+        "headers": {"Authorization": "Bearer YOUR_TOKEN"},
+    }
+    lines = (
+        "Callers need a token: replace YOUR_TOKEN with yours.",
+        f'claude mcp add --transport http demo {BASE}/demo/mcp --header "Authorization: Bearer YOUR_TOKEN"',
+        f"toolcharter call --token YOUR_TOKEN {BASE}/demo/mcp add a=2 b=3",
+    )
+    for shown in (page.terminal_text([app], BASE), html.unescape(page.render_page([app], BASE))):
+        assert [line for line in lines if line not in shown] == []
+        assert "ana-1" not in shown
+    assert f"toolcharter tools --token YOUR_TOKEN {BASE}/demo/mcp" in page.terminal_text([app], BASE)
