@@ -196,13 +196,9 @@ class JsonFormatter(_RedactingFormatter):
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:
     """Send all logs to stderr or a file, never to stdout, which is the protocol's pipe over stdio.
 
-    The file is opened again after a log rotation has moved it.
+    The file is opened again after a log rotation has moved it. Ends the program if it cannot be opened.
     """
-    handler = (
-        WatchedFileHandler(file, encoding="utf-8", errors="backslashreplace")
-        if file
-        else logging.StreamHandler(sys.stderr)
-    )
+    handler = _open_log_file(file) if file else logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     # At INFO, libraries log their internals too.
@@ -212,3 +208,12 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
     for library in ("fastmcp", "sse_starlette"):
         logger = logging.getLogger(library)
         logger.setLevel(max(logger.getEffectiveLevel(), logging.INFO))
+
+
+def _open_log_file(file: Path) -> logging.Handler:
+    try:
+        return WatchedFileHandler(file, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise SystemExit(
+            f"The log file {str(file)!r} cannot be written: {error.strerror}. Choose another with --log-file."
+        ) from None

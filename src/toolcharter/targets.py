@@ -4,12 +4,15 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from mcp_core.app import App
+from mcp_core.errors import CannotStart, DeclarationError
 from mcp_core.settings import Settings
 
 SERVERS = "toolcharter.servers"
@@ -40,7 +43,7 @@ def load(target: str, settings: Settings) -> App:
     """Build the App that a name, `file.py[:object]` or `module:object` stands for."""
     app = load_any(target, settings)
     if not isinstance(app, App):
-        raise UnknownTarget(f"{target!r} is a {type(app).__name__}. Give an App, or a function that builds one.")
+        raise UnknownTarget(f"{target!r} is of type {type(app).__name__}. Give an App, or a function that builds one.")
     return app
 
 
@@ -98,8 +101,39 @@ def _load_file(target: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and type hints look their module up by name.
     sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return _attribute(module, attribute.removeprefix(":") or "build", target)
+    try:
+        spec.loader.exec_module(module)
+    except (DeclarationError, CannotStart):
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise UnknownTarget(f"{path} cannot be loaded, line {_line(error, path)}: {reason}") from error
+    if attribute:
+        return _attribute(module, attribute.removeprefix(":"), target)
+    build = getattr(module, "build", None)
+    if inspect.isfunction(build) and build.__module__ == module.__name__:
+        return build
+    raise UnknownTarget(_without_build(path, module))
+
+
+def _line(error: Exception, path: Path) -> int:
+    """The line of a file that led to an exception."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 1
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == str(path)), 1)
+
+
+def _without_build(path: Path, module: ModuleType) -> str:
+    """The error for a file without a function `build` of its own."""
+    servers = [f"{path}:{name}" for name, value in vars(module).items() if _is_server(value)]
+    advice = f"Name its server: {' or '.join(servers)}" if servers else f"Define one, or name a server: {path}:NAME"
+    return f"{path} defines no function build(settings) -> App. {advice}."
+
+
+def _is_server(value: Any) -> bool:
+    """Whether a value is an App, or a server of an MCP library, which are not imported only to ask."""
+    return type(value).__name__ in ("App", "FastMCP", "MCPServer", "Server")
 
 
 def _attribute(module: Any, name: str, target: str) -> Any:

@@ -95,6 +95,9 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         (("--log-level", "LOUD"), {}, "invalid choice: 'LOUD'"),
         (("http", "--tokens", "/nowhere"), {}, "/nowhere is not a readable token file"),
         (("http", "--host", "0.0.0.0"), {}, "Refusing to listen on 0.0.0.0"),
+        (("--log-file", "/dev/null/x"), {}, "The log file '/dev/null/x' cannot be written: Not a directory."),
+        (("--audit-file", "/dev/null/x"), {}, "The audit file '/dev/null/x' cannot be written: "),
+        (("http", "--port", "0", "--audit-file", "/dev/null/x"), {}, "The audit file '/dev/null/x' cannot be written"),
     ],
 )
 def test_a_wrong_setting_is_explained_without_a_stack(arguments, environment, said: str):

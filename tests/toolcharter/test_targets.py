@@ -48,7 +48,7 @@ def test_an_app_object_is_used_as_it_is(tmp_path):
         ),
         (
             "json:dumps",
-            "'json:dumps' is a str. Give an App, or a function that builds one.",
+            "'json:dumps' is of type str. Give an App, or a function that builds one.",
         ),
     ],
 )
@@ -83,3 +83,33 @@ def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
 
 def test_an_address_is_distinguished_from_a_name():
     assert [targets.is_address(t) for t in ("http://a/mcp", "https://a/mcp", "demo")] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "\nimport no_such_module\n",
+            "cannot be loaded, line 2: ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+        ("x = 1\nx y\n", "cannot be loaded, line 2: SyntaxError: invalid syntax (made.py, line 2)"),
+        (
+            "class MCPServer: ...\nmcp = MCPServer()\n",
+            "defines no function build(settings) -> App. Name its server: FILE:mcp.",
+        ),
+        (
+            "from toolcharter_examples.demo import build\n",
+            "defines no function build(settings) -> App. Define one, or name a server: FILE:NAME.",
+        ),
+        (
+            "from toolcharter import Naming\n\nnaming = Naming('camel')\n",
+            "cannot be loaded, line 3: ValueError: 'camel' is not a style of names; use snake or kebab",
+        ),
+    ],
+)
+def test_a_file_without_a_server_is_explained_with_its_line_or_what_to_name(tmp_path, text, message):
+    file = tmp_path / "made.py"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(targets.UnknownTarget) as refusal:
+        targets.load(str(file), Settings())
+    assert str(refusal.value) == f"{file} {message.replace('FILE', str(file))}"

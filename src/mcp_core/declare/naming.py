@@ -24,6 +24,10 @@ class Naming:
     style: Style = "snake"
     prefix: str = ""
 
+    def __post_init__(self) -> None:
+        if self.style not in _PATTERN:
+            raise ValueError(f"{self.style!r} is not a style of names; use {' or '.join(_PATTERN)}")
+
     @property
     def separator(self) -> str:
         """What stands between prefix and name."""

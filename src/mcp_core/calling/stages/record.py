@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
+from mcp_core.errors import CannotStart
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger, redact
 from mcp_core.telemetry import Telemetry
 
@@ -41,8 +42,12 @@ class AuditTrail:
     """One JSON line for each call, appended to a file that only its owner can read."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            reason = f"The audit file {str(path)!r} cannot be written: {error.strerror}."
+            raise CannotStart(f"{reason} Choose another with --audit-file.") from None
 
     def write(self, line: bytes) -> None:
         """Append a line in one write, so that processes that share the file do not mix their lines."""
