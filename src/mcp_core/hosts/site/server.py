@@ -18,8 +18,10 @@ from starlette.routing import Route
 
 from mcp_core.app import App
 from mcp_core.errors import CannotStart
+from mcp_core.hosts.callers import allowed_hosts, is_allowed
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
+from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.page import render_page, terminal_text
 from mcp_core.settings import Settings
 from mcp_core.telemetry import prometheus
@@ -44,6 +46,9 @@ class Site:
         self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
         if len(apps) == 1:
             self._fronts["/mcp"] = ("", fronts[apps[0].name])
+        settings = apps[0].settings
+        self._hosts = frozenset(allowed_hosts(settings))
+        self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
         self._on_open = on_open
         self._start_error: str | None = None
@@ -54,7 +59,14 @@ class Site:
         if scope["type"] == "lifespan":
             return await self.pages(scope, receive, lambda message: send(self._explain(message)))
         if front is None or scope["type"] != "http":
+            # /health and /metrics stay open: probes and collectors use the address of the machine.
+            if scope.get("path") == "/" and not is_allowed(_header(scope, b"host"), self._hosts):
+                return await PlainTextResponse("Invalid Host header", 421)(scope, receive, send)
             return await self.pages(scope, receive, send)
+        if self._browser_origins and (origin := _header(scope, b"origin")) in self._browser_origins:
+            if scope["method"] == "OPTIONS":
+                return await cors.preflight(scope, origin)(scope, receive, send)
+            send = cors.with_headers(send, origin)
         scope["root_path"] = root
         return await front(scope, receive, send)
 
@@ -75,6 +87,10 @@ class Site:
         """Puts the reason of a failed start in place of its stack trace."""
         failed = self._start_error is not None and message["type"] == "lifespan.startup.failed"
         return {**message, "message": self._start_error} if failed else message
+
+
+def _header(scope: Any, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], Any]) -> Starlette:
