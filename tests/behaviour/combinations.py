@@ -236,7 +236,7 @@ class Pool:
 
 
 def http_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(headers=headers, timeout=30)
+    return httpx2.AsyncClient(headers=headers, timeout=60)
 
 
 def served_by(host: Host, transport: Transport) -> list[str]:

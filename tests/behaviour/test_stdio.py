@@ -51,7 +51,7 @@ async def talk(host: str, *messages: dict[str, Any] | bytes) -> Ended:
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     errors = asyncio.create_task(process.stderr.read())
     lines: list[str] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         for message in messages:
             raw = message if isinstance(message, bytes) else json.dumps(message).encode()
             process.stdin.write(raw + b"\n")
@@ -108,7 +108,7 @@ async def test_a_person_at_a_terminal_is_greeted_on_stderr(combination: Combinat
     process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     os.close(stdin)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             said = await process.stderr.readuntil(b"End it with Ctrl+D.")
             os.write(terminal, b"\x04")
             output = await process.stdout.read()

@@ -18,7 +18,7 @@ from mcp_core.hosts.protocol import CAPABILITIES_KEY, VERSION_KEY
 from tests.behaviour.combinations import ENVIRONMENT, NEW, OLD, SCRIPT, HttpServer, start_http
 from tests.mcp_core.hosts.lane.test_robust_stdio import CONFESSING
 
-PATIENCE = 30
+PATIENCE = 90
 MEGABYTE = 1024 * 1024
 LIMIT = 4 * MEGABYTE
 PING = b": ping\r\n\r\n"
