@@ -115,6 +115,10 @@ class Guide:
         """The same, in a thread."""
         return await asyncio.to_thread(self.view, project, context, await _client_roots(project, context))
 
+    async def project_name(self, project: str | None, context: ToolContext) -> str:
+        """The name of the project that a call works on."""
+        return (await self.load_view(project, context)).project.name
+
     async def load_configuration(self) -> Configuration:
         """Read the configuration in a thread."""
         return await asyncio.to_thread(self.file.read)

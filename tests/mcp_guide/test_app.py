@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core import Caller, Request, Settings
+from mcp_core import Answer, Caller, Question, Request, Settings
 from mcp_core.auth import user
+from mcp_core.calling.records import Reply
 from mcp_core.hosts.site.page import render_page
 from mcp_guide.app import build
 from tests.forkserver.commands import command_path
@@ -191,3 +192,19 @@ async def test_a_caller_cannot_choose_the_project_of_another(tmp_path: Path):
             await app.run(Request("set_project", {"project": "shop"}, bob, session_id=session_id))
             assert await active(bob, session_id) == "shop"
         assert [await active(ann, session_id) for session_id in (None, "s1", "ann")] == ["default"] * 3
+
+
+async def test_the_confirmation_of_a_delete_names_the_project_and_holds_for_it_only(tmp_path: Path):
+    write_documents(tmp_path / "docs")
+    ann, delete = user("ann", ("*",)), {"category_dir": "lang", "name": "rust", "explicit_action": "DELETE_DOCUMENT"}
+    request = Request("delete_document", delete, ann, can_return_questions=True)
+    async with build_guide(tmp_path) as app:
+        question = await app.run(request)
+        assert isinstance(question, Question)
+        assert question.text == "Delete the document rust in lang of the project default permanently?"
+        await value(make_call(app, ann), "clone_project", name="shop")
+        await value(make_call(app, ann), "set_project", project="shop")
+        answer = await app.run(request._replace(reply=Reply(question.state, accepted=True)))
+    assert isinstance(answer, Answer)
+    assert json.loads(answer.text)["error_type"] == "ConsentError"
+    assert (tmp_path / "docs/lang/rust.md").exists()

@@ -93,7 +93,7 @@ async def test_the_user_confirms_implementation_mode(server, mode, reply):
     async with connected(server, mode, elicitation_callback=answer) as (_, call):
         wanted = {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"}
         failed, result = await call("set_mode", **wanted)
-        assert questions == ["Let the agent work in IMPLEMENTATION mode?"]
+        assert questions == ["Let the agent work in IMPLEMENTATION mode in the project default?"]
         assert failed is (reply is NO), result
         expected = "DISCUSSION" if reply is NO else "IMPLEMENTATION"
         assert await value(call, "get_mode") == {"mode": expected}

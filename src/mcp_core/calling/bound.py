@@ -1,6 +1,7 @@
 """A tool bound to its resources, with everything that each call would otherwise work out again."""
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
+ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class BoundTool:
     permissions: tuple[str, ...]
     limited: bool
     confirmed: bool
+    target: ResolveTarget | None
+    """From the validated arguments and the context to the target that a confirmation is about."""
     read_only: bool
 
 
@@ -86,6 +90,7 @@ def bind(
         permissions=spec.permissions,
         limited=spec.declaration.rate_limit is not None,
         confirmed=spec.declaration.confirm is not None,
+        target=_target_resolver(spec, spec.declaration.target, resources) if spec.declaration.target else None,
         read_only=spec.category in ("query", "analysis"),
     )
 
@@ -130,6 +135,18 @@ def _invoker(spec: ToolSpec, resources: Resources) -> Invoke:
             return failed.result
 
     return with_resources
+
+
+def _target_resolver(spec: ToolSpec, target: Callable[..., Awaitable[str]], resources: Resources) -> ResolveTarget:
+    provided = {name: resources[of] for name, of in spec.signature.needs.items()}
+    keywords = _keywords(spec, spec.signature, provided)
+    names = inspect.signature(target).parameters.keys()
+
+    async def resolve(arguments: BaseModel, context: ToolContext) -> str:
+        values = keywords(arguments, context)
+        return await target(**{name: values[name] for name in names})
+
+    return resolve
 
 
 class _RollBack(Exception):

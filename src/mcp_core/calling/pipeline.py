@@ -111,7 +111,7 @@ class Pipeline:
             if tool.permissions:
                 authorize(call, tool.permissions)
             arguments, arguments_json = parse(tool, call.request.arguments)
-            if tool.confirmed and (question := await consent(call, arguments, arguments_json, state)):
+            if tool.confirmed and (question := await consent(call, tool, arguments, arguments_json, state)):
                 summary.outcome = "asked"
                 return question
             permit, summary.arguments_json = Permit(call, arguments, arguments_json), arguments_json

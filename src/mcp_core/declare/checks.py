@@ -254,7 +254,8 @@ def _arguments(spec: ToolSpec) -> Problems:
         return [
             ("error_messages", f"names {', '.join(strange)}, which is not an argument; begin with an argument's name")
         ]
-    if unknown := sorted(_placeholders(declared.question or "") - known):
+    shown = known if declared.target is None else known | {"target"}
+    if unknown := sorted(_placeholders(declared.question or "") - shown):
         return [("question", f"names {', '.join(unknown)}, which is not an argument; use argument names in braces")]
     if declared.confirm is not None and declared.confirm not in get_args(Confirm):
         return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]

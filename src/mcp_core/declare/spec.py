@@ -1,7 +1,7 @@
 """What a tool declares: data only. `checks` says what is wrong with it; `tool` is how it is written."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, cast
 
@@ -58,6 +58,9 @@ MakeHints = Callable[[Any, Any], AgentHints]
 """From the validated arguments and the value to the hints of a successful call."""
 
 
+TargetFunction = Callable[..., Awaitable[str]]
+
+
 class ToolOptions(TypedDict, total=False):
     """The keywords of `tool`: the fields of `Declaration`, by the same names."""
 
@@ -81,6 +84,7 @@ class ToolOptions(TypedDict, total=False):
     consent: str | None
     confirm: Confirm | None
     question: str | None
+    target: TargetFunction | None
     deadline: float | None
     hints: MakeHints | None
     error_messages: Mapping[str, str] | None
@@ -111,6 +115,11 @@ class Declaration:
     consent: str | None = None
     confirm: Confirm | None = None
     question: str | None = None
+    target: TargetFunction | None = None
+    """What the call is about beside its arguments, such as the active project. `question` shows it as `{target}`.
+
+    It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
+    """
     deadline: float | None = None
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None

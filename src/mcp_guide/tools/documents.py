@@ -116,12 +116,17 @@ class DeleteDocumentArgs(DocumentArgs):
     project: ProjectName = None
 
 
+async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolContext) -> str:
+    return await guide.project_name(args.project, context)
+
+
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.removes(
     permissions=["documents:write"],
     consent="DELETE_DOCUMENT",
     confirm="if_possible",
-    question="Delete the document {name} in {category_dir} permanently?",
+    question="Delete the document {name} in {category_dir} of the project {target} permanently?",
+    target=_project_name,
     tags=["documents"],
     examples=[
         Example(

@@ -55,12 +55,17 @@ class SetModeArgs(ToolArguments):
     project: ProjectName = None
 
 
+async def _project_name(args: SetModeArgs, guide: Guide, context: ToolContext) -> str:
+    return await guide.project_name(args.project, context)
+
+
 # The pipeline confirms a tool, not a value: if the client can ask, the user confirms every change of mode.
 # Only IMPLEMENTATION needs the literal.
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.changes(
     confirm="if_possible",
-    question="Let the agent work in {mode} mode?",
+    question="Let the agent work in {mode} mode in the project {target}?",
+    target=_project_name,
     tags=["modes"],
     examples=[
         Example("Start planning", {"mode": "PLANNING"}, {"mode": "PLANNING"}),

@@ -53,7 +53,10 @@ async def test_the_user_is_asked_to_confirm_and_can_refuse(tmp_path):
     async with build_guide(tmp_path) as app:
         arguments = {"mode": "IMPLEMENTATION", **CONSENT}
         answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=refuse))
-        assert (answer.is_error, questions) == (True, ["Let the agent work in IMPLEMENTATION mode?"])
+        assert (answer.is_error, questions) == (
+            True,
+            ["Let the agent work in IMPLEMENTATION mode in the project default?"],
+        )
         assert await value(make_call(app), "get_mode") == {"mode": "DISCUSSION"}
 
 

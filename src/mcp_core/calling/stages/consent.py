@@ -2,7 +2,7 @@
 
 The `explicit_action` literal is part of the schema, and has been checked by then. This step asks the person, where
 the client can. Some clients can be asked during a call. Others get the question as the answer, with a seal; they
-call again with the reply, and the seal proves that it belongs to these arguments.
+call again with the reply, and the seal proves that it belongs to these arguments and this target.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from mcp_core import json_text
 from mcp_core.calling import seal
+from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call, Question, Reply
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Unavailable
 from mcp_core.mcp_log import get_logger, redact
@@ -24,24 +25,30 @@ ANSWER_SECONDS = 600.0
 _LONGEST_QUESTION = 1000
 
 
-async def consent(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
+async def consent(
+    call: Call, tool: BoundTool, arguments: BaseModel, arguments_json: str, state: State
+) -> Question | None:
     """None where the person has agreed, or the question to be answered first. Raises ConsentRequired."""
     request = call.request
     if request.reply is not None:
         await _check_seal(call, request.reply, state)
     if request.ask is not None:
+        target = await _target(call, tool, arguments)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                accepted = await request.ask(question(call, arguments))
+                accepted = await request.ask(question(call, arguments, target))
         except TimeoutError as error:
             raise ConsentRequired(
                 f"The user has not answered the question about {call.spec.name!r}. Nothing was done."
             ) from error
         if not accepted:
             raise _declined(call)
+        if await _target(call, tool, arguments) != target:
+            raise _not_valid(call)
         return None
     if request.can_return_questions:
-        return await _check_reply(call, arguments, arguments_json, state)
+        target = await _target(call, tool, arguments)
+        return await _check_reply(call, arguments, arguments_json, target, state)
     if call.spec.declaration.confirm == "required":
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
@@ -61,13 +68,23 @@ async def _check_seal(call: Call, reply: Reply, state: State) -> None:
         raise ForgedReply(f"The confirmation for {call.spec.name!r} was not made by this server. Nothing was done.")
 
 
-async def _check_reply(call: Call, arguments: BaseModel, arguments_json: str, state: State) -> Question | None:
-    reply = call.request.reply
-    binding = seal.bind(call.request.caller.key, call.final_name, call.spec.declaration.version, arguments_json)
+async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str:
+    """What the call is about beside its arguments, as it is now. Empty where the tool declares no target."""
+    if tool.target is None:
+        return ""
+    async with asyncio.timeout(tool.deadline):
+        return await tool.target(arguments, call.context)
+
+
+async def _check_reply(
+    call: Call, arguments: BaseModel, arguments_json: str, target: str, state: State
+) -> Question | None:
+    reply, version = call.request.reply, call.spec.declaration.version
+    binding = seal.bind(call.request.caller.key, call.final_name, version, arguments_json, target)
     try:
         key = await state.seal_key()
         if reply is None:
-            return Question(question(call, arguments), seal.make(key, binding, time.time() + ANSWER_SECONDS))
+            return Question(question(call, arguments, target), seal.make(key, binding, time.time() + ANSWER_SECONDS))
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
@@ -82,14 +99,15 @@ async def _check_reply(call: Call, arguments: BaseModel, arguments_json: str, st
     return None
 
 
-def question(call: Call, arguments: BaseModel) -> str:
+def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     """The question to the person: the tool's own, or one made from its summary and arguments."""
     spec = call.spec
     redacted = redact(arguments.model_dump(mode="json", by_alias=True), spec.secret_fields)
     if spec.declaration.question:
-        text = spec.declaration.question.format_map(redacted)
+        text = spec.declaration.question.format_map(redacted | ({"target": target} if target else {}))
     else:
-        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(redacted)}) Go ahead?"
+        about = f", {target}" if target else ""
+        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(redacted)}{about}) Go ahead?"
     return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from mcp_core import Answer, App, Caller, Question, Request, Settings
+from mcp_core import Answer, App, Caller, Need, Question, Request, Settings
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
@@ -322,3 +322,49 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
         "instruction": "Require explicit user consent before proceeding.",
     }
     assert ran == []
+
+
+def with_target(folders: list[str], deleted: list[str]) -> App:
+    """A tool whose arguments do not say in which folder it deletes."""
+
+    async def current_folder(note: str, folders: list[str]) -> str:
+        return folders[-1]
+
+    @mutation({"note": "a"}, confirm="required", question="Delete {note} in {target}?", target=current_folder)
+    async def delete(note: Text, folders: Need[list]) -> str:
+        deleted.append(f"{folders[-1]}/{note}")
+        return "deleted"
+
+    app = App("test", version="1.0.0", tools=[delete])
+    app.provide(list, folders)
+    return app
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_confirmation_names_its_target_and_counts_for_that_target_only():
+    folders, deleted = ["attic"], list[str]()
+    request = Request("delete", {"note": "x"}, ANN, can_return_questions=True)
+    async with with_target(folders, deleted) as app:
+        question = await app.run(request)
+        assert isinstance(question, Question)
+        assert question.text == "Delete x in attic?"
+        reply = Reply(question.state, accepted=True)
+        folders.append("cellar")
+        assert (await told(app, request._replace(reply=reply)))["error_type"] == "ConsentError"
+        folders.pop()
+        assert (await told(app, request._replace(reply=reply)))["value"] == "deleted"
+    assert deleted == ["attic/x"]
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_target_that_changes_while_the_person_is_asked_ends_the_call():
+    folders, deleted, questions = ["attic"], list[str](), list[str]()
+
+    async def agree(question: str) -> bool:
+        questions.append(question)
+        folders.append("cellar")
+        return True
+
+    async with with_target(folders, deleted) as app:
+        assert (await told(app, Request("delete", {"note": "x"}, ANN, ask=agree)))["error_type"] == "ConsentError"
+    assert (questions, deleted) == (["Delete x in attic?"], [])
