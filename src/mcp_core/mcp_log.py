@@ -6,6 +6,7 @@ Importing this module gives every logger a `trace()` method.
 import functools
 import json
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -68,10 +69,14 @@ def reset_log_context(token: Token[LogContext | None]) -> None:
 
 _WORDS_FOR_SECRETS = (
     "password|passwd|passphrase|pwd|secrets?|token|api[-_]?keys?|access[-_]?keys?|private[-_]?keys?"
-    "|authorization|credentials?|cookie"
+    "|signing[-_]?keys?|encryption[-_]?keys?|authorization|auth|jwt|credentials?|cookie"
 )
 # A field is secret when one of its words is: `api_key`, `clientSecret`, `X-Auth-Token`; not `max_tokens`.
-_SECRET_NAME = re.compile(rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_WORDS_FOR_SECRETS})(?:$|[-_.\s])", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    rf"passw(?:or)?d|(?:^|[-_.\s])(?:{_WORDS_FOR_SECRETS})(?:$|[-_.\s])"
+    r"|(?:client|app|shared)secret|(?:^|access|refresh|auth|bearer|api|session)[-_]?tokens?$",
+    re.IGNORECASE,
+)
 _MAX_SECRET_BITS = 256
 """A secret number is shorter. A number of many thousand digits cannot be converted to text."""
 _NEVER_SECRET = (bool, float)
@@ -80,6 +85,18 @@ _SECRET_TEXT = (
     (re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
     (re.compile(r"(://[^/\s:@]*:)[^/\s]+(@)"), rf"\1{REDACTED}\2"),
     (re.compile(r"(https?://)[^/\s:@]+(@)", re.IGNORECASE), rf"\1{REDACTED}\2"),
+    (re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:(?!-----).)*", re.DOTALL), rf"\1{REDACTED}"),
+    (re.compile(r"\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*"), REDACTED),  # a JWT
+    (
+        # The prefixes that large services give their keys.
+        re.compile(
+            r"\b(?:sk-|sk_live_|sk_test_|rk_live_|gh[opusr]_|github_pat_|glpat-|xox[abeprs]-|AKIA|ASIA|AIza|pypi-"
+            r"|npm_|hf_|ATATT|SG\.|dop_v1_)[A-Za-z0-9_.=-]{12,}"
+        ),
+        REDACTED,
+    ),
+    (re.compile(rf"(--(?:[a-z]+-)?(?:{_WORDS_FOR_SECRETS})\s+)[^\s-]\S*", re.IGNORECASE), rf"\1{REDACTED}"),
+    (re.compile(rf"(<(?:{_WORDS_FOR_SECRETS})>)[^<]+", re.IGNORECASE), rf"\1{REDACTED}"),
     # Headers whose value has several words.
     (re.compile(r"(cookie:\s*)[^\r\n]+", re.IGNORECASE), rf"\1{REDACTED}"),
     (re.compile(r"(authorization:\s*\w+\s+)[^\s,;]+", re.IGNORECASE), rf"\1{REDACTED}"),
@@ -131,7 +148,10 @@ def redact(value: Any, secret_fields: frozenset[str] = frozenset(), secrets: tup
 
 # Control characters break lines or control the terminal that shows them; a tab does neither.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != ord("\t")}
-_BREAKS = _CONTROLS | {ord("\n"): "\\n", ord("\r"): "\\r", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+# Direction marks make a line read as another one.
+_DIRECTION_MARKS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+JSON_ESCAPES = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029, *_DIRECTION_MARKS)}
+_BREAKS = JSON_ESCAPES | _CONTROLS | {ord("\n"): "\\n", ord("\r"): "\\r"}
 _STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName", "color_message"}
 
 
@@ -190,7 +210,17 @@ class JsonFormatter(_RedactingFormatter):
             entry["stack"] = stack
         # Values that are not JSON are redacted as text here: redacting the finished line would break its JSON.
         line = json.dumps(entry, default=lambda value: self.clean(str(value)), ensure_ascii=False)
-        return line.translate({0x2028: "\\u2028", 0x2029: "\\u2029", 0x85: "\\u0085"})
+        return line.translate(JSON_ESCAPES)
+
+
+class _PrivateFileHandler(WatchedFileHandler):
+    """Makes log files that only their owner can read."""
+
+    def _open(self) -> Any:
+        def opener(path: str, flags: int) -> int:
+            return os.open(path, flags, 0o600)
+
+        return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=opener)
 
 
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:
@@ -212,7 +242,7 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
 
 def _open_log_file(file: Path) -> logging.Handler:
     try:
-        return WatchedFileHandler(file, encoding="utf-8", errors="backslashreplace")
+        return _PrivateFileHandler(file, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise SystemExit(
             f"The log file {str(file)!r} cannot be written: {error.strerror}. Choose another with --log-file."

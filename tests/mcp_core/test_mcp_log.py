@@ -292,11 +292,11 @@ def test_what_is_no_credential_is_left_as_it_is(text: str):
     ("name", "secret"),
     [
         *((name, True) for name in ("password", "userPassword", "PGPASSWORD", "passwd", "db_pwd", "passphrase")),
-        *((name, True) for name in ("token", "access_token", "accessToken", "X-Auth-Token", "id.token")),
+        *((name, True) for name in ("token", "tokens", "access_token", "accessToken", "X-Auth-Token", "id.token")),
         *((name, True) for name in ("api_key", "apiKey", "APIKey", "api-keys", "access_key", "privateKey")),
         *((name, True) for name in ("clientSecret", "secrets", "Authorization", "credential", "credentials")),
         *((name, True) for name in ("cookie", "Set-Cookie")),
-        *((name, False) for name in ("max_tokens", "tokens", "tokenizer", "secretary", "author", "key", "name", "")),
+        *((name, False) for name in ("max_tokens", "tokenizer", "secretary", "author", "key", "name", "")),
     ],
 )
 def test_a_name_is_secret_when_one_of_its_words_is(name: str, secret: bool):
@@ -308,7 +308,7 @@ def test_a_redacted_value_is_a_copy_without_secrets_at_any_depth():
     value = {
         "user": "ada",
         "password": "hunter2",
-        "auth": {"apiKey": ["k1", "k2"], "pin": 1234, "n": 5},
+        "login": {"apiKey": ["k1", "k2"], "pin": 1234, "n": 5},
         "urls": ("https://u:p@host/", "https://host/"),
         "note": "says hunter3",
         1: None,
@@ -317,7 +317,7 @@ def test_a_redacted_value_is_a_copy_without_secrets_at_any_depth():
     assert redact(value, frozenset({"pin"}), ("hunter3", "5")) == {
         "user": "ada",
         "password": REDACTED,
-        "auth": {"apiKey": REDACTED, "pin": REDACTED, "n": REDACTED},
+        "login": {"apiKey": REDACTED, "pin": REDACTED, "n": REDACTED},
         "urls": [f"https://u:{REDACTED}@host/", "https://host/"],
         "note": f"says {REDACTED}",
         1: None,

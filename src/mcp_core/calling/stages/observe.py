@@ -1,5 +1,6 @@
 """Step 2: who calls, in which trace, and which values must not appear in any log or error."""
 
+import json
 import random
 import re
 import time
@@ -15,6 +16,8 @@ from mcp_core.telemetry import Span, trace_id_of
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _LONGEST_ID = 128
+_SHORTEST_LINE = 4
+"""In a secret of several lines, a shorter line says nothing, but may be a part of many other texts."""
 
 
 def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
@@ -53,7 +56,17 @@ def secret_values(call: Call) -> tuple[str, ...]:
     fields = call.spec.secret_fields
     if not fields:
         return ()
-    return tuple(sorted(_secret_values(call.request.arguments, fields), key=len, reverse=True))
+    values = {form for value in _secret_values(call.request.arguments, fields) for form in _written_forms(value)}
+    return tuple(sorted(values, key=len, reverse=True))
+
+
+def _written_forms(secret: str) -> Iterator[str]:
+    """The secret, as `repr` and JSON write it, and each of its lines."""
+    yield secret
+    if secret.isalnum() and secret.isascii():
+        return
+    for line in (secret, *(line for line in secret.splitlines() if len(line) >= _SHORTEST_LINE)):
+        yield from (line, repr(line)[1:-1], json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1])
 
 
 def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iterator[str]:

@@ -13,15 +13,15 @@ from pydantic_core import to_json
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
 from mcp_core.errors import CannotStart
-from mcp_core.mcp_log import TRACE_LEVEL, get_logger, redact
+from mcp_core.mcp_log import JSON_ESCAPES, TRACE_LEVEL, get_logger, redact
 from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)
 
 _NUMBERS = (int, bool)
 _LONGEST_NAME = 128
-_LINE_BREAKS = {char.encode(): b"\\u%04x" % ord(char) for char in "\x85\u2028\u2029"}
-"""They may stand in JSON text, but some readers split lines at them."""
+_LINE_BREAKS = {chr(code).encode(): escape.encode() for code, escape in JSON_ESCAPES.items()}
+"""They may stand in JSON text, but some readers split lines at them, or show the line in another order."""
 
 
 @dataclass(slots=True)
