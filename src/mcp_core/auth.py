@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+LOCAL = "local"
+"""The key of the caller who has no name: the person who started the server."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who calls, and what they may do. Limits, cached answers and confirmations are bound to `key`."""
 
-    key: str = "local"
+    key: str = LOCAL
     user_id: str | None = None
     grants: frozenset[str] = frozenset()
 
@@ -43,7 +46,7 @@ class StaticTokens:
         """Read `{TOKEN: {"user": NAME, "grants": [PERMISSION, ...]}}`."""
         try:
             entries = cast(dict[str, dict[str, Any]], json.loads(path.read_text(encoding="utf-8")))
-            return cls({token: user(entry["user"], _grants(entry)) for token, entry in entries.items()})
+            return cls({token: user(_name(entry), _grants(entry)) for token, entry in entries.items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             form = '{"TOKEN": {"user": "ann", "grants": ["cards:read"]}}'
             raise SystemExit(f"{path} is not a readable token file ({error!r}); it must look like {form}") from None
@@ -56,6 +59,14 @@ class StaticTokens:
 def user(name: str, grants: "tuple[str, ...] | list[str]") -> Caller:
     """A caller with a name."""
     return Caller(key=f"user:{name}", user_id=name, grants=frozenset(grants))
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    """The user of an entry. Servers keep the data of a caller without a name under `local`."""
+    name = entry["user"]
+    if not isinstance(name, str) or not name.strip() or name == LOCAL:
+        raise ValueError(f"user is {name!r}, which is not the name of a user")
+    return name
 
 
 def _grants(entry: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from pydantic import AnyUrl, PrivateAttr
 
 from mcp_core.app import App
-from mcp_core.auth import Caller, user
+from mcp_core.auth import LOCAL, Caller, user
 from mcp_core.calling.records import Question, Request
 from mcp_core.declare import resources as ours
 from mcp_core.declare.prompts import Prompt as OurPrompt
@@ -252,10 +252,17 @@ def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:
     return wire.request_of(app, sdk_context, tool, arguments, _caller(app, request_context.request))
 
 
+def _user_name(subject: str | None, client_id: str) -> str:
+    """A name that is different for each subject and each client, and is not the name of the local user."""
+    if not subject:
+        return f"client:{client_id}"
+    return f"user:{subject}" if subject == LOCAL or subject.startswith(("client:", "user:")) else subject
+
+
 def _caller(app: App, http: Any) -> Caller:
     token = get_access_token()
     if token is not None:
-        return user(token.subject or token.client_id, token.scopes)
+        return user(_user_name(token.subject, token.client_id), token.scopes)
     if http is None or app.local_caller.user_id is not None:
         return app.local_caller
     return anonymous(app, http.client.host if http.client else "?")

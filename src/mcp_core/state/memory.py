@@ -6,9 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, StateUnavailable
 
 MAX_ENTRIES = 4096
+MAX_CLAIMS = 65_536
+"""Forgetting one that is still valid would allow it a second time, so more are refused."""
 
 
 class MemoryState:
@@ -66,8 +68,11 @@ class MemoryState:
         now = self._clock()
         if self._claims.get(nonce, 0.0) > now:
             return False
-        if len(self._claims) >= MAX_ENTRIES:
-            self._claims = {n: end for n, end in self._claims.items() if end > now}
+        # The oldest come first, and all live equally long.
+        while self._claims and next(iter(self._claims.values())) <= now:
+            del self._claims[next(iter(self._claims))]
+        if len(self._claims) >= MAX_CLAIMS:
+            raise StateUnavailable("confirmations")
         self._claims[nonce] = now + ttl
         return True
 

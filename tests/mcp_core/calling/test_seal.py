@@ -1,4 +1,5 @@
 import base64
+import hmac
 import itertools
 import json
 
@@ -79,3 +80,10 @@ def test_whatever_else_is_sent_is_refused(text: str):
 @given(st.lists(st.text(max_size=3), max_size=4), st.lists(st.text(max_size=3), max_size=4))
 def test_two_lists_of_parts_have_one_binding_only_when_they_are_equal(one: list[str], two: list[str]):
     assert (seal.bind(*one) == seal.bind(*two)) == (one == two)
+
+
+@pytest.mark.requirement("CON-3")
+def test_a_signature_of_the_same_key_for_something_else_is_not_a_seal():
+    session = b"session\0user:ann\0payload"
+    signature = hmac.digest(KEY, session, "sha256").hex()
+    assert not seal.is_genuine(KEY, f"{session.decode()}.{signature}")

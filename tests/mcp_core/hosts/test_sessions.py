@@ -9,7 +9,7 @@ import pytest
 from fastmcp import FastMCP
 
 from mcp_core import App, Settings, ToolContext
-from mcp_core.hosts.fastmcp import add_tools
+from mcp_core.hosts.fastmcp import _user_name, add_tools
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk.server import HttpFront
 
@@ -68,3 +68,9 @@ async def test_a_modern_request_cannot_name_a_session(host: Any, name: str):
     text = response.text.rpartition("data: ")[2]
     answer = json.loads(text)["result"]["content"][0]["text"]
     assert json.loads(answer)["value"] == [None, "anonymous:127.0.0.1"]
+
+
+def test_no_subject_is_taken_for_a_client_or_for_the_local_user():
+    tokens = [("ann", "x"), (None, "ann"), ("client:ann", "x"), ("user:client:ann", "x"), ("local", "x"), ("", "local")]
+    names = [_user_name(subject, client_id) for subject, client_id in tokens]
+    assert names == ["ann", "client:ann", "user:client:ann", "user:user:client:ann", "user:local", "client:local"]

@@ -10,6 +10,7 @@ import pytest
 import redis
 
 from mcp_core.declare.spec import RateLimit
+from mcp_core.state import memory
 from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, State, StateUnavailable
 from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
@@ -308,3 +309,16 @@ async def test_a_call_that_is_being_cancelled_still_forgets(redis_url: str):
         while await state.generation(["notes"]) == "0":  # noqa: ASYNC110 - the event is in another process
             await asyncio.sleep(0.01)
     await state.close()
+
+
+async def test_used_confirmations_in_memory_have_a_bound_and_none_is_forgotten_early(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "MAX_CLAIMS", 3)
+    now = 0.0
+    state = MemoryState(clock=lambda: now)
+    assert [await state.claim(str(number), 10) for number in range(3)] == [True] * 3
+    with pytest.raises(StateUnavailable):
+        await state.claim("3", 10)
+    assert await state.claim("0", 10) is False
+    now = 10.0
+    assert await state.claim("3", 10) is True
+    assert len(state._claims) == 1

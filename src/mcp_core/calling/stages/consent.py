@@ -22,6 +22,8 @@ logger = get_logger(__name__)
 
 ANSWER_SECONDS = 600.0
 """How long a person has to answer."""
+MAX_CLOCK_DIFFERENCE = 300.0
+"""Of two processes that share their state. A used seal is remembered until it has expired by each clock."""
 _LONGEST_QUESTION = 1000
 
 
@@ -89,7 +91,7 @@ async def _check_reply(
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
             raise _not_valid(call)
-        if not await state.claim(opened.nonce, opened.expires - time.time() + 1):
+        if not await state.claim(opened.nonce, opened.expires - time.time() + MAX_CLOCK_DIFFERENCE):
             logger.warning("Confirmation of %s refused: used before", call.spec.name)
             raise _not_valid(call)
         if not reply.accepted:

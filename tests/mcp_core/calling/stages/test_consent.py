@@ -10,6 +10,7 @@ from mcp_core import Answer, App, Caller, Need, Question, Request, Settings
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
+from mcp_core.state.memory import MemoryState
 from tests.mcp_core.declared import Number, Text, mutation
 
 ANN = Caller("user:ann", grants=frozenset({"*"}))
@@ -368,3 +369,23 @@ async def test_a_target_that_changes_while_the_person_is_asked_ends_the_call():
     async with with_target(folders, deleted) as app:
         assert (await told(app, Request("delete", {"note": "x"}, ANN, ask=agree)))["error_type"] == "ConsentError"
     assert (questions, deleted) == (["Delete x in attic?"], [])
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_used_confirmation_is_remembered_longer_than_any_clock_accepts_it():
+    lifetimes: list[float] = []
+
+    class Watched(MemoryState):
+        async def claim(self, nonce: str, ttl: float) -> bool:
+            lifetimes.append(ttl)
+            return await super().claim(nonce, ttl)
+
+    @mutation({"note": "a"}, confirm="required")
+    async def delete(note: Text) -> str:
+        return "deleted"
+
+    request = Request("delete", {"note": "a"}, ANN, can_return_questions=True)
+    async with App("test", version="1.0.0", tools=[delete], state=Watched()) as app:
+        await told(app, request._replace(reply=Reply(await ask(app, request), accepted=True)))
+    (lifetime,) = lifetimes
+    assert lifetime > consent.ANSWER_SECONDS + consent.MAX_CLOCK_DIFFERENCE - 60
