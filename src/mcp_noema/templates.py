@@ -7,7 +7,7 @@ for the opposite. A part of a template that is not valid is shown as it is. The 
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape
 
@@ -17,6 +17,11 @@ from mcp_noema.model import SEPARATOR, NoteType
 
 __all__ = ["CardSides", "first_key", "fold", "ordinals", "plain_text", "render", "searchable"]
 
+MAX_FILTERS = 10
+"""A tag with more filters is text."""
+MAX_SIDE = 500_000
+"""Characters of fields that one side may read, each time that it shows a field and for each filter."""
+_CUT = "..."
 _SIXTY_THREE_BITS = 2**63 - 1
 _FRONT_SIDE = "FrontSide"
 
@@ -141,7 +146,7 @@ def _tags(template: str) -> Iterator[re.Match[str]]:
             position = max(position, end)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _parse(template: str) -> tuple[_Node, ...]:
     """The nodes of a template. A section that is not closed, or not opened, is text."""
     if template.lstrip().startswith(_OTHER_SYNTAX):
@@ -163,7 +168,8 @@ def _parse(template: str) -> tuple[_Node, ...]:
             nodes = before
         elif content and content[:1] not in ("#", "^", "/"):
             *filters, name = (part.strip() for part in content.split(":"))
-            nodes.append(_Field(name, tuple(reversed(filters)), match[0]))
+            is_field = len(filters) <= MAX_FILTERS
+            nodes.append(_Field(name, tuple(reversed(filters)), match[0]) if is_field else _Text(match[0]))
         else:
             nodes.append(_Text(match[0]))
     nodes.append(_Text(template[position:]))
@@ -192,10 +198,11 @@ def _shows_field(nodes: Iterable[_Node], filled: set[str]) -> bool:
 
 # --- rendering ---------------------------------------------------------------------------------------------
 
-_ANSWER = re.compile(r"""<hr\s[^<>]*?\bid\s?=\s?["']?answer\b["']?[^<>]*+>""", re.IGNORECASE)
+_RULE = re.compile(r"<hr\s[^<>]*+>", re.IGNORECASE)
+_ANSWER = re.compile(r"""\bid\s?=\s?["']?answer\b""", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Side:
     """Renders one side of a card. `fields` has the values of all fields, and `media` collects names."""
 
@@ -203,11 +210,15 @@ class _Side:
     ordinal: int
     media: list[str]
     is_front: bool
+    length: int = 0
+    """Characters of fields that were read."""
+    empty_fields: dict[str, bool] = field(default_factory=dict[str, bool])
 
     def text(self, template: str) -> str:
         html = "".join(self._html(_parse(template)))
-        if not self.is_front and (answer := _ANSWER.search(html)):
-            html = html[answer.end() :]
+        if not self.is_front:
+            rules = _RULE.finditer(html)
+            html = next((html[rule.end() :] for rule in rules if _ANSWER.search(rule[0])), html)
         return plain(html, self.media)
 
     def _html(self, nodes: Iterable[_Node]) -> Iterator[str]:
@@ -218,7 +229,7 @@ class _Side:
                 yield from self._unknown_field(node)
             elif isinstance(node, _Field):
                 yield self._field(node)
-            elif _is_empty(self.fields[node.name]) == node.negated:
+            elif self._is_empty_field(node.name) == node.negated:
                 yield from self._html(node.children)
 
     def _unknown_field(self, node: _Field | _Section) -> Iterator[str]:
@@ -228,8 +239,16 @@ class _Side:
             # It counts as empty. `{{#c2}}` is true on the card of another gap.
             yield from self._html(node.children) if node.negated else ()
 
+    def _is_empty_field(self, name: str) -> bool:
+        if name not in self.empty_fields:
+            self.empty_fields[name] = _is_empty(self.fields[name])
+        return self.empty_fields[name]
+
     def _field(self, field: _Field) -> str:
         value = self.fields[field.name]
+        self.length += len(value) * (1 + len(field.filters))
+        if self.length > MAX_SIDE:
+            return _CUT
         for name in field.filters:
             value = self._filter(name, value)
         # Converted to text separately, so that a field cannot close a tag that the template opened.

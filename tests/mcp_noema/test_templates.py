@@ -233,3 +233,30 @@ def test_first_fields_with_the_same_text_have_the_same_key():
 @given(st.text())
 def test_a_key_has_63_bits(value):
     assert 0 <= first_key(value) < 2**63
+
+
+# --- hostile templates -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{{A}}" * 20_000, "{{text:A}}" * 10_000, "{{" + "hint:" * 2_000 + "A}}", "{{#A}}" * 40 + "{{A}}" * 4_000],
+)
+def test_a_template_cannot_make_a_card_of_any_size(template: str):
+    value = "<b>x</b>" * 10_000
+    before = time.process_time()
+    sides = render(note_type(template, template), (value, "b"), 0)
+    assert max(len(sides.front), len(sides.back)) < 1_000_000
+    assert time.process_time() - before < 5
+
+
+def test_the_answer_is_found_in_linear_time():
+    before = time.process_time()
+    sides = render(note_type("{{A}}", "<hr " + "id=answer " * 20_000), ("a", "b"), 0)
+    assert sides.back.startswith("<hr id=answer")
+    assert time.process_time() - before < 5
+
+
+def test_a_tag_with_too_many_filters_is_text():
+    tag = "{{" + "hint:" * 11 + "A}}"
+    assert render(note_type(tag), ("a", "b"), 0).front == tag

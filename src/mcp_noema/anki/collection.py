@@ -8,6 +8,7 @@ from mcp_noema.anki.deck_options import DeckLimits, DeckOptions, deck_preset
 from mcp_noema.anki.package import BadPackage, CollectionCalendar, PackageDeck, damaged
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
 
+LONGEST_TEMPLATE = 200_000
 _MAX_UTC_OFFSET_MINUTES = 23 * 60
 _MAX_TIMESTAMP = 253_402_300_799
 """The last second of the year 9999."""
@@ -48,6 +49,23 @@ def _deck_name(name: str) -> str:
             "Shorten it in Anki and export it again."
         )
     return path
+
+
+def check_note_type(note_type: NoteType) -> NoteType:
+    """Check that names and templates are not too long: searches and cards read them each time."""
+    names = (note_type.name, *note_type.fields, *(template.name for template in note_type.templates))
+    if name := next((name for name in names if len(name) > LONGEST_NAME), None):
+        raise BadPackage(
+            f"The note type {note_type.name[:50]!r} has the name {name[:50]!r}... of {len(name):,} characters; at most "
+            f"{LONGEST_NAME} are allowed. Shorten it in Anki and export it again."
+        )
+    longest = max((len(side) for each in note_type.templates for side in (each.front, each.back)), default=0)
+    if longest > LONGEST_TEMPLATE:
+        raise BadPackage(
+            f"The note type {note_type.name[:50]!r} has a template of {longest:,} characters; at most "
+            f"{LONGEST_TEMPLATE:,} are allowed. Shorten it in Anki and export it again."
+        )
+    return note_type
 
 
 def parse_timestamp(seconds: float) -> datetime:

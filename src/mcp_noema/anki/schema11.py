@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from mcp_noema.anki.collection import AnkiDeck, Collection, filtered_deck, normal_deck, parse_calendar
+from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
 from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
@@ -128,4 +128,5 @@ def _deck(json: _Deck, options: Mapping[int, DeckOptions]) -> AnkiDeck:
 
 def _note_type(json: _NoteType) -> NoteType:
     templates = tuple(Template(template.name, template.qfmt, template.afmt) for template in json.tmpls)
-    return NoteType(json.name, tuple(field.name for field in json.flds), templates, json.type == 1, json.css)
+    fields = tuple(field.name for field in json.flds)
+    return check_note_type(NoteType(json.name, fields, templates, json.type == 1, json.css))

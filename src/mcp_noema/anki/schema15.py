@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from mcp_noema.anki import protobuf
 from mcp_noema.anki.archive import ReadLimits
-from mcp_noema.anki.collection import AnkiDeck, Collection, filtered_deck, normal_deck, parse_calendar
+from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
 from mcp_noema.anki.database import check_tables, read_rows
 from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
@@ -118,11 +118,12 @@ def _note_types(
     note_types: dict[int, NoteType] = {}
     for type_id, name, config in types:
         message = protobuf.parse(_bytes(config))
-        note_types[type_id] = NoteType(
+        note_type = NoteType(
             str(name),
             tuple(field for _, field in sorted(fields_of[type_id])),
             tuple(template for _, template in sorted(templates_of[type_id], key=lambda pair: pair[0])),
             is_cloze=protobuf.get_int(message, 1) == 1,
             css=protobuf.get_text(message, 3),
         )
+        note_types[type_id] = check_note_type(note_type)
     return note_types

@@ -1,5 +1,6 @@
 """Decks in SQL. A user has few, so they are read together."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -88,16 +89,17 @@ def _views(
     connection: Connection, user: User, all_decks: Mapping[str, Deck], listed: Sequence[Deck], now: datetime
 ) -> list[DeckView]:
     """Decks with the counts of their cards, subdecks included."""
-    subdeck_ids = {deck.id: [subdeck.id for subdeck in with_subdecks(all_decks, deck)] for deck in listed}
-    counts = waiting_cards.count_by_deck(connection, {id_ for ids in subdeck_ids.values() for id_ in ids}, user, now)
-    return [
-        DeckView(
-            deck,
-            preset_of(deck, all_decks),
-            sum((counts[subdeck_id] for subdeck_id in subdeck_ids[deck.id]), DeckCounts()),
-        )
-        for deck in listed
-    ]
+    listed_ids = {deck.name.casefold(): deck.id for deck in listed}
+    counted_in = {
+        deck.id: [listed_ids[key] for name in (*deck.parent_names, deck.name) if (key := name.casefold()) in listed_ids]
+        for deck in all_decks.values()
+    }
+    counted = [deck_id for deck_id, listed_in in counted_in.items() if listed_in]
+    totals: defaultdict[int, DeckCounts] = defaultdict(DeckCounts)
+    for deck_id, counts in waiting_cards.count_by_deck(connection, counted, user, now).items():
+        for listed_id in counted_in[deck_id] if counts.cards else ():
+            totals[listed_id] += counts
+    return [DeckView(deck, preset_of(deck, all_decks), totals[deck.id]) for deck in listed]
 
 
 # --- write -------------------------------------------------------------------------------------------------

@@ -342,6 +342,19 @@ def test_a_deck_name_that_is_too_long(tmp_path: Path):
         read_package(changed(tmp_path, sql))
 
 
+@pytest.mark.parametrize("name", ["Basic", "Front", "Card 1"])
+def test_a_name_in_a_note_type_that_is_too_long(tmp_path: Path, name: str):
+    sql = f"""UPDATE col SET models = replace(models, '"{name}"', '"' || hex(zeroblob(10000)) || '"')"""
+    with pytest.raises(BadPackage, match=r"of 20,000 characters; at most 255 are allowed\. Shorten it in Anki"):
+        read_package(changed(tmp_path, sql))
+
+
+def test_a_template_that_is_too_long(tmp_path: Path):
+    sql = "UPDATE col SET models = replace(models, '{{Front}}', hex(zeroblob(110000)))"
+    with pytest.raises(BadPackage, match=r"a template of 220,000 characters; at most 200,000 are allowed"):
+        read_package(changed(tmp_path, sql))
+
+
 HARMLESS = {
     "NUL": (
         "UPDATE notes SET flds = 'a' || char(0) || char(31) || 'b' || char(0), tags = ' t' || char(0) || 'ag '",
