@@ -323,6 +323,10 @@ BAD_VALUES = {
     "UPDATE cards SET ord = -1": "has type 2 and template -1, which is not valid",
     "UPDATE cards SET due = 999999999": "is due on day 999,999,999, which is not valid",
     "UPDATE cards SET due = -999999999": "is due on day -999,999,999, which is not valid",
+    "UPDATE cards SET due = -700000, data = ''; DELETE FROM revlog": "is due on day -700,000, which is not valid",
+    "UPDATE cards SET due = 2900000": "is due on day 2,900,000, which is not valid",
+    "UPDATE col SET mod = 253402300799000": "\\(seconds since 1970\\), which is not valid",
+    "UPDATE revlog SET id = 253402300799000": "\\(seconds since 1970\\), which is not valid",
     "UPDATE cards SET due = 9e300": "where a number is expected",
     "UPDATE cards SET due = x'00'": "where a number is expected",
     "UPDATE revlog SET ease = 5": "has the rating 5; Anki's ratings are 0 to 4",
@@ -360,6 +364,14 @@ HARMLESS = {
         "UPDATE notes SET flds = 'a' || char(0) || char(31) || 'b' || char(0), tags = ' t' || char(0) || 'ag '",
         GOOD,
     ),
+    "NUL in JSON": (
+        (
+            "UPDATE col SET decks = replace(decks, 'Good', 'Go\\u0000od'); "
+            "UPDATE col SET models = replace(models, 'Basic', 'Ba\\u0000sic')"
+        ),
+        GOOD,
+    ),
+    "an id that is not a time": ("UPDATE cards SET id = 253402300799000; DELETE FROM revlog", None),
     "no deck": ("UPDATE cards SET did = 77", None),
     "data that is not JSON": ("UPDATE cards SET data = '[[['", None),
     "data with wrong types": ("""UPDATE cards SET data = '{"s": "x", "d": -4, "pos": 1e400}'""", None),
