@@ -4,32 +4,39 @@ from pathlib import PurePosixPath
 
 from mcp_guide.guide import GuideResult, ProjectView
 from mcp_guide.model import NO_CATEGORY, Category, suggest_names
+from mcp_guide.retrieval import shown_path
 from toolcharter import NotFound
 
 
 def create(view: ProjectView, category_dir: str, name: str, content: str) -> GuideResult:
     """Create a document. The folder of the category and the document root are created with the first one."""
     view.require_writable()
-    path = f"{_find_category(view, category_dir).dir}/{_file_name(name)}"
+    category = _find_category(view, category_dir)
+    path = f"{category.dir}/{_file_name(name)}"
     view.root.mkdir(parents=True, exist_ok=True)
     view.tree.create(path, content)
-    return GuideResult.ok({"path": path, "size": len(content.encode())}, f"Created the document {path}.")
+    shown = shown_path(category, path)
+    return GuideResult.ok({"path": shown, "size": len(content.encode())}, f"Created the document {shown}.")
 
 
 def update(view: ProjectView, category_dir: str, name: str, content: str) -> GuideResult:
     """Replace the text of a document."""
     view.require_writable()
-    path = view.tree.entry(f"{_find_category(view, category_dir).dir}/{name}").path
+    category = _find_category(view, category_dir)
+    path = view.tree.entry(f"{category.dir}/{name}").path
     view.tree.replace(path, content)
-    return GuideResult.ok({"path": path, "size": len(content.encode())}, f"Replaced the text of {path}.")
+    shown = shown_path(category, path)
+    return GuideResult.ok({"path": shown, "size": len(content.encode())}, f"Replaced the text of {shown}.")
 
 
 def delete(view: ProjectView, category_dir: str, name: str) -> GuideResult:
     """Delete a document."""
     view.require_writable()
-    path = view.tree.entry(f"{_find_category(view, category_dir).dir}/{name}").path
+    category = _find_category(view, category_dir)
+    path = view.tree.entry(f"{category.dir}/{name}").path
     view.tree.delete(path)
-    return GuideResult.ok({"path": path}, f"Deleted the document {path}.")
+    shown = shown_path(category, path)
+    return GuideResult.ok({"path": shown}, f"Deleted the document {shown}.")
 
 
 def _find_category(view: ProjectView, name_or_dir: str) -> Category:

@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
-from mcp_guide.retrieval import read_documents
+from mcp_guide.retrieval import FoundDocument, read_documents
 from toolcharter import (
     Content,
     Need,
@@ -60,6 +60,7 @@ def _list(view: ProjectView, cursor: str | None) -> ResourcePage:
 
 
 def _read(view: ProjectView, path: str) -> Content | None:
+    view.tree.require_root()
     name, slash, document = path.partition("/")
     category = view.project.categories.get(name)
     if category is None:
@@ -71,7 +72,7 @@ def _read(view: ProjectView, path: str) -> Content | None:
         entry = view.tree.entry(f"{category.dir}/{document}")
     except NotFound:
         return None
-    read = read_documents(view, [entry])
+    read = read_documents(view, [FoundDocument(entry.path, entry)])
     if read.withheld:
         raise NotFound(f"{entry.path} cannot be shown. {read.withheld[0][1]}")
     return Content(read.documents[0].text or "", _media_type(entry.path))

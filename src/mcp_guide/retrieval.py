@@ -2,60 +2,154 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from mcp_guide.content import formats
 from mcp_guide.content.documents import Document
-from mcp_guide.content.expressions import add_pattern
+from mcp_guide.content.expressions import Specification, add_pattern, parse_expression, render_expression
 from mcp_guide.content.pages import Page, PageLimits, get_page
 from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_CATEGORY, Category, FlagValue, resolve_flags
 from mcp_guide.references import CategorySelection, resolve_expression
-from toolcharter import InvalidArguments, NotFound, instructions
+from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
 
 if TYPE_CHECKING:
     from mcp_guide.content.search import Hit
 
 _NO_LIMIT = 10**9
+_SPECIAL = frozenset("+,*?[]{}")
+"""Characters with a meaning in expressions."""
 _MAX_NAMED = 20
 """The maximum number of documents that a message names."""
 
 
-class FoundDocuments(NamedTuple):
-    """The documents of an expression, and the parts of it that match none."""
+class FoundDocument(NamedTuple):
+    """A document, with the path by which get_content reads it: the name of its category, then the path in it."""
 
-    entries: list[Entry]
-    empty: list[CategorySelection]
+    path: str
+    entry: Entry
+
+    @property
+    def size(self) -> int:
+        """In bytes; 0 if the file cannot be looked at. Raises NotFound if it no longer exists."""
+        try:
+            return self.entry.size
+        except NotFound:
+            raise
+        except ToolError:
+            return 0
+
+
+class FoundDocuments(NamedTuple):
+    """The documents of an expression, and what could not be found or looked at."""
+
+    entries: list[FoundDocument]
+    empty: list[str]
+    """The parts of the expression that match nothing."""
+    unreadable: list[tuple[str, str]]
+    """Folders that cannot be listed, with the reason."""
 
 
 def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
     """The documents of an expression, in order, each once. Raises NotFound if nothing matches."""
-    selections = resolve_expression(view.project, expression)
-    entries: dict[str, Entry] = {}
-    empty: list[CategorySelection] = []
-    for selection in selections:
-        matched = _match(view, selection)
-        entries |= {entry.path: entry for entry in matched}  # a repeated document keeps its first position
-        empty += [] if matched else [selection]
-    if not entries:
+    view.tree.require_root()
+    if (exact := _find_exact(view, expression)) is not None:
+        return FoundDocuments([exact], [], [])
+    found: dict[str, FoundDocument] = {}
+    selections: list[CategorySelection] = []
+    empty: list[str] = []
+    unreadable: dict[str, str] = {}
+    missing: NotFound | None = None
+    for part in parse_expression(expression):
+        try:
+            resolved = resolve_expression(view.project, render_expression([part]))
+        except NotFound as error:
+            missing = missing or _suggest_document(view, part, error)
+            empty.append(render_expression([part]))
+            continue
+        selections += resolved
+        for selection in resolved:
+            matched = _match(view, selection, unreadable)
+            empty += [] if matched else [f"{selection.category.name}/{'+'.join(selection.patterns)}"]
+            for document in matched:
+                found.setdefault(document.entry.path, document)
+    if not found and missing is not None:
+        raise missing
+    if not found and not unreadable:
         raise _no_match(view, expression, selections)
-    return FoundDocuments(list(entries.values()), empty)
+    return FoundDocuments(list(found.values()), empty, list(unreadable.items()))
 
 
-def find_all_documents(view: ProjectView) -> list[Entry]:
+def find_all_documents(view: ProjectView) -> FoundDocuments:
     """The documents of all categories, each once."""
-    selections = [CategorySelection(category, category.patterns) for category in view.project.categories.values()]
-    return list({entry.path: entry for selection in selections for entry in _match(view, selection)}.values())
+    view.tree.require_root()
+    found: dict[str, FoundDocument] = {}
+    unreadable: dict[str, str] = {}
+    for category in view.project.categories.values():
+        for document in _match(view, CategorySelection(category, category.patterns), unreadable):
+            found.setdefault(document.entry.path, document)
+    return FoundDocuments(list(found.values()), [], list(unreadable.items()))
 
 
-def _match(view: ProjectView, selection: CategorySelection) -> list[Entry]:
+def _find_exact(view: ProjectView, expression: str) -> FoundDocument | None:
+    """The document whose path is the expression. Its name may have characters that are special in expressions."""
+    name, _, rest = expression.partition("/")
+    category = view.project.categories.get(name)
+    if category is None or _SPECIAL.isdisjoint(rest):
+        return None
     try:
-        return view.tree.match(selection.category.dir, selection.patterns)
+        view.tree.status(path := f"{category.dir}/{rest}")
+    except ToolError:
+        return None
+    return FoundDocument(expression, view.tree.entry(path))
+
+
+def _match(view: ProjectView, selection: CategorySelection, unreadable: dict[str, str]) -> list[FoundDocument]:
+    """The documents of a selection. Folders that cannot be listed are added to `unreadable`."""
+    category = selection.category
+    try:
+        entries = view.tree.match(category.dir, selection.patterns)
     except NotFound:  # the folder of a new category may not exist yet
         return []
+    except (PermissionDenied, Unavailable) as error:
+        unreadable[f"{category.name}/"] = str(error)
+        return []
+    for folder, reason in view.tree.unreadable().items():
+        if folder.startswith(f"{category.dir}/"):
+            unreadable[f"{shown_path(category, folder)}/"] = f"The folder cannot be listed: {reason}."
+    return [FoundDocument(shown_path(category, entry.path), entry) for entry in entries]
+
+
+def shown_path(category: Category, path: str) -> str:
+    """The path by which get_content reads a document of a category."""
+    return f"{category.name}{path[len(category.dir) :]}"
+
+
+def _category_of(view: ProjectView, path: str) -> Category:
+    """The category of a document, if possible one that is named as its folder; else the nearest."""
+    containing = [one for one in view.project.categories.values() if path.startswith(f"{one.dir}/")]
+    return max(containing, key=lambda category: (category.name == category.dir, len(category.dir)))
+
+
+def _suggest_document(view: ProjectView, part: Specification, error: NotFound) -> NotFound:
+    """The error for an unknown name, with the documents of that name."""
+    if part.patterns or part.name in view.project.collections:
+        return error
+    similar = [
+        f"{category.name}/{part.name}"
+        for category in view.project.categories.values()
+        if _match(view, CategorySelection(category, (part.name,)), {})
+    ]
+    if not similar:
+        return error
+    names = " or ".join(map(repr, similar[:5]))
+    return NotFound(
+        f"The project {view.project.name!r} has no category or collection {part.name[:100]!r}. Did you mean {names}?"
+    )
 
 
 def _no_match(view: ProjectView, expression: str, selections: Sequence[CategorySelection]) -> NotFound:
@@ -90,29 +184,38 @@ class ReadDocuments(NamedTuple):
     """Path and reason."""
 
 
-def read_documents(view: ProjectView, entries: Iterable[Entry]) -> ReadDocuments:
+def read_documents(view: ProjectView, found: Iterable[FoundDocument]) -> ReadDocuments:
     """Read documents. A document that is not text, or requires a flag that is not set, is withheld with the reason."""
     flags = resolve_flags(view.configuration, view.project)
-    documents: list[Document] = []
-    withheld: list[tuple[str, str]] = []
-    for entry in entries:
-        document = _read_existing(view, entry)
-        if document is None:
-            withheld.append((entry.path, "It was just removed."))
-        elif missing := _missing_flags(document, flags):
-            withheld.append((entry.path, f"It requires the flag {' and '.join(missing)}, which is not set."))
-        elif document.text is None:
-            withheld.append((entry.path, " ".join(document.warnings) or "It is not text."))
+    read = ReadDocuments([], [])
+    for one in found:
+        document = _read(view, one, flags)
+        if isinstance(document, str):
+            read.withheld.append((one.path, document))
         else:
-            documents.append(document)
-    return ReadDocuments(documents, withheld)
+            read.documents.append(document)
+    return read
 
 
-def _read_existing(view: ProjectView, entry: Entry) -> Document | None:
+def _read(view: ProjectView, found: FoundDocument, flags: Mapping[str, FlagValue]) -> Document | str:
+    """A document, or the reason why it cannot be shown."""
+    document = _read_file(view, found)
+    if isinstance(document, str):
+        return document
+    if missing := _missing_flags(document, flags):
+        return f"It requires the flag {' and '.join(missing)}, which is not set."
+    if document.text is None:
+        return " ".join(document.warnings) or "It is not text."
+    return document
+
+
+def _read_file(view: ProjectView, found: FoundDocument) -> Document | str:
     try:
-        return view.tree.read(entry.path)
+        return replace(view.tree.read(found.entry.path), path=found.path)
     except NotFound:
-        return None
+        return "It was just removed."
+    except ToolError as error:
+        return str(error)
 
 
 def _missing_flags(document: Document, flags: Mapping[str, FlagValue]) -> list[str]:
@@ -131,6 +234,8 @@ def get_content(
     found = find_documents(view, expression)
     page = get_page(found.entries, cursor, query=f"{view.project.name}\n{expression}")
     read = read_documents(view, page.entries)
+    if cursor is None:
+        read.withheld.extend(found.unreadable)
     if not read.documents and not page.remaining and cursor is None:
         reasons = " ".join(f"{path}: {reason}" for path, reason in read.withheld[:_MAX_NAMED])
         raise NotFound(f"No document of {expression[:200]!r} can be shown. {reasons}")
@@ -142,7 +247,7 @@ def get_content(
     return GuideResult.ok(value | _omissions(read, page), message, _instructions(read.documents))
 
 
-def _omissions(read: ReadDocuments, page: Page[Entry]) -> JsonObject:
+def _omissions(read: ReadDocuments, page: Page[FoundDocument]) -> JsonObject:
     value: JsonObject = {}
     if read.withheld:
         value["left_out"] = [{"path": path, "reason": reason} for path, reason in read.withheld]
@@ -151,7 +256,7 @@ def _omissions(read: ReadDocuments, page: Page[Entry]) -> JsonObject:
     return value
 
 
-def _describe(found: FoundDocuments, read: ReadDocuments, page: Page[Entry]) -> str:
+def _describe(found: FoundDocuments, read: ReadDocuments, page: Page[FoundDocument]) -> str:
     """For the person: what is in the result, and what is not."""
     number = len(read.documents)
     sentences = ["1 document." if number == 1 else f"{number:,} documents."]
@@ -160,8 +265,7 @@ def _describe(found: FoundDocuments, read: ReadDocuments, page: Page[Entry]) -> 
     if read.withheld:
         sentences.append(f"{len(read.withheld)} cannot be shown.")
     if found.empty:
-        names = ", ".join(f"{one.category.name}/{'+'.join(one.patterns)}" for one in found.empty[:_MAX_NAMED])
-        sentences.append(f"Nothing matches {names}.")
+        sentences.append(f"Nothing matches {', '.join(found.empty[:_MAX_NAMED])}.")
     sentences += [f"{document.path}: {warning}" for document in read.documents for warning in document.warnings]
     return " ".join(sentences)
 
@@ -185,15 +289,23 @@ def _instructions(documents: Sequence[Document]) -> str:
 
 def list_documents(view: ProjectView, expression: str | None, limit: int, cursor: str | None) -> GuideResult:
     """The documents without their text, one page at a time."""
-    entries = find_documents(view, expression).entries if expression else find_all_documents(view)
+    found = find_documents(view, expression) if expression else find_all_documents(view)
     limits = PageLimits(limit, _NO_LIMIT)
-    page = get_page(entries, cursor, limits, query=f"{view.project.name}\nlist\n{expression or ''}")
+    page = get_page(found.entries, cursor, limits, query=f"{view.project.name}\nlist\n{expression or ''}")
     flags = resolve_flags(view.configuration, view.project)
-    documents = [document for entry in page.entries if (document := _read_existing(view, entry)) is not None]
-    value: JsonObject = {"documents": [_summary(document, flags) for document in documents], "total": len(entries)}
+    read = [(one, _read_file(view, one)) for one in page.entries]
+    summaries = [_summary(document, flags) for _, document in read if isinstance(document, Document)]
+    withheld = [(one.path, document) for one, document in read if isinstance(document, str)]
+    withheld += found.unreadable if cursor is None else []
+    value: JsonObject = {"documents": summaries, "total": len(found.entries)}
+    if withheld:
+        value["left_out"] = [{"path": path, "reason": reason} for path, reason in withheld]
     if page.next_cursor:
         value["next_cursor"] = page.next_cursor
-    return GuideResult.ok(value, page.notice if entries else _no_documents(view))
+    if not found.entries and not withheld:
+        return GuideResult.ok(value, _no_documents(view))
+    empty = f"Nothing matches {', '.join(found.empty[:_MAX_NAMED])}." if found.empty else None
+    return GuideResult.ok(value, " ".join(filter(None, (page.notice, empty))) or None)
 
 
 def _no_documents(view: ProjectView) -> str:
@@ -226,6 +338,7 @@ def search_documents(view: ProjectView, query: str, limit: int, cursor: str | No
             fields=["cursor"],
         )
     offset = int(cursor or 0)
+    view.tree.require_root()
     folders = list(dict.fromkeys(category.dir for category in view.project.categories.values()))
     page = view.open_search().find(query, folders, limit, offset)
     flags = resolve_flags(view.configuration, view.project)
@@ -250,8 +363,9 @@ def search_documents(view: ProjectView, query: str, limit: int, cursor: str | No
 
 
 def _hit(view: ProjectView, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:
-    fields: JsonObject = {"path": hit.path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
-    with suppress(NotFound):  # removed since the search
+    path = shown_path(_category_of(view, hit.path), hit.path)
+    fields: JsonObject = {"path": path, "title": hit.title, "snippet": hit.snippet, "score": round(hit.score, 3)}
+    with suppress(ToolError):  # removed since the search, or not readable
         missing = _missing_flags(view.tree.read(hit.path), flags)
         fields |= {"requires": missing} if missing else {}
     return fields

@@ -127,14 +127,14 @@ class DocumentTree:
             return iter(list(self._listings.walk(base)))
 
     def statuses(self, folder: str, listing: Listing) -> Iterator[tuple[str, os.stat_result]]:
-        """The stat result of each document in a folder. Documents that no longer exist are skipped."""
+        """The stat result of each document in a folder that exists and can be accessed."""
         try:
             opened = self._files.open_folder(_folder_parts(folder))
         except OSError:
             return
         try:
             for name in listing.names():
-                with suppress(FileNotFoundError):
+                with suppress(OSError):
                     yield name, os.stat(name, dir_fd=opened, follow_symlinks=False)
         finally:
             os.close(opened)
@@ -153,6 +153,14 @@ class DocumentTree:
         close = get_close_matches(name, candidates, n=5)
         containing = islice((short for short in by_name if name in short), 5)
         return [by_name[short] for short in dict.fromkeys([*close, *containing])][:5]
+
+    def require_root(self) -> None:
+        """Raise Unavailable if the root does not exist."""
+        if not os.path.isdir(self._root):  # noqa: PTH112 - kept as text, because it is joined in every walk
+            raise Unavailable(
+                f"The document root {self._root!r} does not exist. "
+                f"Create it with `mcp-guide init --docs-root {shlex.quote(self._root)}`, or set another one."
+            )
 
     def unreadable(self) -> dict[str, str]:
         """Folders that cannot be listed, with the reason."""
@@ -297,7 +305,7 @@ class DocumentTree:
         try:
             yield
         except FileNotFoundError as error:
-            self._require_root()
+            self.require_root()
             raise NotFound(f"The document {path!r} does not exist.{self._suggestion(path)}") from error
         except OSError as error:
             raise self._to_tool_error(f"The document {path!r}", error) from error
@@ -308,7 +316,7 @@ class DocumentTree:
         try:
             yield
         except (FileNotFoundError, NotADirectoryError) as error:
-            self._require_root()
+            self.require_root()
             above, _, name = folder.rpartition("/")
             similar = get_close_matches(name, self._folder_names(above), n=3, cutoff=0.4)
             raise NotFound(f"The document folder {folder!r} does not exist.{_did_you_mean(similar)}") from error
@@ -323,13 +331,6 @@ class DocumentTree:
                 f"{what} is not accessible to this server: {error.strerror}. Change its permissions."
             )
         return Unavailable(f"{what} cannot be used: {error.strerror or error}.")
-
-    def _require_root(self) -> None:
-        if not os.path.isdir(self._root):  # noqa: PTH112 - kept as text, because it is joined in every walk
-            raise Unavailable(
-                f"The document root {self._root!r} does not exist. "
-                f"Create it with `mcp-guide init --docs-root {shlex.quote(self._root)}`, or set another one."
-            )
 
     def _suggestion(self, path: str) -> str:
         folder, _, name = path.rpartition("/")

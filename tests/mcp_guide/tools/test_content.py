@@ -1,6 +1,9 @@
 """Reading, searching and listing documents."""
 
 import base64
+import errno
+import os
+import shutil
 
 import pytest
 
@@ -227,3 +230,71 @@ async def test_an_invalid_cursor_is_refused(call, cursor):
 async def test_a_folder_in_another_unicode_form_is_a_category(call, root):
     write_documents(root, {"Cafe\u0301/the\u0301.md": "Tea\n"})
     assert (await value(call, "get_content", expression="Caf\u00e9/th\u00e9"))["content"] == "Tea\n"
+
+
+# ---- paths and errors ----------------------------------------------------------------------------
+
+
+async def test_every_path_that_is_returned_can_be_read(call, root, tmp_path):
+    (tmp_path / "guide.yaml").write_text(
+        "projects: {default: {folders: false, categories: {rules: {dir: team/rules}, other: {dir: lang}}}}"
+    )
+    names = ["a.md", "c++.md", "a,b.md", "[x].md", "{y}.md", "deep/z.md"]
+    write_documents(root, {f"team/rules/{name}": f"zebra {name}\n" for name in names})
+    listed = [one["path"] for one in (await value(call, "list_documents"))["documents"]]
+    hits = [hit["path"] for hit in (await value(call, "search_content", query="zebra"))["hits"]]
+    assert sorted(hits) == sorted(f"rules/{name}" for name in names) == sorted(p for p in listed if "rules" in p)
+    for path in hits:
+        got = await value(call, "get_content", expression=path)
+        assert (got["documents"], got["content"]) == ([path], f"zebra {path.removeprefix('rules/')}\n")
+    created = await value(
+        call, "create_document", category_dir="rules", name="new", content="New", explicit_action="CREATE_DOCUMENT"
+    )
+    assert (await value(call, "get_content", expression=created["path"]))["content"] == "New"
+
+
+async def test_a_missing_document_root_is_an_error_everywhere(call, root):
+    shutil.rmtree(root)
+    for tool, more in (
+        ("get_content", {"expression": "lang"}),
+        ("list_documents", {}),
+        ("list_documents", {"expression": "lang"}),
+        ("search_content", {"query": "python"}),
+    ):
+        kind, words = await error(call, tool, **more)
+        assert (kind, words.startswith(f"The document root '{root}' does not exist.")) == ("UnavailableError", True)
+        assert f"mcp-guide init --docs-root {root}" in words
+
+
+@pytest.mark.parametrize("place", ["document", "folder", "category"])
+async def test_what_cannot_be_read_is_named_and_nothing_else_fails(call, root, monkeypatch, place):
+    write_documents(root, {"lang/deep/x.md": "X\n"})
+    blocked = {"document": "java.md", "folder": "deep", "category": "lang"}[place]
+    real = os.open
+
+    def open_unless_blocked(path, flags, *arguments, **named):
+        if path == blocked:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path, flags, *arguments, **named)
+
+    monkeypatch.setattr(os, "open", open_unless_blocked)
+    path = {"document": "lang/java.md", "folder": "lang/deep/", "category": "lang/"}[place]
+    for tool, more in (("get_content", {"expression": "lang,docs"}), ("list_documents", {})):
+        got = await value(call, tool, **more)
+        assert [(one["path"], "ermission" in one["reason"]) for one in got["left_out"]] == [(path, True)]
+        assert "docs/api.md" in str(got["documents"])
+        assert ("lang/python.md" in str(got["documents"])) == (place != "category")
+    assert (await value(call, "search_content", query="api"))["total"] == 1
+
+
+async def test_an_unknown_part_is_named_while_the_rest_comes(call):
+    failed, answer = await call("get_content", expression="lang/python,nothing,docs")
+    assert (failed, answer["value"]["documents"]) == (False, ["lang/python.md", "docs/api.md"])
+    assert answer["message"] == "2 documents. Nothing matches nothing."
+
+
+async def test_the_name_of_a_document_alone_suggests_its_category(call):
+    assert await error(call, "get_content", expression="python") == (
+        "NotFoundError",
+        "The project 'default' has no category or collection 'python'. Did you mean 'lang/python'?",
+    )

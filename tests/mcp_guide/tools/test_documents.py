@@ -45,7 +45,7 @@ async def test_a_category_is_found_by_its_name_or_its_folder(call, root):
     await value(call, "add_category", name="decisions", dir="docs/adr")
     for number, named in enumerate(("decisions", "docs/adr", "docs/adr/")):
         made = await value(call, "create_document", **{**CREATE, "category_dir": named, "name": f"{number}.md"})
-        assert made["path"] == f"docs/adr/{number}.md"
+        assert made["path"] == f"decisions/{number}.md"
     assert len(list((root / "docs" / "adr").iterdir())) == 3
     kind, words = await error(call, "create_document", **{**CREATE, "category_dir": "lnag"})
     assert (kind, "'lang'" in words) == ("NotFoundError", True)
