@@ -1,5 +1,6 @@
 """Find, read, list and search documents. Reads files: call it in a thread (`Guide.run`)."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mcp_guide.content import formats
 from mcp_guide.content.documents import Document
 from mcp_guide.content.expressions import Specification, add_pattern, parse_expression, render_expression
-from mcp_guide.content.pages import Page, PageLimits, get_page
+from mcp_guide.content.pages import PageLimits, get_page, get_start, make_cursor
 from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
@@ -20,6 +21,12 @@ from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError,
 if TYPE_CHECKING:
     from mcp_guide.content.search import Hit
 
+DEFAULT_BUDGET = 20_000
+"""The tokens of an answer with documents."""
+_BYTES_PER_TOKEN = 4
+_RESERVED_BYTES = 2_000
+"""For the instruction of the mode, the message and the cursor."""
+_MAX_ON_PAGE = 100
 _NO_LIMIT = 10**9
 _SPECIAL = frozenset("+,*?[]{}")
 """Characters with a meaning in expressions."""
@@ -222,51 +229,115 @@ def _missing_flags(document: Document, flags: Mapping[str, FlagValue]) -> list[s
     return [name for name in document.front.requires if not flags.get(name)]
 
 
+class ContentPage(NamedTuple):
+    """The documents that fit into a budget."""
+
+    documents: list[Document]
+    withheld: list[tuple[str, str]]
+    next_cursor: str | None
+    remaining: int
+    """The number of documents that are not shown to their end."""
+    notices: list[str]
+
+
 def get_content(
     view: ProjectView,
     expression: str,
     pattern: str | None = None,
     format: formats.Format = "plain",
+    *,
     cursor: str | None = None,
+    budget: int = DEFAULT_BUDGET,
 ) -> GuideResult:
-    """The text of documents, one page at a time."""
+    """The text of documents, as much at a time as fits into a budget of tokens."""
     expression = add_pattern(expression, pattern)
     found = find_documents(view, expression)
-    page = get_page(found.entries, cursor, query=f"{view.project.name}\n{expression}")
-    read = read_documents(view, page.entries)
-    if cursor is None:
-        read.withheld.extend(found.unreadable)
-    if not read.documents and not page.remaining and cursor is None:
-        reasons = " ".join(f"{path}: {reason}" for path, reason in read.withheld[:_MAX_NAMED])
+    page = _read_page(view, found, cursor, f"{view.project.name}\n{expression}", budget * _BYTES_PER_TOKEN)
+    if not page.documents and not page.remaining and cursor is None:
+        reasons = " ".join(f"{path}: {reason}" for path, reason in page.withheld[:_MAX_NAMED])
         raise NotFound(f"No document of {expression[:200]!r} can be shown. {reasons}")
     value: JsonObject = {
-        "content": formats.render(read.documents, format),
-        "documents": [document.path for document in read.documents],
+        "content": formats.render(page.documents, format),
+        "documents": [document.path for document in page.documents],
     }
-    message = _describe(found, read, page)
-    return GuideResult.ok(value | _omissions(read, page), message, _instructions(read.documents))
-
-
-def _omissions(read: ReadDocuments, page: Page[FoundDocument]) -> JsonObject:
-    value: JsonObject = {}
-    if read.withheld:
-        value["left_out"] = [{"path": path, "reason": reason} for path, reason in read.withheld]
+    if page.withheld:
+        value["left_out"] = [{"path": path, "reason": reason} for path, reason in page.withheld]
     if page.next_cursor:
         value |= {"next_cursor": page.next_cursor, "remaining": page.remaining}
-    return value
+    return GuideResult.ok(value, _describe(found, page), _instructions(page.documents))
 
 
-def _describe(found: FoundDocuments, read: ReadDocuments, page: Page[FoundDocument]) -> str:
+def _read_page(view: ProjectView, found: FoundDocuments, cursor: str | None, query: str, size: int) -> ContentPage:
+    """Read documents until the page is full. Those that cannot be shown take no place, apart from being named."""
+    flags = resolve_flags(view.configuration, view.project)
+    start, offset, is_changed = get_start(found.entries, cursor, query)
+    page = ContentPage([], [] if cursor else found.unreadable[:_MAX_ON_PAGE], None, 0, [])
+    room = size - _RESERVED_BYTES - sum(_json_size(item) for item in page.withheld)
+    position = start
+    while position < len(found.entries) and max(len(page.documents), len(page.withheld)) < _MAX_ON_PAGE:
+        one = found.entries[position]
+        document = _read(view, one, flags)
+        if isinstance(document, str):
+            room -= _json_size((one.path, document))
+            page.withheld.append((one.path, document))
+        else:
+            text = document.text or ""
+            space = room - _size_without_text(document)
+            end = _fitting_end(text, offset, space)
+            if end < len(text) and page.documents:
+                break  # it begins the next page
+            page.documents.append(replace(document, text=text[offset:end]))
+            room = space - _json_size(text[offset:end])
+            if offset or end < len(text):
+                page.notices.append(f"{one.path}: characters {offset + 1:,} to {end:,} of {len(text):,}.")
+            if end < len(text):
+                offset = end
+                break
+        position, offset = position + 1, 0
+        if room <= 0:
+            break
+    total, remaining = len(found.entries), len(found.entries) - position
+    if position - start < total and (start or remaining) and total > 1:
+        page.notices.insert(0, f"Documents {start + 1:,} to {max(position, start + 1):,} of {total:,}.")
+    if remaining:
+        page.notices.append(f"{remaining:,} remain: call again with the cursor.")
+    if is_changed:
+        page.notices.append("Earlier documents were added or removed: start without a cursor to see them.")
+    next_cursor = make_cursor(found.entries, query, position, offset) if remaining else None
+    return page._replace(next_cursor=next_cursor, remaining=remaining)
+
+
+def _fitting_end(text: str, start: int, size: int) -> int:
+    """Where to cut a text so that it fits, if possible at the end of a line; always after the start."""
+    end = min(len(text), start + max(1, size))
+    while end - start > 1 and (needed := _json_size(text[start:end])) > size:
+        end = start + max(1, min(end - start - 1, (end - start) * max(0, size) // needed))
+    if end < len(text):
+        line_end = text.rfind("\n", start + (end - start) // 2, end)
+        end = line_end + 1 if line_end > 0 else end
+    return end
+
+
+def _size_without_text(document: Document) -> int:
+    """The bytes of a document in an answer, apart from its text: its path several times, and its front matter."""
+    record = formats.render([replace(document, text="")], "json")
+    extra = [document.front.instruction, *document.warnings, *[document.path] * 4]
+    return _json_size(record) + _json_size(extra) + 150
+
+
+def _json_size(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False, default=str).encode(errors="surrogatepass"))
+
+
+def _describe(found: FoundDocuments, page: ContentPage) -> str:
     """For the person: what is in the result, and what is not."""
-    number = len(read.documents)
-    sentences = ["1 document." if number == 1 else f"{number:,} documents."]
-    if page.notice:
-        sentences.append(page.notice)
-    if read.withheld:
-        sentences.append(f"{len(read.withheld)} cannot be shown.")
+    number = len(page.documents)
+    sentences = ["1 document." if number == 1 else f"{number:,} documents.", *page.notices]
+    if page.withheld:
+        sentences.append(f"{len(page.withheld)} cannot be shown.")
     if found.empty:
-        sentences.append(f"Nothing matches {', '.join(found.empty[:_MAX_NAMED])}.")
-    sentences += [f"{document.path}: {warning}" for document in read.documents for warning in document.warnings]
+        sentences.append(f"Nothing matches {', '.join(found.empty[:_MAX_NAMED])[:500]}.")
+    sentences += [f"{document.path}: {warning}" for document in page.documents for warning in document.warnings]
     return " ".join(sentences)
 
 

@@ -68,7 +68,7 @@ def get_page(
     Entries that no longer exist are skipped. A list that has changed continues after the last entry shown.
     """
     limits = limits or PageLimits()
-    start, is_changed = _start(entries, cursor, query) if cursor is not None else (0, False)
+    start, _, is_changed = get_start(entries, cursor, query)
     taken, taken_bytes, position = list[Item](), 0, start
     while position < len(entries) and len(taken) < limits.count:
         try:
@@ -82,23 +82,35 @@ def get_page(
         taken_bytes += size
         position += 1
     remaining = len(entries) - position
-    around = [entry.path for entry in entries[position - 1 : position + 1]]
-    next_cursor = _encode_cursor(query, position, around) if remaining else None
+    next_cursor = make_cursor(entries, query, position) if remaining else None
     return Page(tuple(taken), next_cursor, remaining, start, is_changed)
 
 
-def _encode_cursor(query: str, position: int, paths: list[str]) -> str:
-    content = json.dumps([_fingerprint(query), position, *paths], ensure_ascii=False, separators=(",", ":"))
+def make_cursor(entries: Sequence[Sized], query: str, position: int, offset: int = 0) -> str:
+    """The cursor of the page that begins at this entry, and at this character of it."""
+    last = entries[position - 1].path if position else ""
+    fields = [_fingerprint(query), position, last, entries[position].path, offset]
+    content = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(content.encode()).decode().rstrip("=")
 
 
-def _start(entries: Sequence[Sized], cursor: str, query: str) -> tuple[int, bool]:
-    """Where the page begins, and whether that differs from the position in the cursor."""
-    fingerprint, position, last, following = _decode_cursor(cursor)
+def get_start(entries: Sequence[Sized], cursor: str | None, query: str) -> tuple[int, int, bool]:
+    """The entry and the character where the page begins, and whether earlier entries have changed."""
+    if cursor is None:
+        return 0, 0, False
+    fingerprint, position, last, following, offset = _decode_cursor(cursor)
     if fingerprint != _fingerprint(query):
         raise InvalidArguments("The cursor belongs to another query. Call again without a cursor.", fields=("cursor",))
+    start, is_changed = _find_start(entries, position, last, following)
+    is_inside = start < len(entries) and entries[start].path == following
+    return start, max(0, offset) if is_inside else 0, is_changed
+
+
+def _find_start(entries: Sequence[Sized], position: int, last: str, following: str) -> tuple[int, bool]:
     if 0 < position <= len(entries) and entries[position - 1].path == last:
         return position, False
+    if position == 0 and entries and entries[0].path == following:
+        return 0, False
     positions = {entry.path: number for number, entry in enumerate(entries)}
     if last in positions:
         return positions[last] + 1, True
@@ -110,14 +122,14 @@ def _start(entries: Sequence[Sized], cursor: str, query: str) -> tuple[int, bool
     )
 
 
-def _decode_cursor(cursor: str) -> tuple[str, int, str, str]:
+def _decode_cursor(cursor: str) -> tuple[str, int, str, str, int]:
     try:
         content = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
     except (ValueError, binascii.Error, RecursionError):
         content = None
     match content:
-        case [str(), int(), str(), str()] if not isinstance(cast(list[object], content)[1], bool):
-            return cast(tuple[str, int, str, str], tuple(cast(list[object], content)))
+        case [str(), int() as position, str(), str(), int() as offset] if bool not in (type(position), type(offset)):
+            return cast(tuple[str, int, str, str, int], tuple(cast(list[object], content)))
         case _:
             raise InvalidArguments(
                 f"The cursor {quote_text(cursor)} is not valid. Use next_cursor of the previous page, or none.",

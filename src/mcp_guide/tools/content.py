@@ -25,6 +25,7 @@ class GetContentArgs(ToolArguments):
     expression: Expression
     pattern: Pattern = None
     format: Format = "plain"
+    budget: Annotated[int, Field(ge=1_000, le=1_000_000, description="Maximum tokens.")] = retrieval.DEFAULT_BUDGET
     cursor: Cursor = None
     project: ProjectName = None
 
@@ -81,7 +82,14 @@ async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolCon
         get_content(expression="docs", pattern="**/*.md")    # with a separate pattern
     """
     return await guide.run(
-        args.project, context, retrieval.get_content, args.expression, args.pattern, args.format, args.cursor
+        args.project,
+        context,
+        retrieval.get_content,
+        args.expression,
+        args.pattern,
+        args.format,
+        cursor=args.cursor,
+        budget=args.budget,
     )
 
 

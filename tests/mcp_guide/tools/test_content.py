@@ -2,6 +2,7 @@
 
 import base64
 import errno
+import json
 import os
 import shutil
 
@@ -298,3 +299,29 @@ async def test_the_name_of_a_document_alone_suggests_its_category(call):
         "NotFoundError",
         "The project 'default' has no category or collection 'python'. Did you mean 'lang/python'?",
     )
+
+
+@pytest.mark.parametrize("format", ["plain", "mime", "json"])
+async def test_an_answer_never_exceeds_its_budget_and_nothing_is_lost(tmp_path, root, format):
+    large = "".join(f'line {number} "quoted" \\ ä\n' for number in range(3_000)) + "x" * 30_000
+    write_documents(root, {"big/a.md": "first\n", "big/b.md": large, "big/c.md": "last\n", "big/b.png": b"\x89\0"})
+    async with build_guide(tmp_path) as app:
+        texts, cursor, pages = {}, {}, 0
+        while cursor is not None:
+            answer = await app.call("get_content", {"expression": "big", "budget": 2_000, "format": "json", **cursor})
+            sized = await app.call("get_content", {"expression": "big", "budget": 2_000, "format": format, **cursor})
+            assert len(sized.text.encode()) <= 8_000
+            got = json.loads(answer.text)["value"]
+            for one in got["content"]:
+                texts[one["path"]] = texts.get(one["path"], "") + one["text"]
+            cursor = {"cursor": got["next_cursor"]} if "next_cursor" in got else None
+            pages += 1
+        assert texts == {"big/a.md": "first\n", "big/b.md": large, "big/c.md": "last\n"}
+        assert pages < 40
+
+
+async def test_documents_that_cannot_be_shown_take_no_place_on_a_page(call, root):
+    write_documents(root, {f"many/a{number:02}.png": b"\x89\0" for number in range(60)})
+    write_documents(root, {f"many/b{number:02}.md": "text\n" for number in range(60)})
+    got = await value(call, "get_content", expression="many")
+    assert (len(got["documents"]), len(got["left_out"]), "next_cursor" in got) == (60, 60, False)
