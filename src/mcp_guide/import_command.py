@@ -60,6 +60,7 @@ def command(arguments: Sequence[str]) -> int:
     target = ConfigurationFile(options.config or GuideSettings().config or default_config_path())
     try:
         imported = parse(options.file.read_text(encoding="utf-8-sig"))
+        _skip_templates(imported)
         merged: list[str] = []
         target.change(lambda configuration: merge(configuration, imported, merged, replace_existing=options.replace))
     except (OSError, UnicodeDecodeError, YamlError, ToolError) as error:
@@ -166,6 +167,13 @@ def _import_root(value: Any, imported: ImportedConfiguration) -> Path | None:
         return path
     imported.skip("docroot", f"{value!r} is not an absolute path; the projects use the shared document root")
     return None
+
+
+def _skip_templates(imported: ImportedConfiguration) -> None:
+    """Report the templates in the document root: their documents are returned as written."""
+    if imported.root is not None and (count := sum(1 for _ in imported.root.rglob("*.mustache"))):
+        files = "1 template (*.mustache) is" if count == 1 else f"{count:,} templates (*.mustache) are"
+        imported.skip(f"docroot {imported.root}", f"{files} not rendered; the text is returned as written")
 
 
 def _import_project(key: str, fields: dict[Any, Any], imported: ImportedConfiguration) -> None:

@@ -212,3 +212,11 @@ def test_a_missing_file_and_an_invalid_target_are_reported(target, tmp_path, cap
 def test_importing_nothing_is_a_failure(target, capsys):
     assert run(target, "projects: {}\n") == 1
     assert "Imported:\n  nothing\n" in capsys.readouterr().out
+
+
+def test_templates_are_reported_because_they_are_not_rendered(target, tmp_path, capsys):
+    (tmp_path / "guides" / "lang").mkdir(parents=True)
+    (tmp_path / "guides" / "lang" / "a.md.mustache").write_text("{{name}}")
+    run(target, f"docroot: {tmp_path / 'guides'}\nprojects: {{app: {{}}}}\n")
+    reason = "1 template (*.mustache) is not rendered; the text is returned as written"
+    assert f"  docroot {tmp_path / 'guides'}: {reason}\n" in capsys.readouterr().out
