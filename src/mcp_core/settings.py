@@ -1,6 +1,7 @@
 """Settings: read once at start, from the command line or the environment."""
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
@@ -11,6 +12,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from mcp_core.mcp_log import LogLevel
 
 ENV_PREFIX = "TOOLCHARTER_"
+HTTP_ONLY = frozenset({"host", "port", "allow_hosts", "allow_origins", "lane", "tokens"})
+"""Settings that do nothing in a command that does not listen."""
 
 
 def _split(text: Any) -> Any:
@@ -94,9 +97,13 @@ def environment_variable(name: str) -> str:
     return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
 
 
-def add_options(parser: argparse.ArgumentParser, settings_type: type[Settings] = Settings) -> None:
-    """Give a command an option for each setting."""
+def add_options(
+    parser: argparse.ArgumentParser, settings_type: type[Settings] = Settings, *, without: Collection[str] = ()
+) -> None:
+    """Give a command an option for each setting, except those in `without`."""
     for name, field in settings_type.model_fields.items():
+        if name in without:
+            continue
         flag = f"--{name.replace('_', '-')}"
         words = f"{field.description} [{environment_variable(name)}]"
         if field.annotation is bool:

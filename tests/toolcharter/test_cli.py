@@ -48,3 +48,11 @@ def test_a_reader_that_stops_reading_is_not_an_error():
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
         command.stdout.close()
         assert (command.wait(timeout=60), command.stderr.read()) == (0, b"")
+
+
+@pytest.mark.parametrize("name", ["tools", "call", "verify", "lock"])
+def test_a_command_that_does_not_listen_offers_no_options_for_listening(capsys, name):
+    shown = run(capsys, name, "--help")[1]
+    unused = ("--host", "--port", "--allow-hosts", "--allow-origins", "--lane", "--tokens")
+    assert [option for option in unused if f"  {option} " in shown] == []
+    assert "--tool-prefix" in shown

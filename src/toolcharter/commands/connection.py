@@ -17,7 +17,7 @@ from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import CannotStart, DeclarationError, Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
-from mcp_core.settings import Settings, add_options, from_options
+from mcp_core.settings import HTTP_ONLY, Settings, add_options, from_options
 from toolcharter import targets
 from toolcharter.commands import CannotRun
 
@@ -66,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser, more: str = "") -> None:
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add the settings of a server as options. They come last in the help: few calls need them."""
     group = parser.add_argument_group("settings", "for a toolcharter server that this command runs itself")
-    add_options(cast(argparse.ArgumentParser, group))  # a group takes options just as a parser does
+    # A group takes options just as a parser does.
+    add_options(cast(argparse.ArgumentParser, group), without=HTTP_ONLY)
 
 
 @asynccontextmanager
