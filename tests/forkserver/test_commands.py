@@ -12,7 +12,8 @@ from tests.forkserver.commands import command_path
 
 SCRIPT = """
 import json, os, sys
-seen = {"argv": sys.argv[1:], "cwd": os.getcwd(), "environment": sorted(set(os.environ) - {"PWD"}), "stdin": sys.stdin.read()}
+seen = {"argv": sys.argv[1:], "cwd": os.getcwd()}
+seen |= {"environment": sorted(set(os.environ) - {"PWD"}), "stdin": sys.stdin.read()}
 print(json.dumps(seen))
 print("to stderr", file=sys.stderr)
 sys.exit(7)
