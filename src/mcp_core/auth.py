@@ -11,10 +11,6 @@ LOCAL = "local"
 """The key of the caller who has no name: the person who started the server."""
 
 
-LOCAL = "local"
-"""The key of the caller who has no name: the person who started the server."""
-
-
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who calls, and what they may do. Limits, cached answers and confirmations are bound to `key`."""

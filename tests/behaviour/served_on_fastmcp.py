@@ -29,7 +29,8 @@ def _auth(settings: Settings) -> AuthProvider | None:
     if settings.tokens is None:
         return None
     entries = json.loads(settings.tokens.read_text())
-    return StaticTokenVerifier({t: {"client_id": e["user"], "scopes": e["grants"]} for t, e in entries.items()})
+    tokens = {t: {"client_id": "tests", "sub": e["user"], "scopes": e["grants"]} for t, e in entries.items()}
+    return StaticTokenVerifier(tokens)
 
 
 def serve(transport: str, options: Sequence[str]) -> None:
