@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from mcp_noema.anki.collection import Collection, parse_timestamp
+from mcp_noema.anki.collection import FIRST_TIME, LAST_TIME, Collection, parse_timestamp
 from mcp_noema.anki.deck_options import DeckOptions, to_preset
 from mcp_noema.anki.integers import clamp_count, parse_integers
 from mcp_noema.anki.memory_state import MemoryEstimator
@@ -76,7 +76,7 @@ def parse_card(row: Sequence[Any]) -> AnkiCard:
 
 def creation_time(id: int, default: datetime) -> datetime:
     """The creation time of a note or card: its id, except from programs that assign other ids."""
-    return parse_timestamp(id / 1000) if id > 0 else default
+    return parse_timestamp(id / 1000) if 0 < id / 1000 <= LAST_TIME.timestamp() else default
 
 
 def _parse_data(text: Any) -> Mapping[str, Any]:
@@ -149,9 +149,12 @@ class CardConverter:
         if card.home_due > _FIRST_TIMESTAMP:
             return parse_timestamp(card.home_due)
         try:
-            return self._collection.calendar.time_on(card.home_due, last_review)
+            due = self._collection.calendar.time_on(card.home_due, last_review)
         except OverflowError:
-            raise damaged(f"The card {card.id} is due on day {card.home_due:,}, which is not valid.") from None
+            due = None
+        if due is None or not FIRST_TIME <= due <= LAST_TIME:
+            raise damaged(f"The card {card.id} is due on day {card.home_due:,}, which is not valid.")
+        return due
 
     def _memory_state(
         self, card: AnkiCard, state: State, log: Sequence[RevlogEntry]

@@ -10,8 +10,9 @@ from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
 
 LONGEST_TEMPLATE = 200_000
 _MAX_UTC_OFFSET_MINUTES = 23 * 60
-_MAX_TIMESTAMP = 253_402_300_799
-"""The last second of the year 9999."""
+FIRST_TIME, LAST_TIME = datetime(1800, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
+"""Times outside of these are not valid. Within them, time zones and intervals can be added."""
+_MAX_TIMESTAMP = LAST_TIME.timestamp()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Collections of schema 11, whose decks, options and note types are JSON in the table `col`."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 
 from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
 from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
@@ -11,6 +11,8 @@ from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
 
 T = TypeVar("T")
+_Text = Annotated[str, AfterValidator(lambda text: text.replace("\0", ""))]
+"""Without NUL characters, which PostgreSQL cannot store."""
 
 _UNTOUCHED = DeckOptions(is_untouched=True)
 
@@ -50,8 +52,8 @@ class _Options(BaseModel):
 
 
 class _Deck(BaseModel):
-    name: str
-    desc: str = ""
+    name: _Text
+    desc: _Text = ""
     dyn: int = 0
     conf: int = 1
     new_limit: int | None = Field(None, alias="newLimit")
@@ -60,19 +62,19 @@ class _Deck(BaseModel):
 
 
 class _Field(BaseModel):
-    name: str
+    name: _Text
 
 
 class _Template(BaseModel):
-    name: str
-    qfmt: str
-    afmt: str
+    name: _Text
+    qfmt: _Text
+    afmt: _Text
 
 
 class _NoteType(BaseModel):
-    name: str
+    name: _Text
     type: int = 0
-    css: str = ""
+    css: _Text = ""
     flds: list[_Field]
     tmpls: list[_Template]
 
