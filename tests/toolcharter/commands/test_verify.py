@@ -123,7 +123,7 @@ def test_rules_see_what_a_server_of_ours_declares(run, monkeypatch):
         (["nothing"], "No server 'nothing' is installed. Installed: "),
         (["none.json"], "none.json: "),
         (["http://127.0.0.1:1/mcp"], "http://127.0.0.1:1/mcp: nothing listens at this address"),
-        (["broken.py"], "broken.py cannot be loaded: ZeroDivisionError: division by zero"),
+        (["broken.py"], "broken.py cannot be loaded, line 1: ZeroDivisionError: division by zero"),
         (
             ["bad.json", "--select", "missing-descripton"],
             "Unknown rule 'missing-descripton'. Did you mean missing-description",
