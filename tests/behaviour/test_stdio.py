@@ -45,9 +45,9 @@ def requests(era: str, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any
     return [{"jsonrpc": "2.0", **message} for message in messages]
 
 
-async def talk(host: str, *messages: dict[str, Any] | bytes) -> Ended:
+async def talk(host: str, *messages: dict[str, Any] | bytes, python: str | None = None) -> Ended:
     """Send each message, wait for its answer where it is due one, and end the input."""
-    command = [command_path("python"), SCRIPT, *served_by(host, "stdio"), "--log-level", "TRACE"]
+    command = [python or command_path("python"), SCRIPT, *served_by(host, "stdio"), "--log-level", "TRACE"]
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENVIRONMENT)
     errors = asyncio.create_task(process.stderr.read())
     lines: list[str] = []
@@ -96,7 +96,7 @@ async def test_a_line_that_is_no_request_does_not_end_the_server(combination: Co
 async def test_the_end_of_the_input_ends_the_server_though_a_call_is_under_way(combination: Combination):
     waiting = requests(OLD, ("wait_long", {"key": "k"}))
     unanswered = json.dumps(waiting.pop()).encode()
-    ended = await talk(combination.host, *waiting, unanswered)
+    ended = await talk(combination.host, *waiting, unanswered, python=sys.executable)
     assert ended.code == 0
     assert "Traceback" not in ended.errors
 

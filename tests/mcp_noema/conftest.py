@@ -10,7 +10,14 @@ from mcp_core import App
 from mcp_core.db import address, open_database
 from mcp_noema.store.collection import MIGRATIONS
 from tests.conftest import PostgresServer
+from tests.mcp_noema.compiled_statements import shared_between_engines
 from tests.mcp_noema.learner import Clock, Learner, open_app
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_statements() -> Iterator[None]:
+    with shared_between_engines():
+        yield
 
 
 @pytest.fixture
