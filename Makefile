@@ -32,7 +32,7 @@ run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--por
 # Bytecode is kept, so that workers and servers do not compile the tests and the packages each time.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev ## run the tests; options: make test ARGS="-k consent" WORKERS=0; nightly: make test ARGS=--thorough
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts, generated docs, rules, locks, tool selection
 	$(BIN)/ruff check .
