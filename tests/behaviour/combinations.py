@@ -240,7 +240,7 @@ def http_client(headers: Mapping[str, str] | None = None) -> httpx2.AsyncClient:
 
 
 def served_by(host: Host, transport: Transport) -> list[str]:
-    """What the script is told."""
+    """The arguments of the script."""
     return ["native", transport, "--lane", "sdk"] if host == "sdk" else [host, transport]
 
 

@@ -59,7 +59,7 @@ async def test_wrong_arguments_are_an_error_that_names_them(connect: Connect, ca
 
 
 @pytest.mark.requirement("VAL-1")
-async def test_a_wrong_literal_deletes_nothing_and_asks_nobody(connect: Connect):
+async def test_a_wrong_literal_deletes_nothing_and_asks_no_question(connect: Connect):
     person = Person()
     async with connect(person=person) as client:
         note = await data_of(client, "create_note", title="Keep me")
@@ -161,7 +161,7 @@ async def test_a_caller_without_the_permission_is_refused(connect: Connect):
 
 @over(transport=("http",))
 @pytest.mark.requirement("VAL-2")
-async def test_a_cached_answer_is_not_shown_to_who_may_not_read_it(connect: Connect):
+async def test_a_cached_answer_is_not_given_to_a_caller_without_permission(connect: Connect):
     async with connect(user="ann") as client:
         await data_of(client, "get_note", note_id="note_1")
         assert answer_of(await client.call_tool("get_note", {"note_id": "note_1"}))["metadata"]["cached"] is True
@@ -273,9 +273,9 @@ async def test_trace_and_correlation_come_from_the_request(connect: Connect):
 async def test_trace_and_correlation_come_from_http_headers_where_the_request_has_none(connect: Connect):
     async with connect(headers={"traceparent": TRACEPARENT, "x-correlation-id": "order-8"}) as client:
         context = await data_of(client, "who")
-        told = answer_of(await client.call_tool("who", {}, meta={"correlationId": "order-9"}))["data"]
+        result = answer_of(await client.call_tool("who", {}, meta={"correlationId": "order-9"}))["data"]
     assert (context["traceId"], context["correlationId"]) == (TRACE, "order-8")
-    assert (told["traceId"], told["correlationId"]) == (TRACE, "order-9")
+    assert (result["traceId"], result["correlationId"]) == (TRACE, "order-9")
 
 
 @pytest.mark.requirement("CTX-2")

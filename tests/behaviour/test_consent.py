@@ -64,7 +64,7 @@ async def test_anything_but_a_plain_yes_stops_the_call(connect: Connect, answer:
     }
 
 
-async def test_a_question_that_is_asked_if_possible_is_left_out_where_nobody_can_be_asked(connect: Connect):
+async def test_an_optional_question_is_left_out_where_the_client_cannot_ask(connect: Connect):
     async with connect(can_ask=False) as client:
         arguments = await written(client, "Deleted unasked")
         assert await data_of(client, "delete_note", **arguments) == {"deleted": arguments["note_id"]}

@@ -112,7 +112,7 @@ async def test_what_a_prompt_lacks_is_named_and_nothing_runs(connect: Connect):
     assert happened == 0
 
 
-async def test_a_known_failure_of_a_prompt_is_said_in_its_own_words(connect: Connect):
+async def test_a_known_failure_of_a_prompt_is_an_error_with_its_text(connect: Connect):
     async with connect() as client:
         refused = await refusal(client.get_prompt("review_notes", {"words": "xyzzy"}))
     words = "No note contains 'xyzzy'. Omit the words to review all notes."
@@ -181,7 +181,7 @@ async def test_all_pages_together_are_all_resources(connect: Connect):
 
 @over(host=("native", "sdk"))
 @pytest.mark.parametrize("cursor", ["x", "", "9.1", "1.x", "0.", "-1.0", "1.99999999999999999999", "²."])
-async def test_a_cursor_that_is_none_is_refused(connect: Connect, cursor: str):
+async def test_a_cursor_that_is_not_valid_is_refused(connect: Connect, cursor: str):
     async with connect() as client:
         code, words, _ = await refusal(client.list_resources(cursor=cursor, cache_mode="bypass"))
     assert (code, "does not belong to this list. Begin without a cursor." in words) == (-32602, True)
@@ -206,7 +206,7 @@ async def test_bytes_are_read_as_bytes(connect: Connect):
     assert (content.mime_type, base64.b64decode(content.blob)) == ("application/octet-stream", b"\x89PNG")
 
 
-async def test_what_reads_a_resource_knows_who_asks(connect: Connect):
+async def test_the_reader_of_a_resource_knows_the_caller(connect: Connect):
     async with connect() as client:
         (content,) = (await client.read_resource("odd://agent")).contents
     assert (content.mime_type, content.text) == ("text/plain", "behaviour-suite")

@@ -67,7 +67,7 @@ async def talk(host: str, *messages: dict[str, Any] | bytes, python: str | None 
 
 @over(transport=("stdio",))
 @pytest.mark.requirement("LOG-7")
-async def test_stdout_is_the_protocol_s_alone_whatever_a_handler_prints(combination: Combination):
+async def test_what_a_handler_prints_does_not_reach_the_stdout_of_the_protocol(combination: Combination):
     calls = [("chatter", {}), ("crash", {"key": "k"}), ("add", {"a": 1, "b": 2})]
     ended = await talk(combination.host, *requests(combination.era, *calls))
     answers = [json.loads(line) for line in ended.lines]
@@ -82,7 +82,7 @@ async def test_stdout_is_the_protocol_s_alone_whatever_a_handler_prints(combinat
 
 
 @over(transport=("stdio",))
-async def test_a_line_that_is_no_request_does_not_end_the_server(combination: Combination):
+async def test_a_line_that_is_not_a_request_does_not_end_the_server(combination: Combination):
     greeting, *call = requests(combination.era, ("add", {"a": 1, "b": 2}))
     first = [greeting] if combination.era == OLD else []
     calls = call if combination.era == OLD else [greeting]

@@ -82,7 +82,7 @@ def leave() -> None:
     ],
     ids=["a failed result", "an error", "a crash", "an exit", "a deadline"],
 )
-async def test_whatever_fails_rolls_back_and_keeps_its_error(ending: Callable[[], Any], error_type: str):
+async def test_a_failure_rolls_back_and_keeps_its_error(ending: Callable[[], Any], error_type: str):
     table = Table()
     async with app_with(table, ending) as app:
         answer = json.loads((await app.call("write", {"row": "a"})).text)

@@ -77,7 +77,7 @@ async def test_a_prompt_that_gives_no_messages_is_the_servers_fault(returned: An
     assert (refused.kind, refused.data["errorType"]) == ("system", "ResultError")
 
 
-async def test_a_failure_that_a_prompt_returns_is_refused_in_its_words():
+async def test_a_failure_that_a_prompt_returns_is_an_error_with_its_text():
     async def say() -> Result[str]:
         return Result.failure("There is no such tale.", "NotFoundError")
 
@@ -154,7 +154,7 @@ async def test_a_secret_argument_is_neither_logged_nor_answered(caplog: pytest.L
     assert "hunter2hunter2" not in caplog.text
 
 
-async def test_who_may_not_is_told_so_before_anything_runs(caplog: pytest.LogCaptureFixture):
+async def test_a_caller_without_permission_is_refused_before_anything_runs(caplog: pytest.LogCaptureFixture):
     seen: list[str] = []
 
     async def read(uri: str) -> str:
@@ -199,7 +199,7 @@ async def test_the_sources_are_listed_in_turn_and_each_page_says_where_to_go_on(
     assert second.next_cursor is None
 
 
-async def test_a_source_that_cannot_look_is_not_shown_as_empty():
+async def test_a_source_that_fails_is_not_shown_as_empty():
     def broken() -> list[Resource]:
         raise RuntimeError("the disk is gone")
 

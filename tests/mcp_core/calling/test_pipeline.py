@@ -34,7 +34,7 @@ ALL = Caller("user:ann", grants=frozenset({"*"}))
 HEX = re.compile(r"[0-9a-f]{32}")
 
 
-async def told(app: App, request: Request) -> dict[str, Any]:
+async def result_of(app: App, request: Request) -> dict[str, Any]:
     answer = await app.run(request)
     assert isinstance(answer, Answer)
     return json.loads(answer.text)
@@ -96,17 +96,17 @@ async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_
     state, right = Watched(), {"note": "x", "explicit_action": "DELETE"}
     nobody, asks = Caller(), {"can_return_questions": True}
     async with gated(state) as app:
-        assert (await told(app, Request("delete", {}, nobody, **asks)))["error_type"] == "PermissionError"
-        assert (await told(app, Request("delete", {}, Caller(grants=ALL.grants), **asks)))[
+        assert (await result_of(app, Request("delete", {}, nobody, **asks)))["error_type"] == "PermissionError"
+        assert (await result_of(app, Request("delete", {}, Caller(grants=ALL.grants), **asks)))[
             "error_type"
         ] == "ValidationError"
         assert state.done == ["count", "count"]
         assert isinstance(await app.run(Request("delete", right, Caller(grants=frozenset({"*"})), **asks)), Question)
         assert state.done == ["count", "count", "count", "ask"]
-        assert (await told(app, Request("delete", right, Caller(grants=frozenset({"*"})))))[
+        assert (await result_of(app, Request("delete", right, Caller(grants=frozenset({"*"})))))[
             "error_type"
         ] == "ConsentError"
-        assert (await told(app, Request("delete", {}, nobody)))["error_type"] == "RateLimitError"
+        assert (await result_of(app, Request("delete", {}, nobody)))["error_type"] == "RateLimitError"
     assert state.done == ["count", "count", "count", "ask", "count", "count"]
 
 
@@ -114,10 +114,10 @@ async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_
 async def test_every_gate_comes_before_the_cache_and_the_cache_before_the_handler():
     state = Watched()
     async with gated(state) as app:
-        assert (await told(app, Request("read", {}, ALL)))["value"] == "read"
-        assert (await told(app, Request("read", {}, ALL)))["value"] == "read"
-        assert (await told(app, Request("read", {}, ALL)))["error_type"] == "RateLimitError"
-        assert (await told(app, Request("read", {}, Caller("user:ann2"))))["error_type"] == "PermissionError"
+        assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
+        assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
+        assert (await result_of(app, Request("read", {}, ALL)))["error_type"] == "RateLimitError"
+        assert (await result_of(app, Request("read", {}, Caller("user:ann2"))))["error_type"] == "PermissionError"
     first, second, limited, refused = ["count", "recall", "run", "remember"], ["count", "recall"], ["count"], ["count"]
     assert state.done == first + second + limited + refused
 
@@ -131,7 +131,7 @@ async def test_a_mutation_forgets_after_it_ran():
 
     async with gated(state) as app:
         arguments = {"note": "x", "explicit_action": "DELETE"}
-        assert (await told(app, Request("delete", arguments, ALL, ask=agree)))["value"] == "deleted"
+        assert (await result_of(app, Request("delete", arguments, ALL, ask=agree)))["value"] == "deleted"
     assert len(asked) == 1
     assert state.done == ["count", "run", "forget"]
 
@@ -318,7 +318,7 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
 
 
 @pytest.mark.requirement("CTX-1", "CTX-2")
-async def test_a_handler_is_told_who_asks_through_which_agent_as_part_of_which_trace():
+async def test_a_handler_knows_the_caller_the_agent_and_the_trace():
     @query()
     async def who(context: ToolContext) -> dict[str, Any]:
         return context.to_dict()
@@ -326,7 +326,7 @@ async def test_a_handler_is_told_who_asks_through_which_agent_as_part_of_which_t
     meta = {"traceparent": f"00-{'a' * 32}-{'b' * 16}-01", "correlationId": "c-1", "mood": "good"}
     caller = Caller("user:ann", user_id="ann")
     async with App("test", version="1.0.0", tools=[who]) as app:
-        seen = (await told(app, Request("who", {}, caller, "claude", "4.1", "session-1", meta)))["value"]
+        seen = (await result_of(app, Request("who", {}, caller, "claude", "4.1", "session-1", meta)))["value"]
     assert seen == {
         "userId": "ann",
         "sessionId": "session-1",
@@ -364,7 +364,7 @@ async def test_ids_are_made_where_the_request_brings_none_that_can_be_used(meta:
         return [context.trace_id, context.correlation_id]
 
     async with App("test", version="1.0.0", tools=[who]) as app:
-        one, two = [(await told(app, Request("who", {}, meta=meta)))["value"] for _ in range(2)]
+        one, two = [(await result_of(app, Request("who", {}, meta=meta)))["value"] for _ in range(2)]
     assert all(map(HEX.fullmatch, (*one, *two)))
     assert len({*one, *two}) == 4
     assert not [text for text in log.texts if "\n" in text or "forged" in text.partition("arguments=")[0]]
@@ -376,7 +376,7 @@ async def test_the_answer_and_the_context_carry_the_same_ids():
         return [context.trace_id, context.correlation_id]
 
     async with App("test", version="1.0.0", tools=[who], format="hints") as app:
-        made = await told(app, Request("who", {}))
+        made = await result_of(app, Request("who", {}))
     assert made["data"] == [made["metadata"]["traceId"], made["metadata"]["correlationId"]]
 
 
@@ -419,18 +419,18 @@ async def test_an_unexpected_error_shows_an_id_and_nothing_of_itself(format: Any
         (OwnError("There is no 7."), "ShelfError", "business"),
     ],
 )
-async def test_an_expected_error_keeps_its_words_type_and_kind(raised: ToolError, error_type: str, kind: str):
+async def test_an_expected_error_keeps_its_text_type_and_kind(raised: ToolError, error_type: str, kind: str):
     async with ending_app(raised) as app:
-        made = await told(app, Request("end", {"n": 1}, ALL))
+        made = await result_of(app, Request("end", {"n": 1}, ALL))
         assert app.telemetry.tallies["end"].outcomes == {kind: 1}
     assert made["error"] == {"type": error_type, "kind": kind, "message": "There is no 7."}
     assert made["instruction"] == "Present this error to the user and take no further action."
 
 
-async def test_a_message_that_is_no_text_does_not_break_the_answer():
+async def test_a_message_that_is_not_text_does_not_break_the_answer():
     words: Any = {"not": "text"}
     async with ending_app(NotFound("x", message=words)) as app:
-        assert (await told(app, Request("end", {"n": 1}, ALL)))["message"] == "{'not': 'text'}"
+        assert (await result_of(app, Request("end", {"n": 1}, ALL)))["message"] == "{'not': 'text'}"
 
 
 async def test_the_arguments_are_handed_back_for_a_second_try_unless_they_are_secret_or_long():
@@ -443,9 +443,9 @@ async def test_the_arguments_are_handed_back_for_a_second_try_unless_they_are_se
         raise ZeroDivisionError
 
     async with App("test", version="1.0.0", tools=[with_secret, plain], format="hints") as app:
-        secret = await told(app, Request("with_secret", {"n": 1, "token": "hunter2"}))
-        short = await told(app, Request("plain", {"text": "x"}))
-        long = await told(app, Request("plain", {"text": "x" * 5000}))
+        secret = await result_of(app, Request("with_secret", {"n": 1, "token": "hunter2"}))
+        short = await result_of(app, Request("plain", {"text": "x"}))
+        long = await result_of(app, Request("plain", {"text": "x" * 5000}))
     suggested = [made["agentHints"]["suggestedNextActions"] for made in (secret, short, long)]
     assert suggested == [
         [{"action": "with_secret", "priority": "high"}],
@@ -463,7 +463,7 @@ async def test_a_redis_that_hangs_holds_no_call_up_for_long(new_redis):
         return len(ran)
 
     async with App("test", version="1.0.0", tools=[one], settings=Settings(redis=server.url)) as app:
-        assert (await told(app, Request("one", {})))["value"] == 1
+        assert (await result_of(app, Request("one", {})))["value"] == 1
         server.process.send_signal(signal.SIGSTOP)
         async with asyncio.timeout(6):
-            assert (await told(app, Request("one", {})))["value"] == 2
+            assert (await result_of(app, Request("one", {})))["value"] == 2

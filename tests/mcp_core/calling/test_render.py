@@ -117,7 +117,7 @@ def test_any_text_makes_valid_json_in_utf_8(message: str | None, instruction: st
 @pytest.mark.requirement("RES-5")
 @pytest.mark.parametrize("format", ["result", "bare", "hints"])
 @pytest.mark.parametrize("fails", [False, True])
-async def test_what_the_person_is_told_and_what_the_agent_is_told_are_separate(format: Any, fails: bool):
+async def test_the_message_for_the_person_and_the_instruction_for_the_agent_are_separate(format: Any, fails: bool):
     @query()
     async def speak() -> Result[int]:
         if fails:

@@ -73,7 +73,7 @@ def test_a_seal_with_any_one_character_changed_is_refused():
 
 
 @given(st.text())
-def test_whatever_else_is_sent_is_refused(text: str):
+def test_other_requests_are_refused(text: str):
     assert isinstance(seal.open_seal(KEY, BINDING, text, NOW), str)
 
 

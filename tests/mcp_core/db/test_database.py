@@ -96,7 +96,7 @@ def test_the_option_ssl_of_one_driver_is_the_sslmode_of_all_others():
         ),
     ],
 )
-def test_a_url_that_is_none_is_refused_with_what_to_write_and_no_password(text, words):
+def test_a_url_that_is_not_valid_is_refused_with_what_to_write_and_no_password(text, words):
     with pytest.raises(CannotStart) as refused:
         address(text, "todo")
     assert str(refused.value) == words
@@ -111,12 +111,12 @@ def test_a_url_that_is_none_is_refused_with_what_to_write_and_no_password(text, 
         ("sqlite:///:memory:", "sqlite:///:memory:"),
     ],
 )
-async def test_where_a_database_is_shows_no_password(text, shown):
+async def test_the_location_of_a_database_shows_no_password(text, shown):
     async with open_database(address(text, "todo")) as database:
         assert database.location == shown
 
 
-async def test_a_database_that_nobody_answers_for_is_unavailable_and_the_answer_shows_no_address():
+async def test_a_database_that_cannot_be_reached_is_unavailable_and_the_answer_shows_no_address():
     async with open_database(address("postgresql://ana:secret@127.0.0.1:1/todo", "todo")) as database:
         with pytest.raises(Unavailable, match=r"^The database cannot be reached at the moment. Try again shortly\.$"):
             await database.read(select)
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_made_is_explained(tmp_path, file, reason):
     assert reason in str(refused.value) or "File exists" in str(refused.value)
 
 
-async def test_a_file_that_is_no_database_is_unavailable(tmp_path):
+async def test_a_file_that_is_not_a_database_is_unavailable(tmp_path):
     (tmp_path / "todo.db").write_text("Dear diary, this is no database, however long I write. " * 20)
     async with open_database(address(f"sqlite:///{tmp_path / 'todo.db'}", "todo")) as database:
         with pytest.raises(Unavailable):
@@ -233,7 +233,7 @@ async def test_a_cancelled_write_is_done_whole_or_not_at_all(db_url):
         assert await database.read(select) in ([3], [1, 2, 3])
 
 
-async def test_a_write_that_has_not_begun_is_cancelled_for_good(tmp_path):
+async def test_a_write_that_is_cancelled_before_it_begins_is_never_done(tmp_path):
     started, go_on = asyncio.Event(), threading.Event()
     async with open_database(address(f"sqlite:///{tmp_path / 'todo.db'}", "todo")) as database:
         await database.write(make_table)

@@ -112,7 +112,7 @@ async def test_further_steps_are_taken_from_where_the_database_stands(db_url, tm
         assert await database.read(tables) == ["a_version", "one", "two"]
 
 
-async def test_a_step_that_fails_takes_the_steps_before_it_back(db_url, tmp_path):
+async def test_a_migration_that_fails_rolls_back_those_before_it(db_url, tmp_path):
     steps = write_steps(tmp_path / "a", "CREATE TABLE one (n INTEGER)", "CREATE TABLE two (n INTEGER)", then="1 / 0")
     async with open_database(address(db_url, "a")) as database:
         with pytest.raises(ZeroDivisionError):
@@ -120,7 +120,7 @@ async def test_a_step_that_fails_takes_the_steps_before_it_back(db_url, tmp_path
         assert await database.read(tables) == []
 
 
-async def test_a_step_that_the_database_refuses_is_told_in_its_words(db_url, tmp_path):
+async def test_a_migration_that_the_database_refuses_is_reported_with_its_message(db_url, tmp_path):
     steps = Migrations("a", write_steps(tmp_path / "a", "CREATE TABEL one (n INTEGER)"))
     async with open_database(address(db_url, "a")) as database:
         with pytest.raises(CannotStart) as refused:
@@ -131,7 +131,7 @@ async def test_a_step_that_the_database_refuses_is_told_in_its_words(db_url, tmp
     assert words.endswith(". Choose another with --db.")
 
 
-async def test_a_database_that_is_not_there_is_told_without_the_password(postgres_server):
+async def test_a_database_that_does_not_exist_is_reported_without_the_password(postgres_server):
     url = postgres_server.url("nowhere").replace("postgres:@", "postgres:secret@")
     async with open_database(address(url, "todo")) as database:
         with pytest.raises(CannotStart) as refused:
@@ -142,7 +142,7 @@ async def test_a_database_that_is_not_there_is_told_without_the_password(postgre
     )
 
 
-async def test_a_file_that_is_no_database_is_told(tmp_path):
+async def test_a_file_that_is_not_a_database_is_reported(tmp_path):
     (tmp_path / "todo.db").write_text("Dear diary, this is no database, however long I write. " * 20)
     async with open_database(address(f"sqlite:///{tmp_path / 'todo.db'}", "todo")) as database:
         with pytest.raises(CannotStart) as refused:

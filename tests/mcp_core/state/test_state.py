@@ -120,7 +120,7 @@ class Clock:
         return self.now
 
 
-async def test_a_caller_who_waits_as_long_as_told_passes():
+async def test_a_caller_who_waits_for_that_time_passes():
     clock = Clock()
     state, limit = MemoryState(clock), RateLimit(max_calls=4, window_ms=10_000)
     for step in (0.0, 0.0, 3.0, 9.0):

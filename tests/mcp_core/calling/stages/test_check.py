@@ -107,11 +107,11 @@ BROKEN = {
 async def test_an_answer_that_breaks_its_own_contract_is_a_system_error_and_is_logged(
     returned: Any, annotation: Any, logged: str, log
 ):
-    is_error, told = await answer_of(returned, annotation)
+    is_error, result = await answer_of(returned, annotation)
     assert is_error
-    assert told["data"] is None
-    error_id = told["error"]["errorId"]
-    assert told["error"] == {
+    assert result["data"] is None
+    error_id = result["error"]["errorId"]
+    assert result["error"] == {
         "type": "ResultError",
         "kind": "system",
         "message": "'give' returned an answer that breaks its own contract. "
@@ -153,9 +153,9 @@ GOOD = {
 @pytest.mark.requirement("MET-2")
 @pytest.mark.parametrize(("returned", "annotation", "data"), GOOD.values(), ids=GOOD)
 async def test_an_answer_that_keeps_its_contract_goes_out(returned: Any, annotation: Any, data: Any):
-    is_error, told = await answer_of(returned, annotation)
+    is_error, result = await answer_of(returned, annotation)
     assert not is_error
-    assert told["data"] == data
+    assert result["data"] == data
 
 
 async def test_a_result_without_a_value_is_fine_where_no_hints_are_promised():
@@ -166,12 +166,12 @@ async def test_a_result_without_a_value_is_fine_where_no_hints_are_promised():
 
 
 @pytest.mark.requirement("HIN-3")
-async def test_a_suggested_action_that_is_no_tool_of_the_server_is_a_system_error(log):
+async def test_a_suggested_action_that_is_not_a_tool_of_the_server_is_a_system_error(log):
     made = hints.for_value(then=[SuggestedAction(action="get_boook")])
-    is_error, told = await answer_of(Result.ok(1, hints=made))
+    is_error, result = await answer_of(Result.ok(1, hints=made))
     assert is_error
-    assert told["error"]["type"] == "ResultError"
-    assert "get_boook" not in json.dumps(told)
+    assert result["error"]["type"] == "ResultError"
+    assert "get_boook" not in json.dumps(result)
     assert any("hints that suggest get_boook, which is not a tool of this server" in text for _, text in log.messages)
 
 
@@ -186,8 +186,8 @@ async def test_a_suggested_action_is_named_as_the_agent_calls_it():
         return n
 
     async with App("t", version="1.0.0", tools=[first, second], format="hints", naming=Naming(prefix="lib")) as app:
-        told = json.loads((await app.call("first")).text)
-    assert told["agentHints"]["suggestedNextActions"] == [
+        result = json.loads((await app.call("first")).text)
+    assert result["agentHints"]["suggestedNextActions"] == [
         {"action": "lib_second", "priority": "medium", "data": {"n": 1}}
     ]
 
@@ -212,8 +212,8 @@ async def test_hints_come_from_the_handler_then_from_the_declaration_then_from_t
 
     async with App("test", version="1.0.0", tools=[both, by_declaration, by_value], format="hints") as app:
         names = ("both", "by_declaration", "by_value")
-        told = [json.loads((await app.call(name, {"n": 2})).text)["agentHints"]["reasoning"] for name in names]
-    assert told == [
+        result = [json.loads((await app.call(name, {"n": 2})).text)["agentHints"]["reasoning"] for name in names]
+    assert result == [
         "From the handler. Confidence 1.00: 100% complete, high quality source.",
         "Declared, for 2 and 2. Confidence 1.00: 100% complete, high quality source.",
         "All 2 items are shown. Confidence 1.00: 100% complete, high quality source.",
@@ -228,17 +228,17 @@ async def test_the_hints_of_a_failed_result_are_the_handlers_own():
         return failed
 
     async with App("test", version="1.0.0", tools=[look], format="hints", naming=Naming(prefix="lib")) as app:
-        told = json.loads((await app.call("look")).text)
-    assert told["agentHints"]["suggestedNextActions"] == [{"action": "lib_look", "priority": "medium"}]
-    assert told["agentHints"]["assumptions"] == ["Emma may have been meant"]
+        result = json.loads((await app.call("look")).text)
+    assert result["agentHints"]["suggestedNextActions"] == [{"action": "lib_look", "priority": "medium"}]
+    assert result["agentHints"]["assumptions"] == ["Emma may have been meant"]
 
 
 @pytest.mark.requirement("ERR-1")
 async def test_a_failure_that_is_returned_keeps_its_type_and_hides_the_exception():
     failed = Result.failure("The shelf is full.", "ConflictError", exception=OSError("/srv/shelf.db is locked"))
-    is_error, told = await answer_of(failed, format="result")
+    is_error, result = await answer_of(failed, format="result")
     assert is_error
-    assert told == {
+    assert result == {
         "success": False,
         "error": "The shelf is full.",
         "error_type": "ConflictError",
@@ -289,6 +289,6 @@ async def test_a_mutation_that_failed_is_not_suggested_again():
         raise ZeroDivisionError
 
     async with App("test", version="1.0.0", tools=[write, read], format="hints") as app:
-        told = [json.loads((await app.call(name)).text)["agentHints"] for name in ("write", "read")]
-    assert told[0]["suggestedNextActions"] == []
-    assert told[1]["suggestedNextActions"] == [{"action": "read", "priority": "high"}]
+        result = [json.loads((await app.call(name)).text)["agentHints"] for name in ("write", "read")]
+    assert result[0]["suggestedNextActions"] == []
+    assert result[1]["suggestedNextActions"] == [{"action": "read", "priority": "high"}]

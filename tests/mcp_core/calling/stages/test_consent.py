@@ -49,7 +49,7 @@ async def ask(app: App, request: Request) -> str:
     return question.state
 
 
-async def told(app: App, request: Request) -> dict[str, Any]:
+async def result_of(app: App, request: Request) -> dict[str, Any]:
     answer = await app.run(request)
     assert isinstance(answer, Answer)
     return json.loads(answer.text)
@@ -66,7 +66,7 @@ async def test_a_client_that_takes_questions_is_asked_first_and_nothing_is_done(
         assert isinstance(question, Question)
         assert question.text.endswith('(delete with {"note":"note_1","explicit_action":"DELETE"}) Go ahead?')
         assert deleted == []
-        assert await told(app, REQUEST._replace(reply=Reply(question.state, accepted=True))) == DONE
+        assert await result_of(app, REQUEST._replace(reply=Reply(question.state, accepted=True))) == DONE
     assert deleted == ["note_1"]
 
 
@@ -75,8 +75,8 @@ async def test_a_confirmation_counts_once():
     deleted: list[str] = []
     async with build(deleted) as app:
         confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
-        assert await told(app, confirmed) == DONE
-        assert await told(app, confirmed) == NOT_VALID
+        assert await result_of(app, confirmed) == DONE
+        assert await result_of(app, confirmed) == NOT_VALID
     assert deleted == ["note_1"]
 
 
@@ -85,7 +85,7 @@ async def test_of_two_calls_at_once_with_one_confirmation_one_is_done():
     deleted: list[str] = []
     async with build(deleted) as app:
         confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
-        both = await asyncio.gather(told(app, confirmed), told(app, confirmed))
+        both = await asyncio.gather(result_of(app, confirmed), result_of(app, confirmed))
     assert sorted(answer["success"] for answer in both) == [False, True]
     assert deleted == ["note_1"]
 
@@ -104,10 +104,10 @@ async def test_a_confirmation_is_for_one_caller_one_tool_and_these_arguments(oth
     deleted: list[str] = []
     async with build(deleted) as app:
         reply = Reply(await ask(app, REQUEST), accepted=True)
-        refused = await told(app, REQUEST._replace(reply=reply, **other))
+        refused = await result_of(app, REQUEST._replace(reply=reply, **other))
         assert refused["error_type"] == "ConsentError"
         assert deleted == []
-        assert await told(app, REQUEST._replace(reply=reply)) == DONE
+        assert await result_of(app, REQUEST._replace(reply=reply)) == DONE
 
 
 @pytest.mark.requirement("CON-3")
@@ -116,7 +116,7 @@ async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_u
     settings = Settings(redis=redis_url)
     async with build(deleted, settings) as old, build(deleted, settings, version="2.0.0") as new:
         reply = Reply(await ask(old, REQUEST), accepted=True)
-        assert await told(new, REQUEST._replace(reply=reply)) == NOT_VALID
+        assert await result_of(new, REQUEST._replace(reply=reply)) == NOT_VALID
     assert deleted == []
 
 
@@ -165,7 +165,7 @@ async def test_an_expired_confirmation_is_refused(monkeypatch: pytest.MonkeyPatc
     async with build(deleted) as app:
         reply = Reply(await ask(app, REQUEST), accepted=True)
         now += consent.ANSWER_SECONDS
-        assert await told(app, REQUEST._replace(reply=reply)) == NOT_VALID
+        assert await result_of(app, REQUEST._replace(reply=reply)) == NOT_VALID
     assert deleted == []
     assert ("WARNING", "Confirmation of delete refused: expired") in log.messages
 
@@ -175,13 +175,13 @@ async def test_a_person_who_declines_ends_it_for_good():
     deleted: list[str] = []
     async with build(deleted) as app:
         state = await ask(app, REQUEST)
-        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=False))) == {
+        assert await result_of(app, REQUEST._replace(reply=Reply(state, accepted=False))) == {
             "success": False,
             "error": "The user did not agree to 'delete'. Nothing was done.",
             "error_type": "ConsentError",
             "instruction": "Require explicit user consent before proceeding.",
         }
-        assert await told(app, REQUEST._replace(reply=Reply(state, accepted=True))) == NOT_VALID
+        assert await result_of(app, REQUEST._replace(reply=Reply(state, accepted=True))) == NOT_VALID
     assert deleted == []
 
 
@@ -193,15 +193,15 @@ async def test_processes_that_share_a_redis_share_their_confirmations(redis_url:
         state = await ask(one, REQUEST)
         confirmed = REQUEST._replace(reply=Reply(state, accepted=True))
         changed = confirmed._replace(arguments=DELETE | {"note": "note_2"})
-        assert await told(two, changed) == NOT_VALID
-        assert await told(two, confirmed) == DONE
-        assert await told(one, confirmed) == NOT_VALID
-        assert await told(two, confirmed) == NOT_VALID
+        assert await result_of(two, changed) == NOT_VALID
+        assert await result_of(two, confirmed) == DONE
+        assert await result_of(one, confirmed) == NOT_VALID
+        assert await result_of(two, confirmed) == NOT_VALID
     assert deleted == ["note_1"]
 
 
 @pytest.mark.parametrize("confirm", ["required", "if_possible"])
-async def test_without_redis_no_confirmation_can_be_given(new_redis, confirm: str):
+async def test_without_redis_confirmations_are_refused(new_redis, confirm: str):
     deleted: list[str] = []
     server = new_redis()
     away = {
@@ -214,8 +214,8 @@ async def test_without_redis_no_confirmation_can_be_given(new_redis, confirm: st
         confirmed = REQUEST._replace(reply=Reply(await ask(app, REQUEST), accepted=True))
         server.stop()
         async with asyncio.timeout(60):
-            assert await told(app, REQUEST) == away
-            assert await told(app, confirmed) == away
+            assert await result_of(app, REQUEST) == away
+            assert await result_of(app, confirmed) == away
     assert deleted == []
 
 
@@ -231,7 +231,7 @@ async def test_a_client_that_can_be_asked_during_a_call_is_asked(agrees: bool, d
         return agrees
 
     async with build(deleted) as app:
-        answer = await told(app, Request("delete", DELETE, ANN, ask=ask_person))
+        answer = await result_of(app, Request("delete", DELETE, ANN, ask=ask_person))
     assert len(asked) == 1
     assert answer["success"] is agrees
     assert deleted == done
@@ -244,7 +244,7 @@ async def test_a_client_that_fails_to_ask_gets_nothing_done():
         raise ConnectionError("the client is gone")
 
     async with build(deleted) as app:
-        answer = await told(app, Request("delete", DELETE, ANN, ask=ask_person))
+        answer = await result_of(app, Request("delete", DELETE, ANN, ask=ask_person))
     assert answer["error_type"] == "SystemError"
     assert deleted == []
 
@@ -254,7 +254,7 @@ async def test_a_client_that_fails_to_ask_gets_nothing_done():
 async def test_a_client_that_cannot_ask_is_refused_where_a_confirmation_is_required(confirm: str, done: list[str]):
     deleted: list[str] = []
     async with build(deleted, confirm=confirm) as app:
-        answer = await told(app, Request("delete", DELETE, ANN))
+        answer = await result_of(app, Request("delete", DELETE, ANN))
     assert deleted == done
     assert answer == DONE if done else answer["error_type"] == "ConsentError"
 
@@ -294,7 +294,7 @@ async def test_a_question_is_not_endless():
     assert len(question.text) < 1100
 
 
-async def test_a_question_is_recorded_as_asked_and_is_no_error(log):
+async def test_a_question_is_recorded_as_asked_and_is_not_an_error(log):
     async with build([]) as app:
         await ask(app, REQUEST)
         assert app.telemetry.tallies["delete"].outcomes == {"asked": 1}

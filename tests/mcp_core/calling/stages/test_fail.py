@@ -14,9 +14,9 @@ async def test_the_hints_an_error_carries_reach_the_agent():
         raise NotFound(f"No book {name!r}.", hints=hints.for_not_found(then=then, nearest=["Emma"]))
 
     async with App("test", version="1.0.0", tools=[look_up], format="hints") as app:
-        told = json.loads((await app.call("look_up", {"name": "Ema"})).text)
-    assert told["error"] == {"type": "NotFoundError", "kind": "business", "message": "No book 'Ema'."}
-    assert told["agentHints"]["suggestedNextActions"] == [
+        result = json.loads((await app.call("look_up", {"name": "Ema"})).text)
+    assert result["error"] == {"type": "NotFoundError", "kind": "business", "message": "No book 'Ema'."}
+    assert result["agentHints"]["suggestedNextActions"] == [
         {"action": "look_up", "priority": "medium", "data": {"name": "Emma"}}
     ]
 
@@ -27,9 +27,9 @@ async def test_an_error_that_suggests_a_tool_that_is_not_there_becomes_a_system_
         raise NotFound("No.", hints=hints.for_not_found(then=[SuggestedAction(action="nowhere")]))
 
     async with App("test", version="1.0.0", tools=[look_up], format="hints") as app:
-        told = json.loads((await app.call("look_up", {"name": "Ema"})).text)
-    assert told["error"]["type"] == "ResultError"
-    assert told["agentHints"]["suggestedNextActions"] == [
+        result = json.loads((await app.call("look_up", {"name": "Ema"})).text)
+    assert result["error"]["type"] == "ResultError"
+    assert result["agentHints"]["suggestedNextActions"] == [
         {"action": "look_up", "priority": "high", "data": {"name": "Ema"}}
     ]
 

@@ -82,7 +82,7 @@ async def test_a_timeout_inside_a_handler_is_not_taken_for_the_deadline():
         assert json.loads((await app.call("impatient")).text)["error_type"] == "SystemError"
 
 
-async def test_a_handler_that_is_not_async_does_not_hold_up_the_others():
+async def test_a_handler_that_is_not_async_does_not_block_the_others():
     go_on, main = threading.Event(), threading.current_thread()
 
     @query(deadline=60.0)
@@ -137,9 +137,7 @@ RAISED = {
 @pytest.mark.requirement("ERR-1")
 @pytest.mark.parametrize("kind", ["async", "sync"])
 @pytest.mark.parametrize("error", RAISED.values(), ids=RAISED)
-async def test_whatever_a_handler_raises_is_an_error_of_that_call_and_the_server_goes_on(
-    error: BaseException, kind: str, log
-):
+async def test_an_exception_of_a_handler_ends_only_its_call(error: BaseException, kind: str, log):
     @query()
     async def fail_async() -> int:
         raise error
@@ -154,17 +152,17 @@ async def test_whatever_a_handler_raises_is_an_error_of_that_call_and_the_server
 
     settings = Settings(deadline=60.0)  # a busy machine may need a second to start a thread
     async with App("test", version="1.0.0", tools=[fail_async, fail_sync, add], settings=settings) as app:
-        told = json.loads((await app.call(f"fail_{kind}")).text)
+        result = json.loads((await app.call(f"fail_{kind}")).text)
         assert json.loads((await app.call("add", {"a": 2, "b": 3})).text) == {"success": True, "value": 5}
-    assert told == {
+    assert result == {
         "success": False,
         "error": f"'fail_{kind}' failed because of an error in the server. "
-        f"Error id {told['error_id']}: the server's log has the details.",
+        f"Error id {result['error_id']}: the server's log has the details.",
         "error_type": "SystemError",
-        "error_id": told["error_id"],
+        "error_id": result["error_id"],
         "instruction": "Present this error to the user and take no further action.",
     }
-    (explained,) = [entry for entry in log.entries if entry.get("fields", {}).get("errorId") == told["error_id"]]
+    (explained,) = [entry for entry in log.entries if entry.get("fields", {}).get("errorId") == result["error_id"]]
     assert explained["level"] == "ERROR"
     assert "Traceback" in explained["stack"]
 

@@ -33,7 +33,7 @@ async def unlimited() -> int:
 
 
 @pytest.mark.requirement("VAL-3")
-async def test_a_caller_who_has_used_up_a_limit_is_refused_and_told_when_to_come_back():
+async def test_a_caller_over_the_limit_is_refused_with_the_time_to_wait():
     clock = Clock()
     async with App("test", version="1.0.0", tools=[ping], state=MemoryState(clock)) as app:
         assert [(await app.call("ping")).is_error for _ in range(2)] == [False, False]

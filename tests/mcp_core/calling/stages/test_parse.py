@@ -49,15 +49,15 @@ WRONG = {
 
 @pytest.mark.requirement("ERR-1")
 @pytest.mark.parametrize(("arguments", "words"), WRONG.values(), ids=WRONG)
-async def test_wrong_arguments_are_refused_with_words_that_help(arguments: dict[str, Any], words: str):
+async def test_wrong_arguments_are_refused_with_an_error_that_helps(arguments: dict[str, Any], words: str):
     async with App("test", version="1.0.0", tools=[measure]) as app:
         answer = await app.call("measure", arguments)
-    told = json.loads(answer.text)
+    result = json.loads(answer.text)
     assert answer.is_error
-    assert told.keys() == {"success", "error", "error_type", "instruction"}
-    assert told["error_type"] == "ValidationError"
-    assert words in told["error"]
-    assert told["instruction"] == "Suggest correcting the arguments named in the error before retrying."
+    assert result.keys() == {"success", "error", "error_type", "instruction"}
+    assert result["error_type"] == "ValidationError"
+    assert words in result["error"]
+    assert result["instruction"] == "Suggest correcting the arguments named in the error before retrying."
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", '"NaN"', "-Infinity and beyond"])
@@ -229,7 +229,7 @@ async def name_or_nothing(
         ({"names": ["a", "long"]}, 'names.1: string should have at most 3 characters, got "long"'),
     ],
 )
-def test_a_value_that_may_be_null_is_told_what_is_wrong_with_it_and_not_that_it_is_not_null(arguments, words):
+def test_the_error_of_a_nullable_value_does_not_say_that_it_is_not_null(arguments, words):
     bound = bind(spec_of(name_or_nothing), "name_or_nothing", {}, DEADLINES)
     with pytest.raises(InvalidArguments) as refused:
         parse(bound, arguments)
@@ -262,7 +262,7 @@ async def named(
         ({"name": 5, "kind": "z"}, "x or y", ("name", "kind")),
     ],
 )
-def test_a_refusal_that_was_declared_is_said_in_its_own_words(arguments, words, fields):
+def test_a_declared_error_message_is_used(arguments, words, fields):
     with pytest.raises(InvalidArguments) as refused:
         parse(bind(spec_of(named), "named", {}, DEADLINES), arguments)
     assert (str(refused.value), refused.value.fields) == (words, fields)

@@ -277,7 +277,7 @@ async def test_what_has_no_json_form_is_audited_all_the_same(
     assert entry["arguments"] in (shown, "not valid JSON")
 
 
-async def test_an_audit_file_that_cannot_be_written_is_said_in_the_log_and_the_call_is_answered(tmp_path: Path, log):
+async def test_an_audit_file_that_cannot_be_written_is_logged_and_the_call_is_answered(tmp_path: Path, log):
     @query()
     async def one() -> int:
         return 1

@@ -140,8 +140,8 @@ def comparable(answers: list[Any], side: LaneSide | SdkSide) -> Seen:
         if isinstance(result, dict) and "requestState" in result:
             side.state = result["requestState"]
         error = answer.get("error")
-        told = answer.get("params") if "method" in answer else None
-        found.append((answer.get("id"), error and error["code"], messages.steady(result), answer.get("method"), told))
+        result = answer.get("params") if "method" in answer else None
+        found.append((answer.get("id"), error and error["code"], messages.steady(result), answer.get("method"), result))
     return Seen(tuple(found))
 
 

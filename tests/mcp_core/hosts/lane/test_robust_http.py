@@ -188,7 +188,7 @@ async def reached(server: HttpServer, key: str) -> None:
             pass
 
 
-async def test_a_client_that_goes_away_stops_its_call(server: HttpServer):
+async def test_a_client_that_disconnects_stops_its_call(server: HttpServer):
     async with connected(server) as wire:
         message, headers = call("wait_long", key="gone")
         text = json.dumps(message).encode()
@@ -249,7 +249,7 @@ async def test_a_silent_call_pings_its_client_until_it_answers(era: str):
     assert b"done" in last
 
 
-async def test_space_around_a_header_is_no_part_of_it(server: HttpServer):
+async def test_space_around_the_value_of_a_header_is_ignored(server: HttpServer):
     message, headers = call("add", a=1, b=2)
     async with connected(server) as wire:
         assert (await wire.ask(message, headers | {"Mcp-Name": "  add \t"})).data == 3
@@ -293,7 +293,7 @@ async def test_a_session_id_that_was_changed_is_unknown(server: HttpServer, chan
         assert [(await wire.ask(None, changed, method)).status for method in ("GET", "DELETE")] == [404, 404]
 
 
-async def test_a_session_of_the_lane_has_no_stream_and_can_be_let_go(server: HttpServer):
+async def test_a_session_of_the_lane_has_no_stream_and_can_be_ended(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
         assert [(await wire.ask(None, session, method)).status for method in ("GET", "PUT", "DELETE")] == [
@@ -303,7 +303,7 @@ async def test_a_session_of_the_lane_has_no_stream_and_can_be_let_go(server: Htt
         ]
 
 
-async def test_a_session_that_was_let_go_is_over_and_another_of_the_same_client_is_not(server: HttpServer):
+async def test_ending_a_session_does_not_end_another_of_the_same_client(server: HttpServer):
     async with connected(server) as wire:
         first, second = await session_of(wire), await session_of(wire)
         assert first != second
@@ -328,7 +328,7 @@ async def test_a_call_that_is_cancelled_in_its_session_is_stopped_and_answered(s
         await reached(server, "cancelled stopped")
 
 
-async def test_a_client_that_says_later_that_it_can_be_asked_gets_another_session(server: HttpServer):
+async def test_a_client_that_later_declares_elicitation_gets_another_session(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
         assert (await wire.ask(opening(), session)).status == 200
@@ -337,7 +337,7 @@ async def test_a_client_that_says_later_that_it_can_be_asked_gets_another_sessio
         assert not (await session_of(wire, elicitation={}))["Mcp-Session-Id"].startswith("lane-")
 
 
-async def test_what_a_session_does_not_know_is_not_found_and_the_session_lives_on(server: HttpServer):
+async def test_an_unknown_method_does_not_end_the_session(server: HttpServer):
     async with connected(server) as wire:
         session = await session_of(wire)
         unknown = await wire.ask(request("completion/complete"), session)

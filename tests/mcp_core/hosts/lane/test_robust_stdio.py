@@ -143,7 +143,7 @@ async def test_a_call_that_waits_and_one_that_runs_can_be_cancelled_behind_a_tho
         assert data(await pipe.ask(call("stopped", "count", key="k stopped"))) == 1
 
 
-async def test_a_person_s_answer_is_heard_behind_a_thousand_calls():
+async def test_a_persons_answer_is_processed_behind_a_thousand_calls():
     async with served() as pipe:
         await pipe.greet({"elicitation": {}})
         question = await pipe.ask(call("asks", "wipe", key="k", explicit_action="WIPE"))
@@ -153,9 +153,7 @@ async def test_a_person_s_answer_is_heard_behind_a_thousand_calls():
 
 
 @pytest.mark.parametrize(("most", "size"), [("MAX_WAITING", 2), ("MAX_WAITING_BYTES", 250)])
-async def test_only_so_many_calls_wait_and_then_the_next_line_does(
-    monkeypatch: pytest.MonkeyPatch, most: str, size: int
-):
+async def test_when_too_many_calls_wait_no_further_line_is_read(monkeypatch: pytest.MonkeyPatch, most: str, size: int):
     monkeypatch.setattr(lane_stdio, "MAX_CALLS", 1)
     monkeypatch.setattr(lane_stdio, most, size)
     written: list[bytes] = []
@@ -223,7 +221,7 @@ async def test_what_was_asked_before_the_end_of_the_input_is_answered():
     assert {json.loads(line)["id"] for line in lines} == set(range(1, 51))
 
 
-async def test_the_server_does_not_end_before_the_client_has_read_all():
+async def test_the_server_ends_only_after_the_client_has_read_everything():
     source, sink = os.pipe()
     output = await lane_pipe.open_output(sink)
     output.write(b"x" * 100_000)  # more than a pipe holds, and not so much that the server would hold back
@@ -259,7 +257,7 @@ async def test_a_client_that_closes_its_side_of_the_output_ends_the_server_and_w
     assert b"Traceback" not in log
 
 
-async def test_an_output_that_takes_no_more_ends_the_server():
+async def test_an_output_that_cannot_be_written_ends_the_server():
     full = os.open("/dev/full", os.O_WRONLY)
     async with served(stdout=full) as pipe:
         os.close(full)
@@ -305,18 +303,18 @@ async def answered(reply: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
         return question, result["result"], data(await pipe.ask(call(2, "count", key="k")))
 
 
-async def test_a_person_who_agrees_is_taken_at_their_word():
+async def test_a_person_who_agrees_lets_the_call_run():
     question, result, done = await answered({"result": {"action": "accept", "content": {"confirm": True}}})
     assert question["method"] == "elicitation/create"
     assert (result["isError"], done) == (False, 1)
 
 
-async def test_a_person_who_declines_is_heard():
+async def test_a_person_who_declines_stops_the_call():
     _, result, done = await answered({"result": {"action": "decline"}})
     assert (result["isError"], done) == (True, 0)
 
 
-async def test_a_client_that_cannot_ask_is_no_yes():
+async def test_a_client_that_cannot_ask_does_not_count_as_a_yes():
     _, result, done = await answered({"error": {"code": -32603, "message": "no window"}})
     assert (result["isError"], done) == (True, 0)
 
