@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -169,6 +170,26 @@ async def test_a_caller_without_permission_is_refused_before_anything_runs(caplo
     assert refused.data == {"errorType": "PermissionError", "uri": "note://1"}
     assert "note://1 refused: 'note://' needs the permission notes:read" in caplog.text
     assert seen == ["note://1"]
+
+
+async def test_a_prompt_checks_arguments_and_permission_in_the_order_of_the_pipeline():
+    async def greet(name: str) -> str:
+        """Greet somebody by their name, in one sentence.
+
+        Args:
+            name: Whom to greet.
+        """
+        return name
+
+    options = {"permissions": ["people:greet"]}
+    opened = App("test", version="1.0.0", settings=Settings(grants=()))
+    opened.prompt(**options)(greet)
+    opened.tool(**options)(greet)
+    async with opened:
+        for arguments in ({}, {"name": "Ann"}):
+            refused = await refused_by(opened.library.prompt(Request("greet", arguments)))
+            answer = json.loads((await opened.call("greet", arguments)).text)
+            assert refused.data["errorType"] == answer["error_type"]
 
 
 # ---- resources -------------------------------------------------------------------------------------------
