@@ -351,9 +351,9 @@ async def test_a_confirmation_names_its_target_and_counts_for_that_target_only()
         assert question.text == "Delete x in attic?"
         reply = Reply(question.state, accepted=True)
         folders.append("cellar")
-        assert (await told(app, request._replace(reply=reply)))["error_type"] == "ConsentError"
+        assert (await result_of(app, request._replace(reply=reply)))["error_type"] == "ConsentError"
         folders.pop()
-        assert (await told(app, request._replace(reply=reply)))["value"] == "deleted"
+        assert (await result_of(app, request._replace(reply=reply)))["value"] == "deleted"
     assert deleted == ["attic/x"]
 
 
@@ -367,7 +367,7 @@ async def test_a_target_that_changes_while_the_person_is_asked_ends_the_call():
         return True
 
     async with with_target(folders, deleted) as app:
-        assert (await told(app, Request("delete", {"note": "x"}, ANN, ask=agree)))["error_type"] == "ConsentError"
+        assert (await result_of(app, Request("delete", {"note": "x"}, ANN, ask=agree)))["error_type"] == "ConsentError"
     assert (questions, deleted) == (["Delete x in attic?"], [])
 
 
@@ -386,6 +386,6 @@ async def test_a_used_confirmation_is_remembered_longer_than_any_clock_accepts_i
 
     request = Request("delete", {"note": "a"}, ANN, can_return_questions=True)
     async with App("test", version="1.0.0", tools=[delete], state=Watched()) as app:
-        await told(app, request._replace(reply=Reply(await ask(app, request), accepted=True)))
+        await result_of(app, request._replace(reply=Reply(await ask(app, request), accepted=True)))
     (lifetime,) = lifetimes
     assert lifetime > consent.ANSWER_SECONDS + consent.MAX_CLOCK_DIFFERENCE - 60
