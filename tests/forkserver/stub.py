@@ -6,9 +6,11 @@ because it runs once for every server that the tests start.
 
 import marshal
 import os
+import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 SOCKET = f"{__file__.rpartition('/')[0]}/socket"
 
@@ -23,9 +25,22 @@ def main() -> int:
         for stream in (0, 1, 2):
             os.close(stream)
         pid = int.from_bytes(server.recv(4), "big")
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda received, _: os.kill(pid, received))
+        signals = receive_signals()
+        while server not in select.select([server, signals], [], [])[0]:
+            for number in signals.recv(16):
+                with suppress(ProcessLookupError):  # it has just ended
+                    os.kill(pid, number)
         return int.from_bytes(server.recv(4), "big", signed=True)
+
+
+def receive_signals() -> socket.socket:
+    """Their numbers, as bytes: no signal is lost just before the wait for one begins."""
+    signals, wakeup = socket.socketpair()
+    wakeup.setblocking(False)
+    signal.set_wakeup_fd(wakeup.detach())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+    return signals
 
 
 code = main()

@@ -48,7 +48,7 @@ def test_a_program_has_its_own_arguments_folder_environment_streams_and_exit_cod
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_to_the_command_ends_the_program(script, number):
     script.write_text(WAITING)
     with subprocess.Popen([command_path("python"), script], stdout=subprocess.PIPE, text=True) as process:
