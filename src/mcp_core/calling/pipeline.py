@@ -33,6 +33,7 @@ from mcp_core.telemetry import Span, Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
 
 _NO_SPAN = nullcontext()
+_PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
 """In seconds. They are generous: a deadline ends calls that hang, not calls that are a little late."""
@@ -87,7 +88,7 @@ class Pipeline:
             try:
                 begin(call)
                 body = await self._pass_gates_and_invoke(call, tool, summary)
-                if isinstance(summary.error, UnknownTool | ForgedReply | ElicitationUnsupported):
+                if isinstance(summary.error, _PROTOCOL_ERRORS):
                     raise summary.error
                 if isinstance(body, Question):
                     return body

@@ -25,7 +25,7 @@ def hint_success(returned: AgentHints | None, permit: Permit, value: Any, names:
     spec, made = permit.call.spec, returned
     if made is None and spec.declaration.hints is not None:
         made = spec.declaration.hints(permit.arguments, value)
-    if made is None and isinstance(value, list | tuple):
+    if made is None and isinstance(value, (list, tuple)):
         made = hints.for_list(len(cast(list[Any], value)))
     if made is None and spec.declaration.deprecated is None:
         return _PLAIN_HINTS

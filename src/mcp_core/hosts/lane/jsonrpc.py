@@ -9,8 +9,8 @@ from mcp_core import json_text
 from mcp_core.hosts.protocol import RpcError
 from mcp_core.json_text import JsonObject
 
-_ID_TYPES = (str, int)
-_PARAMS_TYPES = (dict, type(None))
+ID_TYPES = (str, int)
+PARAMS_TYPES = (dict, type(None))
 
 
 class RpcRequest(NamedTuple):
@@ -31,7 +31,7 @@ def parse_request(message: Any) -> RpcRequest | None:
     if not is_json_rpc(message):
         return None
     method, request_id, params = message.get("method"), message.get("id"), message.get("params")
-    if type(method) is not str or type(request_id) not in _ID_TYPES or type(params) not in _PARAMS_TYPES:
+    if type(method) is not str or type(request_id) not in ID_TYPES or type(params) not in PARAMS_TYPES:
         return None
     return RpcRequest(request_id, method, params or {})
 
@@ -84,7 +84,7 @@ def progress_token(params: JsonObject) -> str | int | None:
     """The token under which the client wants progress notifications."""
     meta = params.get("_meta")
     token = cast(JsonObject, meta).get("progressToken") if isinstance(meta, dict) else None
-    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
+    return token if type(token) in ID_TYPES else None
 
 
 def progress_message(token: str | int, done: float, total: float | None, message: str | None) -> bytes:

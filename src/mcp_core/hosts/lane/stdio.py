@@ -11,6 +11,8 @@ from mcp_core.app import App
 from mcp_core.context import ReportProgress
 from mcp_core.errors import ConsentRequired
 from mcp_core.hosts.lane.jsonrpc import (
+    ID_TYPES,
+    PARAMS_TYPES,
     RpcRequest,
     decode,
     error_message,
@@ -106,11 +108,11 @@ class StdioConnection:
         elif not isinstance(method, str):
             self._send_error(_valid_id(request_id), RpcError(INVALID_REQUEST, "A request has a method"))
         elif "id" not in message:
-            if isinstance(params, dict | None):
+            if type(params) in PARAMS_TYPES:
                 self._take_notification(method, cast(JsonObject, params or {}))
         elif _valid_id(request_id) is None:
             self._send_error(None, RpcError(INVALID_REQUEST, "A request id is a string or a whole number"))
-        elif not isinstance(params, dict | None):
+        elif type(params) not in PARAMS_TYPES:
             self._send_error(_valid_id(request_id), invalid_params())
         else:
             request = RpcRequest(cast(str | int, request_id), method, cast(JsonObject, params or {}))
@@ -320,7 +322,7 @@ def _has_envelope(params: JsonObject) -> bool:
 
 
 def _valid_id(request_id: Any) -> str | int | None:
-    return request_id if isinstance(request_id, str | int) and not isinstance(request_id, bool) else None
+    return request_id if type(request_id) in ID_TYPES else None
 
 
 # --- serving -----------------------------------------------------------------------------------------------
