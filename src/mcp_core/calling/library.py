@@ -5,7 +5,6 @@ that could carry it.
 """
 
 import difflib
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, cast
@@ -18,6 +17,7 @@ from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
+from mcp_core.calling.stages.record import failure_level
 from mcp_core.declare.describe import full
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
@@ -230,8 +230,7 @@ def _refused(body: Body, call: Call, error: Exception, *, invoked: bool) -> Refu
         extra = {"errorId": failure.error_id} if failure.error_id else {}
         logger.error("%s failed: %s", name, error, exc_info=error, extra=extra)
     else:
-        level = logging.ERROR if invoked else logging.WARNING
-        logger.log(level, "%s refused: %s", name, failure.error)
+        logger.log(failure_level(failure, invoked=invoked), "%s refused: %s", name, failure.error)
     data = {"errorType": failure.error_type} | ({"errorId": failure.error_id} if failure.error_id else {})
     return Refused(failure.error, failure.kind, data)
 

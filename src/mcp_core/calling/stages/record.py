@@ -89,10 +89,14 @@ def _log_end(call: Call, summary: CallSummary, seconds: float) -> None:
     elif failure.kind == "system":
         extra = {"errorId": failure.error_id} if failure.error_id else {}
         logger.error("Tool %s failed: %s", name, summary.error or failure.error, exc_info=summary.error, extra=extra)
-    elif summary.invoked:
-        logger.error("Tool %s failed: %s", name, failure.error)
     else:
-        logger.warning("Tool %s refused: %s", name, failure.error)
+        verb = "failed" if summary.invoked else "refused"
+        logger.log(failure_level(failure, invoked=summary.invoked), "Tool %s %s: %s", name, verb, failure.error)
+
+
+def failure_level(failure: Failure, *, invoked: bool) -> int:
+    """The log level of a failure that is not the server's: a mistake of the agent is INFO, a closed gate WARNING."""
+    return logging.INFO if invoked or failure.kind == "validation" else logging.WARNING
 
 
 def _arguments(call: Call) -> Any:

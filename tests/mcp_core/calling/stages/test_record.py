@@ -77,28 +77,33 @@ async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_
     assert not [word for word in ("Traceback", "divisor", "ZeroDivision", ".py", "mcp_core") if word in answer.text]
 
 
-@pytest.mark.requirement("LOG-4")
-async def test_an_expected_failure_is_an_error_line_and_a_refusal_a_warning(log):
-    @query({"n": 1})
+async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_warning(log):
+    @query({"n": 1}, permissions=["numbers:read"])
     async def find(n: Number) -> int:
         raise NotFound(f"There is no {n}.")
 
     async with App("test", version="1.0.0", tools=[find]) as app:
         await app.call("find", {"n": 3})
         await app.call("find", {})
+        await app.call("find", {"n": 3}, Caller("user:ann"))
     ends = [
         (entry["level"], entry["message"], "stack" in entry)
         for entry in log.entries
         if "called" not in entry["message"]
     ]
     assert ends == [
-        ("ERROR", "Tool find failed: There is no 3.", False),
-        ("WARNING", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
+        ("INFO", "Tool find failed: There is no 3.", False),
+        ("INFO", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
+        (
+            "WARNING",
+            "Tool find refused: 'find' needs the permission numbers:read, which this caller does not have.",
+            False,
+        ),
     ]
 
 
 @pytest.mark.requirement("LOG-4", "LOG-6")
-async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_warning_without_its_arguments(log, tmp_path):
+async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_line_without_its_arguments(log, tmp_path):
     """Which of the arguments are secret is declared by a tool, and here there is none."""
 
     @query({"n": 1})
@@ -130,7 +135,7 @@ async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_warning_
         "errorId": None,
     }
     assert (second["tool"], third["tool"]) == ("x" * 128, "a\x85b\u2028c\u2029d")
-    assert next(message for level, message in log.messages if level == "WARNING") == (
+    assert next(message for level, message in log.messages if level == "INFO") == (
         "Tool (unknown) refused: Unknown tool: 'dubble'. Did you mean 'double'?"
     )
     assert not [line for line in log.lines if "1234" in line]
