@@ -175,8 +175,22 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+EXIT_CODES = [
+    "## Exit codes",
+    "",
+    "The same for `toolcharter` and for each server:",
+    "",
+    "| code | what it means |",
+    "|---|---|",
+    "| 0 | success |",
+    "| 1 | failure: a tool failed, something was found, or a server could not be reached, loaded or started |",
+    "| 2 | usage: an option or a value is not valid, or a server, tool, command or file that is named does not exist |",
+    "| 130 | ended with Ctrl+C |",
+]
+
+
 def commands_page() -> str:
-    lines = ["# Commands", ""]
+    lines = ["# Commands", "", *EXIT_CODES, ""]
     for words in ([], *([name] for name in COMMANDS)):
         out = io.StringIO()
         argv = [*words, "--help"]

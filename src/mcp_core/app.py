@@ -26,6 +26,7 @@ from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
+from mcp_core.start_errors import CannotStart
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry
@@ -252,6 +253,8 @@ def _local_caller(settings: Settings) -> Caller:
 def _open_state(settings: Settings, server: str) -> State:
     if settings.redis is None:
         return MemoryState()
-    from mcp_core.state.redis import RedisState  # noqa: PLC0415 - 115 ms, and the Redis client is an extra
-
+    try:
+        from mcp_core.state.redis import RedisState  # noqa: PLC0415 - 115 ms, and the Redis client is an extra
+    except ImportError as error:
+        raise CannotStart(f"Redis needs {error.name or error}: pip install 'toolcharter[redis]'.") from None
     return RedisState(settings.redis, server)

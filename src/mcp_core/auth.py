@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from mcp_core.start_errors import InvalidSetting
+
 LOCAL = "local"
 """The key of the caller who has no name: the person who started the server."""
 
@@ -49,7 +51,7 @@ class StaticTokens:
             return cls({token: user(_name(entry), _grants(entry)) for token, entry in entries.items()})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             form = '{"TOKEN": {"user": "ann", "grants": ["cards:read"]}}'
-            raise SystemExit(f"{path} is not a readable token file ({error!r}); it must look like {form}") from None
+            raise InvalidSetting(f"{path} is not a readable token file ({error!r}); it must look like {form}") from None
 
     async def verify(self, token: str) -> Caller | None:
         """Look the token up by its digest, so that timing reveals nothing about it."""

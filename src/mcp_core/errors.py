@@ -15,7 +15,6 @@
     Refused                        a prompt or a resource that is refused: a protocol error as well
     BrokenResult                   a handler's value does not match its tool's declaration: raised in the pipeline only
     DeclarationError               a declaration is not valid: raised at import or registration
-    CannotStart                    something that a server needs is missing: the command prints the message and exits
 
 Only the pipeline turns a `ToolError` into a result. Any other exception of a handler becomes a
 `SystemError` with an id; the log has the stack, the answer does not.
@@ -151,7 +150,3 @@ class DeclarationError(Exception):
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
-
-
-class CannotStart(Exception):
-    """A server lacks something that it needs. The message says what, and what to do."""

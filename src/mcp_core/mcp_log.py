@@ -16,6 +16,8 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
+from mcp_core.start_errors import CannotStart
+
 TRACE_LEVEL = 5
 """Below DEBUG: one line when a tool is called, and one when it has finished."""
 
@@ -226,7 +228,7 @@ class _PrivateFileHandler(WatchedFileHandler):
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:
     """Send all logs to stderr or a file, never to stdout, which is the protocol's pipe over stdio.
 
-    The file is opened again after a log rotation has moved it. Ends the program if it cannot be opened.
+    The file is opened again after a log rotation has moved it. Raises CannotStart if it cannot be opened.
     """
     handler = _open_log_file(file) if file else logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
@@ -244,6 +246,6 @@ def _open_log_file(file: Path) -> logging.Handler:
     try:
         return _PrivateFileHandler(file, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        raise SystemExit(
+        raise CannotStart(
             f"The log file {str(file)!r} cannot be written: {error.strerror}. Choose another with --log-file."
         ) from None

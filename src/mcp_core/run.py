@@ -13,9 +13,10 @@ from typing import Any
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.errors import CannotStart, DeclarationError
+from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.settings import Settings, add_options, from_options
+from mcp_core.start_errors import CannotStart
 
 Build = Callable[[Settings], App]
 
@@ -40,23 +41,19 @@ def run(
     options = parser.parse_args(command_line)
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
-    settings = from_options(options, settings_type)
-    mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
     try:
+        settings = from_options(options, settings_type)
+        mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
         app = build(settings)
+        if options.transport == "http":
+            _serve_http(app, settings)
+        else:
+            _serve_stdio(app, settings, parser.prog, command_line)
     except DeclarationError as error:
         raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
-    if options.transport == "http":
-        _serve_http(app, settings)
-        return
-    # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.stdin.isatty():
-        sys.stderr.write(greeting(app, parser.prog, command_line) + "\n")
-    try:
-        _serve_stdio(app, settings)
     except CannotStart as error:
-        raise SystemExit(f"{parser.prog} cannot start. {error}") from None
+        sys.stderr.write(f"{parser.prog} cannot start. {error}\n")
+        raise SystemExit(error.exit_code) from None
 
 
 def _parser(about: str, settings_type: type[Settings]) -> argparse.ArgumentParser:
@@ -84,7 +81,11 @@ def _serve_http(app: App, settings: Settings) -> None:
         raise SystemExit(INTERRUPTED) from None
 
 
-def _serve_stdio(app: App, settings: Settings) -> None:
+def _serve_stdio(app: App, settings: Settings, program: str, arguments: Sequence[str]) -> None:
+    # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.stdin.isatty():
+        sys.stderr.write(greeting(app, program, arguments) + "\n")
     with _garbage_collection_off():
         if settings.lane == "fast":
             from mcp_core.hosts.lane.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mcp_core.mcp_log import LogLevel
+from mcp_core.start_errors import InvalidSetting
 
 ENV_PREFIX = "TOOLCHARTER_"
 HTTP_ONLY = frozenset({"host", "port", "allow_hosts", "allow_origins", "lane", "tokens"})
@@ -120,8 +121,16 @@ def from_options(options: argparse.Namespace, settings_type: type[Settings] = Se
     try:
         return settings_type(**{name: value for name, value in values.items() if value is not None})
     except ValidationError as error:
-        problems = [f"{one['loc'][0]}: {one['msg']}, got {one['input']!r}" for one in error.errors()]
-        raise SystemExit("Invalid settings:\n" + "\n".join(problems)) from None
+        problems = [
+            f"{_source(str(one['loc'][0]), options)}: {one['msg']}, got {one['input']!r}" for one in error.errors()
+        ]
+        raise InvalidSetting("\n".join(problems)) from None
+
+
+def _source(name: str, options: argparse.Namespace) -> str:
+    """Where the value of a setting was written: its option, or else its variable."""
+    given = getattr(options, name, None) is not None
+    return f"--{name.replace('_', '-')}" if given else environment_variable(name)
 
 
 def _takes_several(field: FieldInfo) -> bool:

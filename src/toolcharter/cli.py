@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from importlib.metadata import version
 from typing import NoReturn, Protocol
 
-from mcp_core.errors import CannotStart, DeclarationError
+from mcp_core.errors import DeclarationError
+from mcp_core.start_errors import CannotStart
 from toolcharter.commands import CannotRun
 
 COMMANDS: Mapping[str, str] = {
@@ -22,7 +23,8 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "measure how often the right tool is selected",
 }
 
-COULD_NOT_RUN = 2
+FAILED = 1
+USAGE_ERROR = 2
 INTERRUPTED = 130
 
 
@@ -46,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if argv and argv[0] in COMMANDS:
         _run(argv[0], argv[1:])
     elif argv and not argv[0].startswith("-"):
-        _fail(_unknown_command(argv[0]))
+        _fail(_unknown_command(argv[0]), USAGE_ERROR)
     else:
         _overview().parse_args(argv or ["--help"])
 
@@ -61,9 +63,9 @@ def _run(name: str, argv: Sequence[str]) -> NoReturn:
         options.command = server_command
         raise SystemExit(command.run(options))
     except DeclarationError as error:
-        _fail(f"The server cannot start, its tools are declared wrongly:\n{error}")
+        _fail(f"The server cannot start, its tools are declared wrongly:\n{error}", FAILED)
     except (CannotRun, CannotStart) as error:
-        _fail(str(error))
+        _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -125,16 +127,17 @@ def _unknown_command(name: str) -> str:
     return f"toolcharter has no command {name!r}. {hint}`toolcharter --help` lists all commands."
 
 
-def _fail(reason: str) -> NoReturn:
+def _fail(reason: str, exit_code: int) -> NoReturn:
     print(reason, file=sys.stderr)
-    raise SystemExit(COULD_NOT_RUN)
+    raise SystemExit(exit_code)
 
 
 def _overview() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolcharter",
         description="MCP tools that agents can rely on.",
-        epilog="`toolcharter COMMAND --help` explains a command.",
+        epilog="`toolcharter COMMAND --help` explains a command. The exit code is 2 if the command line is wrong, and "
+        "1 for every other failure.",
     )
     parser.add_argument(
         "-V",

@@ -111,6 +111,8 @@ def _first_cause(error: BaseException) -> BaseException:
 def _reason(error: BaseException) -> str:
     if isinstance(error, httpx2.ConnectError):
         return "nothing listens at this address; is the server running?"
+    if isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED:
+        return "the server closed the connection without an answer."
     return str(error) or type(error).__name__
 
 

@@ -5,23 +5,27 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
 from mcp_core.app import App
-from mcp_core.errors import CannotStart, DeclarationError
+from mcp_core.errors import DeclarationError
 from mcp_core.settings import Settings
+from mcp_core.start_errors import CannotStart
 
 SERVERS = "toolcharter.servers"
 """The entry point group in which a package registers its server: NAME = "package.module:build"."""
 EXAMPLES = "toolcharter.examples"
 
 
-class UnknownTarget(Exception):
+class UnknownTarget(CannotStart):
     """A target does not lead to a server. The message says why, and which targets are known."""
+
+    exit_code = 2
 
 
 def known() -> dict[str, EntryPoint]:
@@ -51,7 +55,8 @@ def load_any(target: str, settings: Settings) -> Any:
     """Build an App or a server of an MCP library."""
     servers = known()
     if target in servers:
-        loaded = servers[target].load()
+        with _load_errors(target):
+            loaded = servers[target].load()
     elif ".py" in target:
         loaded = _load_file(target)
     elif ":" in target:
@@ -69,7 +74,8 @@ def load_any(target: str, settings: Settings) -> Any:
         raise UnknownTarget(
             f"The function {target!r} does not take the settings alone. Give build(settings) -> App."
         ) from None
-    return cast(Callable[[Settings], Any], loaded)(settings)
+    with _load_errors(target):
+        return cast(Callable[[Settings], Any], loaded)(settings)
 
 
 def load_all(names: Sequence[str], settings: Settings) -> list[App]:
@@ -83,11 +89,29 @@ def load_all(names: Sequence[str], settings: Settings) -> list[App]:
 def _import(name: str, target: str) -> Any:
     sys.path.insert(0, str(Path.cwd()))
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise UnknownTarget(f"{target!r}: {error}") from error
+        with _load_errors(target):
+            return importlib.import_module(name)
+    except CannotStart as error:
+        missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if missing is None or not f"{name}.".startswith(f"{missing}."):
+            raise
+        raise UnknownTarget(f"{target!r}: No module named {missing!r}.") from None
     finally:
         sys.path.pop(0)
+
+
+@contextmanager
+def _load_errors(target: str) -> Generator[None]:
+    """Say in one line why a server cannot be loaded, and for a file in which of its lines."""
+    try:
+        yield
+    except (DeclarationError, CannotStart):
+        raise
+    except Exception as error:
+        name, is_file, _ = target.partition(".py")
+        path = f"{name}.py" if is_file else target
+        line = f", line {_line(error, path)}" if is_file else ""
+        raise CannotStart(f"{path} cannot be loaded{line}: {type(error).__name__}: {error}") from error
 
 
 def _load_file(target: str) -> Any:
@@ -101,13 +125,8 @@ def _load_file(target: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and type hints look their module up by name.
     sys.modules[path.stem] = module
-    try:
+    with _load_errors(target):
         spec.loader.exec_module(module)
-    except (DeclarationError, CannotStart):
-        raise
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise UnknownTarget(f"{path} cannot be loaded, line {_line(error, path)}: {reason}") from error
     if attribute:
         return _attribute(module, attribute.removeprefix(":"), target)
     build = getattr(module, "build", None)
@@ -116,12 +135,12 @@ def _load_file(target: str) -> Any:
     raise UnknownTarget(_without_build(path, module))
 
 
-def _line(error: Exception, path: Path) -> int:
+def _line(error: Exception, path: str) -> int:
     """The line of a file that led to an exception."""
-    if isinstance(error, SyntaxError) and error.filename == str(path):
+    if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == str(path)), 1)
+    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == path), 1)
 
 
 def _without_build(path: Path, module: ModuleType) -> str:

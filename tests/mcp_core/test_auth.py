@@ -6,6 +6,7 @@ import pytest
 
 from mcp_core import App, Caller, Settings, StaticTokens
 from mcp_core.auth import user
+from mcp_core.start_errors import InvalidSetting
 
 
 async def test_a_token_stands_for_its_caller_and_no_other_token_does():
@@ -51,12 +52,12 @@ async def test_tokens_are_read_from_a_file(tmp_path: Path):
 def test_a_token_file_that_cannot_be_read_stops_the_server_and_says_how_it_should_look(tmp_path: Path, content: str):
     file = tmp_path / "tokens.json"
     file.write_text(content)
-    with pytest.raises(SystemExit, match=r"is not a readable token file .* it must look like"):
+    with pytest.raises(InvalidSetting, match=r"is not a readable token file .* it must look like"):
         StaticTokens.from_file(file)
 
 
 def test_a_token_file_that_is_not_there_stops_the_server(tmp_path: Path):
-    with pytest.raises(SystemExit, match="is not a readable token file"):
+    with pytest.raises(InvalidSetting, match="is not a readable token file"):
         App("test", version="1.0.0", settings=Settings(tokens=tmp_path / "none.json"))
 
 

@@ -84,27 +84,30 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
+    ("arguments", "environment", "code", "said"),
     [
-        (("http", "--port", "banana"), {}, "port: Input should be a valid integer"),
-        (("http",), {"TOOLCHARTER_PORT": "banana"}, "port: Input should be a valid integer"),
-        (("--deadline", "0"), {}, "deadline: Input should be greater than 0, got '0'"),
-        (("ftp",), {}, "invalid choice: 'ftp'; choose stdio or http"),
-        (("--usr", "ana"), {}, "unrecognized arguments: --usr"),
-        (("--user", ""), {}, "user: String should have at least 1 character, got ''"),
-        (("--log-level", "LOUD"), {}, "invalid choice: 'LOUD'"),
-        (("http", "--tokens", "/nowhere"), {}, "/nowhere is not a readable token file"),
-        (("http", "--host", "0.0.0.0"), {}, "Refusing to listen on 0.0.0.0"),
-        (("--log-file", "/dev/null/x"), {}, "The log file '/dev/null/x' cannot be written: Not a directory."),
-        (("--audit-file", "/dev/null/x"), {}, "The audit file '/dev/null/x' cannot be written: "),
-        (("http", "--port", "0", "--audit-file", "/dev/null/x"), {}, "The audit file '/dev/null/x' cannot be written"),
+        (("http", "--port", "banana"), {}, 2, "--port: Input should be a valid integer"),
+        (("http",), {"TOOLCHARTER_PORT": "banana"}, 2, "TOOLCHARTER_PORT: Input should be a valid integer"),
+        (("--deadline", "0"), {}, 2, "--deadline: Input should be greater than 0, got '0'"),
+        (("ftp",), {}, 2, "invalid choice: 'ftp'; choose stdio or http"),
+        (("--usr", "ana"), {}, 2, "unrecognized arguments: --usr"),
+        (("--user", ""), {}, 2, "--user: String should have at least 1 character, got ''"),
+        (("--log-level", "LOUD"), {}, 2, "invalid choice: 'LOUD'"),
+        (("--redis", "localhost"), {}, 2, "--redis is not a Redis URL; write redis://host:6379/0."),
+        (("http", "--port", "0", "--redis", "localhost"), {}, 2, "--redis is not a Redis URL"),
+        (("http", "--tokens", "/nowhere"), {}, 2, "/nowhere is not a readable token file"),
+        (("http", "--host", "0.0.0.0"), {}, 2, "Refusing to listen on 0.0.0.0"),
+        (("--log-file", "/dev/null/x"), {}, 1, "The log file '/dev/null/x' cannot be written: Not a directory."),
+        (("--audit-file", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be written: "),
+        (("http", "--port", "0", "--audit-file", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be wri"),
     ],
 )
-def test_a_wrong_setting_is_explained_without_a_stack(arguments, environment, said: str):
+def test_a_server_that_cannot_start_says_why_without_a_stack(arguments, environment, code: int, said: str):
     done = ended(*arguments, **environment)
-    assert done.returncode != 0
+    assert done.returncode == code
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+    assert " ERROR " not in done.stderr
     assert done.stdout == ""
 
 

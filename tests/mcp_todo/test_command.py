@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import Settings
+from mcp_core.db.database import FORMS
 from mcp_todo.app import build
 from tests.clients.todo_server import command_with
 
@@ -21,6 +22,14 @@ INSTALLED = Path(sys.executable).with_name("mcp-todo")
 def test_the_help_says_what_it_is():
     shown = subprocess.run([INSTALLED, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "A todo list for your agent." in shown
+
+
+@pytest.mark.parametrize("transport", [["stdio"], ["http", "--port", "0"]])
+def test_a_wrong_database_url_is_answered_with_forms_that_can_be_copied(transport: list[str]):
+    command = [INSTALLED, *transport, "--db", "todo.db"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"mcp-todo cannot start. 'todo.db' is not a database URL; write {FORMS}.\n"
 
 
 def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: Path):

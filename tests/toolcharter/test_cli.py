@@ -39,7 +39,7 @@ def test_a_server_whose_tools_are_declared_wrongly_is_named_with_the_fix(capsys,
     file = tmp_path / "wrong.py"
     file.write_text("from mcp_core import tool\n@tool(category='query')\ndef f(a: int) -> int: ...\n")
     code, _, err = run(capsys, "tools", str(file))
-    assert code == 2
+    assert code == 1
     assert err.startswith("The server cannot start, its tools are declared wrongly:\nf: permissions: is missing; give")
 
 

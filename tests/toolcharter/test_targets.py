@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import App, Settings
+from mcp_core.start_errors import CannotStart
 from toolcharter import targets
 
 HELLO = Path(__file__).parents[2] / "examples" / "hello.py"
@@ -41,7 +42,7 @@ def test_an_app_object_is_used_as_it_is(tmp_path):
             ),
         ),
         ("missing.py", "The file missing.py does not exist."),
-        ("no_such_module:build", "'no_such_module:build': No module named 'no_such_module'"),
+        ("no_such_module:build", "'no_such_module:build': No module named 'no_such_module'."),
         (
             "toolcharter_examples.demo:nothing",
             "'toolcharter_examples.demo:nothing': toolcharter_examples.demo has no 'nothing'.",
@@ -110,6 +111,7 @@ def test_an_address_is_distinguished_from_a_name():
 def test_a_file_without_a_server_is_explained_with_its_line_or_what_to_name(tmp_path, text, message):
     file = tmp_path / "made.py"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(targets.UnknownTarget) as refusal:
+    with pytest.raises(CannotStart) as refusal:
         targets.load(str(file), Settings())
+    assert refusal.value.exit_code == (1 if "cannot be loaded" in message else 2)
     assert str(refusal.value) == f"{file} {message.replace('FILE', str(file))}"

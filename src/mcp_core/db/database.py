@@ -17,7 +17,7 @@ from sqlalchemy import Connection, DateTime, Dialect, TypeDecorator
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from mcp_core.errors import CannotStart
+from mcp_core.start_errors import InvalidSetting
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,6 +27,7 @@ WAIT_SECONDS = 30
 """How long a writer waits for another process that locks SQLite, and a call for a connection."""
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
+_LARGEST_PORT = 65535
 _SQLITE_DRIVERS = frozenset({"", "pysqlite", "aiosqlite"})
 
 
@@ -67,13 +68,15 @@ def address(text: str | None, server: str) -> URL:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise CannotStart(f"{_without_password(text)!r} is not a database URL; write {FORMS}.") from None
+        raise InvalidSetting(f"{_without_password(text)!r} is not a database URL; write {FORMS}.") from None
     kind, _, driver = url.drivername.partition("+")
     if kind == "sqlite" and driver in _SQLITE_DRIVERS:
         return URL.create("sqlite", database=_sqlite_file(url, text))
+    if url.port is not None and url.port > _LARGEST_PORT:
+        raise InvalidSetting(f"{url.port} is not a port; write {FORMS}.")
     if kind in ("postgresql", "postgres"):
         return _libpq_url(url)
-    raise CannotStart(f"{url.drivername!r} is not a supported database; write {FORMS}.")
+    raise InvalidSetting(f"{url.drivername!r} is not a supported database; write {FORMS}.")
 
 
 def _without_password(text: str) -> str:
@@ -84,9 +87,11 @@ def _without_password(text: str) -> str:
 
 def _sqlite_file(url: URL, text: str) -> str:
     if url.host or url.username:
-        raise CannotStart(f"{_without_password(text)!r} names a host, not a file; a file has three slashes: {FORMS}.")
+        raise InvalidSetting(
+            f"{_without_password(text)!r} names a host, not a file; a file has three slashes: {FORMS}."
+        )
     if url.query:
-        raise CannotStart(f"SQLite URLs take no options here; remove {', '.join(url.query)} from {text!r}.")
+        raise InvalidSetting(f"SQLite URLs take no options here; remove {', '.join(url.query)} from {text!r}.")
     return ":memory:" if url.database in (None, "", ":memory:") else str(Path(url.database).expanduser())
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL
 
 from mcp_core.db.database import Database
 from mcp_core.db.sqlite import Sqlite
-from mcp_core.errors import CannotStart
+from mcp_core.start_errors import CannotStart
 
 if TYPE_CHECKING:
     from mcp_core.db.postgres import Postgres

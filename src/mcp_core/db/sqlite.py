@@ -14,7 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work
-from mcp_core.errors import CannotStart, Unavailable
+from mcp_core.errors import Unavailable
+from mcp_core.start_errors import CannotStart
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""

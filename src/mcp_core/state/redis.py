@@ -16,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from mcp_core.declare.spec import RateLimit
+from mcp_core.start_errors import InvalidSetting
 from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, StateUnavailable
 
 _TIMEOUT = 2.0
@@ -30,9 +31,12 @@ class RedisState:
 
     def __init__(self, url: str, server: str) -> None:
         self._prefix = f"toolcharter:{server}:"
-        self._redis: Any = cast(Any, Redis).from_url(
-            url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
-        )
+        try:
+            self._redis: Any = cast(Any, Redis).from_url(
+                url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
+            )
+        except ValueError:
+            raise InvalidSetting("--redis is not a Redis URL; write redis://host:6379/0.") from None
         # On the same connections, which have a timeout and are closed together.
         storage = RedisStorage(
             f"async+{url}",

@@ -1,4 +1,4 @@
-"""Call a tool and print its result. The exit code is 1 if the tool failed, 2 if it could not be called."""
+"""Call a tool and print its result. The exit code is 1 if the call failed."""
 
 import argparse
 import asyncio
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from toolcharter.commands import CannotRun, connection
+from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
 
 FAILED = 1
@@ -52,9 +52,9 @@ def _parse_object(text: str | None) -> dict[str, Any]:
     try:
         value = json.loads(sys.stdin.read() if text == "-" else text)
     except ValueError as error:
-        raise CannotRun(f"--json is not valid JSON: {error}") from None
+        raise UsageError(f"--json is not valid JSON: {error}") from None
     if not isinstance(value, dict):
-        raise CannotRun('--json takes an object, such as {"a": 1}')
+        raise UsageError('--json takes an object, such as {"a": 1}')
     return cast(dict[str, Any], value)
 
 
@@ -63,7 +63,7 @@ def _parse_pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, A
     for word in words:
         name, separator, text = word.partition("=")
         if not separator:
-            raise CannotRun(f"{word!r} is not key=value. Write {word}=VALUE.")
+            raise UsageError(f"{word!r} is not key=value. Write {word}=VALUE.")
         arguments[name] = _parse_value(text, schema.get("properties", {}).get(name, {}))
     return arguments
 

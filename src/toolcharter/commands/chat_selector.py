@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.commands import CannotRun
+from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.connection import ask_on_terminal
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.result import SelectorResult
@@ -62,9 +62,9 @@ async def select(tools: Sequence[ListedTool], cases: Sequence[Case], options: ar
 
     url, model, key = (getattr(options, option.name) or os.environ.get(option.variable) for option in _OPTIONS)
     if not url or not model:
-        raise CannotRun("chat needs --chat-url and --chat-model, or TOOLCHARTER_CHAT_URL and TOOLCHARTER_CHAT_MODEL.")
+        raise UsageError("chat needs --chat-url and --chat-model, or TOOLCHARTER_CHAT_URL and TOOLCHARTER_CHAT_MODEL.")
     if not url.startswith(("http://", "https://")):
-        raise CannotRun(f"--chat-url must begin with http:// or https://, not {url!r}.")
+        raise UsageError(f"--chat-url must begin with http:// or https://, not {url!r}.")
     endpoint = Endpoint(
         url,
         model,
@@ -104,6 +104,6 @@ async def _confirm(estimate: "Estimate", selector: "ChatSelector", options: argp
     if options.yes:
         return
     if not sys.stdin.isatty():
-        raise CannotRun("There is no terminal to ask for confirmation. Use --yes to start without asking.")
+        raise UsageError("There is no terminal to ask for confirmation. Use --yes to start without asking.")
     if not await ask_on_terminal("Start?"):
         raise CannotRun("Not started.")

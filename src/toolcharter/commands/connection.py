@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -14,12 +15,12 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.calling.records import Answer, Request
 from mcp_core.declare.listed import ListedTool, read_tools
-from mcp_core.errors import CannotStart, DeclarationError, Refused, UnknownTool
+from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
 from mcp_core.settings import HTTP_ONLY, Settings, add_options, from_options
 from toolcharter import targets
-from toolcharter.commands import CannotRun
+from toolcharter.commands import CannotRun, UsageError, require_file
 
 SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
@@ -77,11 +78,8 @@ async def connect(options: argparse.Namespace, *, list_only: bool = False) -> As
     # The result says why a call was refused; the log is for what the result cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
-    try:
-        async with _open(options.server, options, settings, list_only=list_only) as connection:
-            yield connection
-    except targets.UnknownTarget as error:
-        raise CannotRun(str(error)) from None
+    async with _open(options.server, options, settings, list_only=list_only) as connection:
+        yield connection
 
 
 @asynccontextmanager
@@ -92,8 +90,10 @@ async def _open(
         yield _read_tools_file(Path(server))
         return
     if server is None and not options.command:
-        raise CannotRun(f"No server was given. Give {SERVER}.")
-    loaded = None if server is None or options.command or targets.is_address(server) else _load(server, settings)
+        raise UsageError(f"No server was given. Give {SERVER}.")
+    loaded = (
+        None if server is None or options.command or targets.is_address(server) else targets.load_any(server, settings)
+    )
     if isinstance(loaded, App):
         try:
             async with nullcontext() if list_only else loaded:
@@ -111,6 +111,9 @@ async def _open_remote(server: str, options: argparse.Namespace, loaded: Any) ->
     from toolcharter import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
     if options.command:
+        program: str = options.command[0]
+        if shutil.which(program) is None:
+            raise UsageError(f"The command {program!r} was not found.")
         remote = client.start(options.command, ask_on_terminal)
     elif targets.is_address(server):
         remote = client.connect(server, options.token, ask_on_terminal)
@@ -128,16 +131,8 @@ def local_app(server: Connection) -> App | None:
     return server.app if isinstance(server, LocalServer) else None
 
 
-def _load(server: str, settings: Settings) -> Any:
-    try:
-        return targets.load_any(server, settings)
-    except (targets.UnknownTarget, DeclarationError, CannotStart):
-        raise
-    except Exception as error:
-        raise CannotRun(f"{server} cannot be loaded: {type(error).__name__}: {error}") from error
-
-
 def _read_tools_file(file: Path) -> "ToolsFile":
+    require_file(file)
     try:
         return ToolsFile(file.stem, read_tools(json.loads(file.read_text(encoding="utf-8"))))
     except (OSError, ValueError) as error:
@@ -164,7 +159,7 @@ class ToolsFile:
         return tool.description
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:  # noqa: ARG002
-        raise CannotRun("The tools in a file cannot be called. Give a server that runs.")
+        raise UsageError("The tools in a file cannot be called. Give a server that runs.")
 
 
 class LocalServer:
@@ -207,7 +202,7 @@ class LocalServer:
             # A question is returned only to a caller that cannot be asked during the call.
             return cast(Answer, await self.app.run(request))
         except UnknownTool as error:
-            raise CannotRun(str(error)) from None
+            raise UsageError(str(error)) from None
 
 
 def find_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
@@ -219,10 +214,10 @@ def find_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
 
 
 def require_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool:
-    """The tool of that name, with or without the prefix of the server. Raises CannotRun if there is no such tool."""
+    """The tool of that name, with or without the prefix of the server. Raises UsageError if it does not exist."""
     tool = find_tool(name, tools)
     if tool is None:
-        raise CannotRun(unknown_tool(name, [tool.name for tool in tools]))
+        raise UsageError(unknown_tool(name, [tool.name for tool in tools]))
     return tool
 
 

@@ -1,13 +1,13 @@
 """Compare the tools of two servers, or of a lock file and a server, and find the changes that break users.
 
-The exit code is 0 if nothing breaks, 1 if something does, 2 if the command could not run.
+The exit code is 1 if a change breaks users.
 """
 
 import argparse
 import asyncio
 import os
 
-from toolcharter.commands import CannotRun, connection, lock
+from toolcharter.commands import UsageError, connection, lock
 from toolcharter.contract import report
 from toolcharter.contract.lock import Lock
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare, and print the changes."""
     if (options.new is None) == (not options.command):
-        raise CannotRun("Give OLD and NEW, or OLD and a command: toolcharter diff OLD -- COMMAND ...")
+        raise UsageError("Give OLD and NEW, or OLD and a command: toolcharter diff OLD -- COMMAND ...")
     old, new = asyncio.run(_read_both(options))
     changes = lock.compare(old, new)
     if options.format:

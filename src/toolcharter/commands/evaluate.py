@@ -1,6 +1,6 @@
 """Measure how often the right tool is selected for what people say, and which tools are confused.
 
-The exit code is 1 if a limit is missed (--at-least, --baseline), 2 if the command could not run.
+The exit code is 1 if a limit is missed (--at-least, --baseline).
 """
 
 import argparse
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
-from toolcharter.commands import CannotRun, chat_selector, connection
+from toolcharter.commands import CannotRun, UsageError, chat_selector, connection, require_file
 from toolcharter.evaluate.baseline import InvalidBaseline, regressions, write_baseline
 from toolcharter.evaluate.bm25 import Bm25Selector
 from toolcharter.evaluate.cases import Case, InvalidCases, check_tools, digest, read_cases
@@ -60,7 +60,8 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     if options.renew and options.baseline is None:
-        raise CannotRun("--renew writes a baseline. Name the file with --baseline FILE.")
+        raise UsageError("--renew writes a baseline. Name the file with --baseline FILE.")
+    require_file(options.cases)
     cases = read_cases(options.cases)
     tools = await _tools(options)
     check_tools(cases, tools)
@@ -102,6 +103,7 @@ def _embedding_selector() -> "EmbeddingSelector":
 async def _earlier(options: argparse.Namespace, cases: Sequence[Case]) -> list[SelectorResult]:
     """The results of an earlier report, or of the other server on the same cases."""
     if options.against.endswith(".json"):
+        require_file(Path(options.against))
         try:
             results = json.read_results(Path(options.against))
         except (OSError, ValueError, LookupError, TypeError) as error:

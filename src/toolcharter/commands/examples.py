@@ -1,7 +1,7 @@
 """Run every example that a server declares, and show where a result differs from the declared one.
 
 Each example runs in a server of its own, on a new database, or on the one that --db names. The exit code is 1 if an
-example differs, 2 if none could be run. A terminal gets lines, a pipe gets JSON.
+example differs. A terminal gets lines, a pipe gets JSON.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.settings import Settings, from_options
 from toolcharter import examples, targets
-from toolcharter.commands import CannotRun, connection
+from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.examples import ExampleResult
 
 DIFFERS = 1
@@ -51,17 +51,14 @@ def _target_with_examples(options: argparse.Namespace, settings: Settings) -> st
     """The target, if it is a server that declares examples for the tool, or for any tool."""
     target: str = options.server or ""
     if not target and not options.command:
-        raise CannotRun("No server was given. Give an installed server, file.py or module:object.")
+        raise UsageError("No server was given. Give an installed server, file.py or module:object.")
     if options.command or targets.is_address(target) or target.endswith(".json"):
-        raise CannotRun("MCP has no field for examples, so a server behind an address or a command declares none.")
-    try:
-        app = targets.load_any(target, settings)
-    except targets.UnknownTarget as error:
-        raise CannotRun(str(error)) from None
+        raise UsageError("MCP has no field for examples, so a server behind an address or a command declares none.")
+    app = targets.load_any(target, settings)
     if not isinstance(app, App):
-        raise CannotRun(f"{target!r} is a {type(app).__name__}, which cannot declare examples. Give an App.")
+        raise UsageError(f"{target!r} is a {type(app).__name__}, which cannot declare examples. Give an App.")
     if not examples.declared_examples(app, options.tool):
-        raise CannotRun(_no_examples(app, options.tool))
+        raise UsageError(_no_examples(app, options.tool))
     return target
 
 

@@ -1,7 +1,7 @@
 """Write what a server shows of its tools to a lock file, contracts/NAME.json, or check that it still shows the same.
 
 Without SERVER, all installed servers are locked. The exit code is 1 if the server differs from its lock (--check) or
-would break it, 2 if the command could not run.
+would break it.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from toolcharter import targets
-from toolcharter.commands import CannotRun, connection
+from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.contract import report
 from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, is_lock, parse_lock
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.server or options.command:
         return asyncio.run(_run(options, options.server))
     if options.output:
-        raise CannotRun("--output is a file for one server. Name the server, or leave out --output.")
+        raise UsageError("--output is a file for one server. Name the server, or leave out --output.")
     codes = [asyncio.run(_run(options, name)) for name in sorted(targets.known())]
     return max(codes, default=os.EX_OK)
 
@@ -71,6 +71,7 @@ async def read(server: str | None, options: argparse.Namespace) -> Lock:
 
 
 def _read_json(file: Path) -> object:
+    require_file(file)
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -7,7 +7,6 @@ from mcp_core import mcp_log
 from mcp_core.hosts.site.server import serve_http
 from mcp_core.settings import add_options, from_options
 from toolcharter import targets
-from toolcharter.commands import CannotRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,9 +22,5 @@ def run(options: argparse.Namespace) -> int:
     """Serve until the process is stopped."""
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
-    try:
-        apps = targets.load_all(options.servers, settings)
-    except targets.UnknownTarget as error:
-        raise CannotRun(str(error)) from None
-    serve_http(apps, settings)
+    serve_http(targets.load_all(options.servers, settings), settings)
     return os.EX_OK

@@ -1,4 +1,4 @@
-"""Verify an MCP server against the rules. The exit code is 1 if there are findings, 2 if the command could not run."""
+"""Verify an MCP server against the rules. The exit code is 1 if there are findings."""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from toolcharter.commands import CannotRun, connection
+from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
 from toolcharter.commands.rules import explain, list_rules
 from toolcharter.verify import config
@@ -61,7 +61,9 @@ def run(options: argparse.Namespace) -> int:
         if options.explain:
             return explain(options.explain, all_rules())
         result = asyncio.run(_verify(options))
-    except (config.InvalidConfig, UnknownRule, RuleFailed) as error:
+    except UnknownRule as error:
+        raise UsageError(str(error)) from error
+    except (config.InvalidConfig, RuleFailed) as error:
         raise CannotRun(str(error)) from error
     _write_report(result, options)
     return _exit_code(result, options.at_least)
@@ -70,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 async def _verify(options: argparse.Namespace) -> VerifyResult:
     live = options.live or options.live_all
     if live and (options.server or "").endswith(".json"):
-        raise CannotRun("The tools in a file cannot be called. Leave out --live, or give a server that runs.")
+        raise UsageError("The tools in a file cannot be called. Leave out --live, or give a server that runs.")
     async with connection.connect(options, list_only=not live) as running:
         tools = await running.list_tools()
         name, _ = running.identity
@@ -101,6 +103,8 @@ async def _call_tools(
 def _selection(options: argparse.Namespace, names: set[str]) -> RuleSelection:
     """The selection of the configuration for this server, and of the command line."""
     known = all_rules()
+    if options.config is not None:
+        require_file(options.config)
     configured = config.read(options.config, names, known)
     given = dict(text.partition("=")[::2] for text in options.ignore)
     ignore = {**configured.ignore, **{rule: why or "on the command line" for rule, why in given.items()}}

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
 from mcp_core.db import UtcTime, address, open_database, opening, sqlite
-from mcp_core.errors import CannotStart
+from mcp_core.start_errors import CannotStart
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
 
@@ -84,6 +84,7 @@ def test_the_option_ssl_of_one_driver_is_the_sslmode_of_all_others():
         ("postgresql//ana:secret@db/todo", f"'***@db/todo' is not a database URL; write {FORMS}."),
         ("postgresql://ana:secret@db:many/todo", f"'***@db:many/todo' is not a database URL; write {FORMS}."),
         ("postgresql//db?password=secret", f"'postgresql//db' is not a database URL; write {FORMS}."),
+        ("postgresql://ana:secret@db:99999/todo", f"99999 is not a port; write {FORMS}."),
         ("mysql://ana:secret@db/todo", f"'mysql' is not a supported database; write {FORMS}."),
         ("sqlite+pysqlcipher:///t.db", f"'sqlite+pysqlcipher' is not a supported database; write {FORMS}."),
         (

@@ -119,7 +119,7 @@ def test_the_exit_code_depends_on_the_accuracy(capsys, folder):
 
 def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys, folder):
     words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--baseline", "kept.json")
-    assert run(capsys, *words)[0] == 2
+    assert run(capsys, *words)[0] == 1
     assert run(capsys, *words, "--renew")[0] == 0
     assert json.loads(Path("kept.json").read_text())["accuracy"] == {"bm25": 0.75}
     assert run(capsys, *words)[0] == 0
@@ -129,11 +129,11 @@ def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys,
     assert run(capsys, *words)[0] == 1
     assert run(capsys, *words, "--tolerance", "3.5")[0] == 0
     code, _, err = run(capsys, *words, "--selector", "bm25,embedding")
-    assert (code, "have different selectors: embedding." in err) == (2, True)
+    assert (code, "have different selectors: embedding." in err) == (1, True)
     (folder / "cases.jsonl").write_text(CASES + '{"utterance": "more", "tool": null}\n')
     code, _, err = run(capsys, *words)
     assert (code, err) == (
-        2,
+        1,
         "kept.json was made with other cases. To replace it, run the same command with --renew.\n",
     )
 
@@ -141,7 +141,7 @@ def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys,
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--cases", "no.jsonl"), "no.jsonl cannot be read"),
+        (("--cases", "no.jsonl"), "The file no.jsonl does not exist."),
         (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is not a list of bm25, embedding, chat"),
         (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is not a list of positive integers"),
         (("--cases", "cases.jsonl", "--selector", "chat"), "chat needs --chat-url and --chat-model"),
@@ -149,30 +149,29 @@ def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys,
             ("--cases", "cases.jsonl", "--selector", "chat", "--chat-url", "localhost:1", "--chat-model", "m"),
             "--chat-url must begin with http:// or https://, not 'localhost:1'",
         ),
-        (
-            (
-                *(
-                    "--cases",
-                    "cases.jsonl",
-                    "--selector",
-                    "chat",
-                    "--chat-url",
-                    "http://localhost:1",
-                    "--chat-model",
-                    "m",
-                ),
-                *("--yes", "--answers", "no/where.jsonl"),
-            ),
-            "The answers cannot be saved: ",
-        ),
         (("--cases", "cases.jsonl", "--renew"), "--renew writes a baseline. Name the file"),
-        (("--cases", "cases.jsonl", "--against", "no.json"), "no.json cannot be read"),
-        (("--cases", "cases.jsonl", "--output", "no/where.html"), "no/where.html cannot be written"),
+        (("--cases", "cases.jsonl", "--against", "no.json"), "The file no.json does not exist."),
     ],
 )
-def test_an_evaluation_that_cannot_run_exits_with_2(capsys, folder, words, message):
+def test_a_wrong_command_line_exits_with_2(capsys, folder, words, message):
     code, _, err = run(capsys, "evaluate", "tools.json", *words)
     assert code == 2
+    assert message in err
+
+
+CHAT = ("--selector", "chat", "--chat-url", "http://localhost:1", "--chat-model", "m", "--yes")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((*CHAT, "--answers", "no/where.jsonl"), "The answers cannot be saved: "),
+        (("--output", "no/where.html"), "no/where.html cannot be written"),
+    ],
+)
+def test_an_evaluation_that_cannot_run_exits_with_1(capsys, folder, words, message):
+    code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
+    assert code == 1
     assert message in err
 
 
@@ -225,14 +224,14 @@ def test_a_person_at_the_terminal_is_asked_before_it_starts(capsys, folder, endp
     monkeypatch.setattr(sys, "stdin", type("Terminal", (), {"isatty": lambda self: True})())
     words = ("--selector", "chat", "--chat-url", url, "--chat-model", "m")
     code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
-    assert (code, questions, asked) == (2, ["Start?"], [])
+    assert (code, questions, asked) == (1, ["Start?"], [])
     assert err.endswith("Not started.\n")
 
 
-def test_cases_without_an_answer_end_with_2(capsys, folder):
+def test_cases_without_an_answer_end_with_1(capsys, folder):
     words = ("--selector", "chat", "--chat-url", "http://127.0.0.1:9", "--chat-model", "m", "--yes", "--retries", "0")
     code, out, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", *words)
-    assert code == 2
+    assert code == 1
     assert out.count("cannot be reached") == 4
     assert err.endswith("Some cases got no answer. Run the same command again to ask about those only.\n")
 
@@ -240,7 +239,7 @@ def test_cases_without_an_answer_end_with_2(capsys, folder):
 def test_a_missing_extra_is_named(capsys, folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
     code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "embedding")
-    assert code == 2
+    assert code == 1
     assert "The selector embedding needs an extra: pip install 'toolcharter[evaluate]'" in err
 
 

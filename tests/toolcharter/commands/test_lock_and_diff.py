@@ -107,9 +107,9 @@ def test_a_check_says_when_only_the_spelling_differs(capsys):
     assert (code, out.splitlines()[1]) == (1, "The schemas are written differently, but mean the same.")
 
 
-def test_a_check_without_a_lock_cannot_run(capsys):
+def test_a_check_without_a_lock_fails(capsys):
     assert run(capsys, "lock", "todo", "--check") == (
-        2,
+        1,
         "",
         "contracts/mcp-todo.json does not exist. Write it with `toolcharter lock todo`.\n",
     )
@@ -145,7 +145,7 @@ def test_an_edited_lock_is_refused_and_can_be_written_again(capsys):
     lock.write_text(lock.read_text(encoding="utf-8").replace("50", "20"), encoding="utf-8")
     for words in (("lock", "tools.json", "--output", "lock.json", "--check"), ("diff", "lock.json", "tools.json")):
         code, out, err = run(capsys, *words)
-        assert (code, out) == (2, "")
+        assert (code, out) == (1, "")
         assert err.startswith("lock.json: 'greet' does not match its digest, so the file was edited.")
     assert run(capsys, "lock", "tools.json", "--output", "lock.json", "--relock")[0] == 0
     assert run(capsys, "diff", "lock.json", "tools.json")[0] == 0
@@ -229,7 +229,7 @@ def test_servers_of_every_kind_can_be_compared(capsys):
     [
         (("todo",), "Give OLD and NEW"),
         (("todo", "demo", "--", "cat"), "Give OLD and NEW"),
-        (("gone.json", "todo"), "gone.json: [Errno 2]"),
+        (("gone.json", "todo"), "The file gone.json does not exist."),
         (("todo", "nobody"), "No server 'nobody' is installed."),
     ],
 )

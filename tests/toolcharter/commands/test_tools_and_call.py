@@ -121,7 +121,7 @@ def test_options_may_come_between_the_arguments(capsys):
 
 def test_an_address_without_a_server_is_explained(capsys):
     code, _, err = run(capsys, "call", "http://127.0.0.1:1/mcp", "add")
-    assert (code, err) == (2, "http://127.0.0.1:1/mcp: nothing listens at this address; is the server running?\n")
+    assert (code, err) == (1, "http://127.0.0.1:1/mcp: nothing listens at this address; is the server running?\n")
 
 
 @contextmanager
@@ -148,8 +148,8 @@ def test_a_server_that_requires_a_token_is_called_with_one(capsys, tmp_path):
         without = run(capsys, "call", url, "add", "a=2", "b=3")
         wrong = run(capsys, "call", "--token", "ana-2", url, "add", "a=2", "b=3")
         code, out, _ = run(capsys, "call", "--token", "ana-1", url, "add", "a=2", "b=3")
-    assert without == (2, "", f"{url}: the server requires a token; give one with --token.\n")
-    assert wrong == (2, "", f"{url}: the server rejects this token; give another one with --token.\n")
+    assert without == (1, "", f"{url}: the server requires a token; give one with --token.\n")
+    assert wrong == (1, "", f"{url}: the server rejects this token; give another one with --token.\n")
     assert (code, json.loads(out)["data"]) == (0, 5)
 
 

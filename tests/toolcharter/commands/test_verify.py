@@ -121,24 +121,36 @@ def test_rules_see_what_a_server_of_ours_declares(run, monkeypatch):
     [
         ([], "No server was given. Give "),
         (["nothing"], "No server 'nothing' is installed. Installed: "),
-        (["none.json"], "none.json: "),
-        (["http://127.0.0.1:1/mcp"], "http://127.0.0.1:1/mcp: nothing listens at this address"),
-        (["broken.py"], "broken.py cannot be loaded, line 1: ZeroDivisionError: division by zero"),
+        (["none.json"], "The file none.json does not exist."),
         (
             ["bad.json", "--select", "missing-descripton"],
             "Unknown rule 'missing-descripton'. Did you mean missing-description",
         ),
         (["bad.json", "--ignore", "nothing"], "Unknown rule 'nothing'. "),
-        (["bad.json", "--config", "none.toml"], "none.toml: "),
-        (["bad.json", "--output", "no/such/folder.html"], "The report cannot be written to no/such/folder.html: "),
+        (["bad.json", "--config", "none.toml"], "The file none.toml does not exist."),
         (["--explain", "nothing"], "Unknown rule 'nothing'. "),
-        (["--", "/no/such/command"], "/no/such/command: "),
+        (["--", "/no/such/command"], "The command '/no/such/command' was not found."),
     ],
 )
-def test_a_verification_that_cannot_run_exits_with_2(run, folder, words, message):
-    (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
+def test_a_wrong_command_line_exits_with_2(run, words, message):
     code, out, err = run(*words)
     assert (code, out) == (2, "")
+    assert err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["http://127.0.0.1:1/mcp"], "http://127.0.0.1:1/mcp: nothing listens at this address"),
+        (["broken.py"], "broken.py cannot be loaded, line 1: ZeroDivisionError: division by zero"),
+        (["bad.json", "--output", "no/such/folder.html"], "The report cannot be written to no/such/folder.html: "),
+        (["--", "false"], "false: the server closed the connection without an answer"),
+    ],
+)
+def test_a_verification_that_cannot_run_exits_with_1(run, folder, words, message):
+    (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
+    code, out, err = run(*words)
+    assert (code, out) == (1, "")
     assert err.startswith(message)
 
 
@@ -146,7 +158,7 @@ def test_a_rule_that_fails_is_neither_a_finding_nor_a_pass(run, monkeypatch):
     broken = rule("DSC909", "broken-rule", "description", "note", lambda tool, _: 1 / 0)
     monkeypatch.setattr(verify, "all_rules", lambda: (broken,))
     code, out, err = run("bad.json")
-    assert (code, out) == (2, "")
+    assert (code, out) == (1, "")
     assert err.startswith("The rule DSC909 broken-rule failed: ZeroDivisionError(")
 
 

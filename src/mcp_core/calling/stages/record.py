@@ -12,8 +12,8 @@ from pydantic_core import to_json
 
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
-from mcp_core.errors import CannotStart
 from mcp_core.mcp_log import JSON_ESCAPES, TRACE_LEVEL, get_logger, redact
+from mcp_core.start_errors import CannotStart
 from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db.database import Database
-from mcp_core.errors import CannotStart, Unavailable
+from mcp_core.errors import Unavailable
+from mcp_core.start_errors import CannotStart
 
 
 @dataclass(frozen=True)

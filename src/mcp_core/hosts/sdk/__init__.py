@@ -3,6 +3,8 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from mcp_core.start_errors import CannotStart
+
 
 @contextmanager
 def loading_sdk() -> Generator[None]:
@@ -10,6 +12,6 @@ def loading_sdk() -> Generator[None]:
     try:
         yield
     except ImportError as error:
-        raise SystemExit(
+        raise CannotStart(
             f"The MCP SDK cannot be loaded: {error}. Install toolcharter again, or start without --lane sdk."
         ) from None

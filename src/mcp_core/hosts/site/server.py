@@ -17,13 +17,13 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from mcp_core.app import App
-from mcp_core.errors import CannotStart
 from mcp_core.hosts.callers import allowed_hosts, is_allowed
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.page import render_page, terminal_text
 from mcp_core.settings import Settings
+from mcp_core.start_errors import CannotStart, InvalidSetting
 from mcp_core.telemetry import prometheus
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ class Site:
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
         self._on_open = on_open
-        self._start_error: str | None = None
-        self.pages = _pages(apps, base_url, self._lifespan)
+        self.pages = _pages(apps, base_url, lambda _: self.open())
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
         if scope["type"] == "lifespan":
-            return await self.pages(scope, receive, lambda message: send(self._explain(message)))
+            return await self.pages(scope, receive, send)
         if front is None or scope["type"] != "http":
             # /health and /metrics stay open: probes and collectors use the address of the machine.
             if scope.get("path") == "/" and not is_allowed(_header(scope, b"host"), self._hosts):
@@ -71,22 +70,14 @@ class Site:
         return await front(scope, receive, send)
 
     @asynccontextmanager
-    async def _lifespan(self, _: Starlette) -> AsyncGenerator[None]:
+    async def open(self) -> AsyncGenerator[None]:
+        """Open all apps, and close them at the end."""
         async with AsyncExitStack() as stack:
-            try:
-                for lifespan in self._lifespans:
-                    await stack.enter_async_context(lifespan())
-            except CannotStart as error:
-                self._start_error = str(error)
-                raise
+            for lifespan in self._lifespans:
+                await stack.enter_async_context(lifespan())
             if self._on_open is not None:
                 self._on_open()
             yield
-
-    def _explain(self, message: Any) -> Any:
-        """Puts the reason of a failed start in place of its stack trace."""
-        failed = self._start_error is not None and message["type"] == "lifespan.startup.failed"
-        return {**message, "message": self._start_error} if failed else message
 
 
 def _header(scope: Any, name: bytes) -> str:
@@ -127,7 +118,7 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
             sys.stderr.flush()
 
         site = Site(apps, base_url, print_addresses)
-        server = _Server(uvicorn.Config(site, timeout_graceful_shutdown=5, **uvicorn_options()))
+        server = _Server(site, uvicorn.Config(site, lifespan="off", timeout_graceful_shutdown=5, **uvicorn_options()))
         server.run(sockets=[listener])
     if server.interrupted:
         raise KeyboardInterrupt
@@ -140,9 +131,24 @@ def _base_url(settings: Settings, listener: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Remembers Ctrl+C: uvicorn raises it again at the end, where a closing event loop may lose it."""
+    """Opens the apps itself, as uvicorn would log why they cannot start, and exit with a code of its own.
+
+    Remembers Ctrl+C: uvicorn raises it again at the end, where a closing event loop may lose it.
+    """
 
     interrupted = False
+
+    def __init__(self, site: Site, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._site, self._stack = site, AsyncExitStack()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._stack.enter_async_context(self._site.open())
+        await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        await self._stack.aclose()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.interrupted = self.interrupted or sig == signal.SIGINT
@@ -163,7 +169,7 @@ def _refuse_open_server(apps: Sequence[App], settings: Settings) -> None:
     """A server must not give everyone on the network every permission by accident."""
     if settings.host in _LOOPBACK or settings.grants is not None or all(app.verifier for app in apps):
         return
-    raise SystemExit(
+    raise InvalidSetting(
         f"Refusing to listen on {settings.host}: anyone who reaches it could call every tool.\n"
         "Give --tokens FILE to let in only callers with a token, or --grants to say what everyone may do."
     )
@@ -181,5 +187,5 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listener.close()
         reason = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        raise SystemExit(f"Port {settings.port} on {settings.host} {reason}. Choose another with --port.") from None
+        raise CannotStart(f"Port {settings.port} on {settings.host} {reason}. Choose another with --port.") from None
     return listener

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sys
 from contextlib import asynccontextmanager
 from typing import Any
@@ -101,7 +102,10 @@ async def test_a_body_that_is_not_json_is_answered_without_the_id_of_a_request(m
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_a_server_with_lane_sdk_does_not_start_without_the_sdk(monkeypatch: pytest.MonkeyPatch, transport: str):
+def test_a_server_with_lane_sdk_does_not_start_without_the_sdk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], transport: str
+):
     monkeypatch.setitem(sys.modules, SDK, None)
-    with pytest.raises(SystemExit, match=r"^The MCP SDK cannot be loaded: .*start without --lane sdk\.$"):
+    with pytest.raises(SystemExit, match=r"^1$"):
         run(hello.build, [transport, "--lane", "sdk", "--port", "0", "--log-level", "CRITICAL"])
+    assert re.search(r"The MCP SDK cannot be loaded: .*start without --lane sdk\.$", capsys.readouterr().err.strip())

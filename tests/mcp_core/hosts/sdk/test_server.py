@@ -17,6 +17,7 @@ from toolcharter_examples import demo
 from mcp_core import App, Settings
 from mcp_core.hosts.sdk.server import build_server
 from mcp_core.hosts.site.server import Site, _listen, _refuse_open_server, serve_http
+from mcp_core.start_errors import CannotStart, InvalidSetting
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
 SPANS = """
@@ -66,7 +67,7 @@ def test_a_call_is_one_span_in_the_trace_of_its_client():
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
 def test_a_server_that_everyone_could_use_does_not_start(host: str):
     settings = Settings(host=host, port=0)
-    with pytest.raises(SystemExit, match=rf"^Refusing to listen on {host}: .*\nGive --tokens FILE .* or --grants"):
+    with pytest.raises(InvalidSetting, match=rf"^Refusing to listen on {host}: .*\nGive --tokens FILE .* or --grants"):
         serve_http([demo.build(settings)], settings)
 
 
@@ -81,7 +82,7 @@ def test_one_server_without_tokens_is_enough_to_refuse(tmp_path):
     tokens = tmp_path / "tokens.json"
     tokens.write_text('{"t": {"user": "ann", "grants": []}}')
     guarded, open_to_all = Settings(host="0.0.0.0", tokens=tokens), Settings(host="0.0.0.0")
-    with pytest.raises(SystemExit, match="Refusing to listen"):
+    with pytest.raises(InvalidSetting, match="Refusing to listen"):
         _refuse_open_server([demo.build(guarded), demo.build(open_to_all)], guarded)
 
 
@@ -89,7 +90,7 @@ def test_a_port_in_use_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         settings = Settings(port=port)
-        with pytest.raises(SystemExit, match=rf"^Port {port} on 127\.0\.0\.1 is in use\. Choose another with --port"):
+        with pytest.raises(CannotStart, match=rf"^Port {port} on 127\.0\.0\.1 is in use\. Choose another with --port"):
             serve_http([demo.build(settings)], settings)
 
 
@@ -101,7 +102,7 @@ def test_answers_are_not_held_back_by_nagle_s_algorithm():
 
 def test_an_address_that_is_not_ours_is_named():
     settings = Settings(host="192.0.2.1", port=0, grants=())
-    with pytest.raises(SystemExit, match=r"^Port 0 on 192\.0\.2\.1 cannot be used \("):
+    with pytest.raises(CannotStart, match=r"^Port 0 on 192\.0\.2\.1 cannot be used \("):
         serve_http([demo.build(settings)], settings)
 
 
