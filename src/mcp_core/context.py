@@ -35,6 +35,8 @@ class ToolContext(NamedTuple):
     folders: ListFolders | None = None
     caller_key: str = "local"
     """Identifies the caller also without a name. Keep what belongs to a session by this and `session_id` together."""
+    is_confirmed: bool = False
+    """Whether the person was asked about this call, and agreed."""
 
     async def client_folders(self) -> tuple[str, ...]:
         """The folders that the client works in; empty if it does not say, or its protocol cannot."""

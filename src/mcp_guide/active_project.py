@@ -1,16 +1,16 @@
-"""The project that a call works on."""
+"""The project that a call works on, and its mode."""
 
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from mcp_guide.model import DEFAULT_PROJECT, Configuration, Project, find_project
+from mcp_guide.model import DEFAULT_PROJECT, Configuration, Mode, Project, find_project
 from toolcharter import Conflict
 
 MAX_SESSIONS = 1000
-"""The number of sessions whose project is remembered. The oldest is forgotten first."""
+"""The number of sessions whose project and modes are remembered. The oldest is forgotten first."""
 
 Reason = Literal["argument", "set_project", "option", "roots", "folder", "default"]
 
@@ -22,6 +22,16 @@ class ActiveProject(NamedTuple):
     reason: Reason
 
 
+class _Session:
+    """What was selected in a session. It is in no file: what a person has agreed to ends with the session."""
+
+    __slots__ = ("modes", "project")
+
+    def __init__(self) -> None:
+        self.project: str | None = None
+        self.modes: dict[str, Mode] = {}
+
+
 class ActiveProjects:
     """Finds the active project of each call. Remembers what was selected at start and in each session."""
 
@@ -29,17 +39,36 @@ class ActiveProjects:
         """`option` is the value of --project; `folder` is the working directory of the server."""
         self._option = option
         self._folder = Path.cwd() if folder is None else folder
-        self._by_session: OrderedDict[str | None, str] = OrderedDict()
+        self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
         self._folder_owners: tuple[Configuration, dict[str, list[Project]]] | None = None
 
     def select(self, configuration: Configuration, name: str, session: str | None = None) -> Project:
         """Make a project the active one of a session. It must exist."""
         project = find_project(configuration, name)
-        self._by_session[session] = name
-        self._by_session.move_to_end(session)
-        if len(self._by_session) > MAX_SESSIONS:
-            self._by_session.popitem(last=False)
+        self._session(session).project = name
         return project
+
+    def set_mode(self, project: str, mode: Mode, session: str | None = None) -> None:
+        """Set the mode of a project in a session."""
+        modes = self._session(session).modes
+        self._session(session).modes = {**modes, project: mode}
+
+    def modes(self, session: str | None = None) -> Mapping[str, Mode]:
+        """The modes that were set in a session, by project."""
+        known = self._sessions.get(session)
+        return known.modes if known else {}
+
+    def forget_modes(self, project: str) -> None:
+        """Forget the modes of a project in all sessions: another project has its name now."""
+        for session in list(self._sessions.values()):
+            session.modes = {name: mode for name, mode in session.modes.items() if name != project}
+
+    def _session(self, key: str | None) -> _Session:
+        session = self._sessions.setdefault(key, _Session())
+        self._sessions.move_to_end(key)
+        if len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
 
     def find(
         self,
@@ -52,9 +81,10 @@ class ActiveProjects:
 
         An unknown name is an error; it never falls through to another project.
         """
+        known = self._sessions.get(session)
         names: list[tuple[str | None, Reason]] = [
             (name, "argument"),
-            (self._by_session.get(session), "set_project"),
+            (known.project if known else None, "set_project"),
             (self._option, "option"),
         ]
         for candidate, reason in names:

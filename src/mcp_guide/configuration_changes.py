@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from mcp_guide import model
-from mcp_guide.model import Category, Collection, Configuration, FlagValue, Mode, Project
+from mcp_guide.model import Category, Collection, Configuration, FlagValue, Project
 from mcp_guide.references import find_references, rename_reference, resolve_expression
 from toolcharter import Conflict
 
@@ -238,11 +238,6 @@ def set_feature_flag(configuration: Configuration, name: str, value: FlagValue |
 def set_project_flag(project: Project, name: str, value: FlagValue | None) -> Project:
     """Set a flag of a project; None removes it, so that the global one applies."""
     return replace(project, flags=model.set_flag(project.flags, name, value))
-
-
-def set_mode(project: Project, mode: Mode) -> Project:
-    """Set the mode of a project."""
-    return replace(project, mode=mode)
 
 
 # --- checks -------------------------------------------------------------------------------------------

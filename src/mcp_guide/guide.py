@@ -4,7 +4,7 @@ Files are accessed in threads, once per call, so that the event loop stays free.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,7 @@ from mcp_guide import model
 from mcp_guide.active_project import ActiveProjects, Reason
 from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
-from mcp_guide.model import Configuration, Project
+from mcp_guide.model import Configuration, Mode, Project
 from mcp_guide.settings import STARTER_FOLDER, default_index_folder
 from toolcharter import Conflict, Result, ToolContext, Unavailable
 
@@ -39,12 +39,23 @@ class ProjectView(NamedTuple):
     """Includes a category for each folder of its document root, if the project has `folders`."""
     reason: Reason
     """Why this project is the active one."""
+    modes: Mapping[str, Mode]
+    """The modes that were set in this session, by project."""
     root: Path
     tree: DocumentTree
     open_search: "Callable[[], SearchIndex]"
     """Opens the search index on first use."""
     missing_root: Path | None = None
     """The folder that does not exist yet, if the starter documents are served in its place."""
+
+    @property
+    def mode(self) -> Mode:
+        """The mode of the project in this session."""
+        return self.mode_of(self.project)
+
+    def mode_of(self, project: Project) -> Mode:
+        """The mode of any project in this session. It begins with the configured mode."""
+        return self.modes.get(project.name, project.mode)
 
     def require_writable(self) -> None:
         """Raise Conflict if the documents are the starter documents of the package."""
@@ -59,7 +70,7 @@ class ProjectView(NamedTuple):
         return GuideResult.ok(
             value,
             _join(message, self._starter_notice()) or None,
-            _join(instruction, model.boundary(self.project.mode)),
+            _join(instruction, model.boundary(self.mode)),
         )
 
     def _starter_notice(self) -> str | None:
@@ -115,10 +126,6 @@ class Guide:
         """The same, in a thread."""
         return await asyncio.to_thread(self.view, project, context, await _client_roots(project, context))
 
-    async def project_name(self, project: str | None, context: ToolContext) -> str:
-        """The name of the project that a call works on."""
-        return (await self.load_view(project, context)).project.name
-
     async def load_configuration(self) -> Configuration:
         """Read the configuration in a thread."""
         return await asyncio.to_thread(self.file.read)
@@ -131,6 +138,11 @@ class Guide:
         self.active.select(configuration, project, _session(context))
         return await self.run(None, context, function)
 
+    async def set_mode(self, project: str, mode: Mode, context: ToolContext) -> ProjectView:
+        """Set the mode of a project in this session. Nothing is written."""
+        self.active.set_mode(project, mode, _session(context))
+        return await self.load_view(project, context)
+
     def _view(
         self, configuration: Configuration, name: str | None, context: ToolContext, roots: Sequence[Path]
     ) -> ProjectView:
@@ -142,7 +154,10 @@ class Guide:
         tree = self._tree(root)
         # A missing root has no folders. Reading a document then says that the root does not exist.
         project = self._add_folders(active.project, root, tree.folders() if root.is_dir() else [])
-        return ProjectView(configuration, project, active.reason, root, tree, lambda: self._search(root), missing_root)
+        modes = self.active.modes(_session(context))
+        return ProjectView(
+            configuration, project, active.reason, modes, root, tree, lambda: self._search(root), missing_root
+        )
 
     def _add_folders(self, project: Project, root: Path, folders: list[str]) -> Project:
         """Computed again only when something has changed: a root may have thousands of folders."""

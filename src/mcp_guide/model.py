@@ -242,6 +242,11 @@ def check_mode(mode: object) -> Mode:
     raise InvalidArguments(f"The mode {_quote(mode)} does not exist. Use one of {', '.join(MODES)}.", fields=["mode"])
 
 
+def allows_more(mode: Mode, than: Mode) -> bool:
+    """Whether a mode lets the agent do something that the other one does not: only one allows changes."""
+    return mode == "IMPLEMENTATION" != than
+
+
 def boundary(mode: Mode) -> str:
     """What an agent may do in a mode."""
     return BOUNDARIES[mode]

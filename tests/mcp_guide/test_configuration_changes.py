@@ -210,19 +210,6 @@ def test_when_a_project_flag_is_removed_the_global_one_applies_again():
     assert model.resolve_flags(again, again.projects["app"]) == {"beta": False}
 
 
-@pytest.mark.requirement("GUI-10")
-def test_a_mode_belongs_to_its_project():
-    before = Configuration(projects={"app": Project("app")})
-    after = changes.change_project(before, "app", changes.set_mode, "IMPLEMENTATION")
-    assert after.projects == {"app": Project("app", mode="IMPLEMENTATION")}
-    assert changes.change_project(after, "default", changes.set_mode, "PLANNING").projects == {
-        "app": Project("app", mode="IMPLEMENTATION"),
-        "default": Project("default", mode="PLANNING"),
-    }
-    with pytest.raises(NotFound):
-        changes.change_project(after, "gone", changes.set_mode, "CHECK")
-
-
 def test_the_patterns_of_all_categories_together_have_a_limit():
     def category(number: int) -> Category:
         return Category(f"c{number}", "dir", (f"{number}{{{'a' * 400},{'b' * 400}}}{{a,b}}{{a,b}}",))

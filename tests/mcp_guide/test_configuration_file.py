@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -357,7 +358,7 @@ projects:
 
 
 def set_mode(project: str, mode: str):
-    return lambda before: changes.change_project(before, project, changes.set_mode, mode)
+    return lambda before: changes.change_project(before, project, replace, mode=mode)
 
 
 @pytest.mark.parametrize(

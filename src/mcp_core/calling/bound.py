@@ -14,12 +14,12 @@ from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.context import ToolContext
 from mcp_core.declare.output import type_adapter, value_schema
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
-from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
+from mcp_core.declare.spec import Declaration, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
-ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str]]
+ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class BoundTool:
     limited: bool
     confirmed: bool
     target: ResolveTarget | None
-    """From the validated arguments and the context to the target that a confirmation is about."""
+    """From the validated arguments and the context to the target that a confirmation is about; None for no question."""
     read_only: bool
 
 
@@ -137,12 +137,12 @@ def _invoker(spec: ToolSpec, resources: Resources) -> Invoke:
     return with_resources
 
 
-def _target_resolver(spec: ToolSpec, target: Callable[..., Awaitable[str]], resources: Resources) -> ResolveTarget:
+def _target_resolver(spec: ToolSpec, target: TargetFunction, resources: Resources) -> ResolveTarget:
     provided = {name: resources[of] for name, of in spec.signature.needs.items()}
     keywords = _keywords(spec, spec.signature, provided)
     names = inspect.signature(target).parameters.keys()
 
-    async def resolve(arguments: BaseModel, context: ToolContext) -> str:
+    async def resolve(arguments: BaseModel, context: ToolContext) -> str | None:
         values = keywords(arguments, context)
         return await target(**{name: values[name] for name in names})
 

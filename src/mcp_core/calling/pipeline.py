@@ -112,10 +112,12 @@ class Pipeline:
             if tool.permissions:
                 authorize(call, tool.permissions)
             arguments, arguments_json = parse(tool, call.request.arguments)
-            if tool.confirmed and (question := await consent(call, tool, arguments, arguments_json, state)):
+            confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
+            if isinstance(confirmation, Question):
                 summary.outcome = "asked"
-                return question
-            permit, summary.arguments_json = Permit(call, arguments, arguments_json), arguments_json
+                return confirmation
+            allowed = call.with_confirmation() if confirmation else call
+            permit, summary.arguments_json = Permit(allowed, arguments, arguments_json), arguments_json
             if tool.cache_ttl is not None:
                 key, known = await recall(permit, tool, state)
                 summary.cached = known is not None

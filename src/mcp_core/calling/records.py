@@ -56,6 +56,10 @@ class Call(NamedTuple):
     final_name: str
     context: ToolContext
 
+    def with_confirmation(self) -> "Call":
+        """The call, with a context that says that the person has agreed."""
+        return self._replace(context=self.context._replace(is_confirmed=True))
+
 
 class Permit(NamedTuple):
     """Proof that a call has passed every gate: limit, authorize, parse, consent."""

@@ -58,7 +58,7 @@ MakeHints = Callable[[Any, Any], AgentHints]
 """From the validated arguments and the value to the hints of a successful call."""
 
 
-TargetFunction = Callable[..., Awaitable[str]]
+TargetFunction = Callable[..., Awaitable[str | None]]
 
 
 class ToolOptions(TypedDict, total=False):
@@ -119,6 +119,7 @@ class Declaration:
     """What the call is about beside its arguments, such as the active project. `question` shows it as `{target}`.
 
     It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
+    None means that this call needs no confirmation.
     """
     deadline: float | None = None
     hints: MakeHints | None = None

@@ -90,7 +90,7 @@ def _help(view: ProjectView) -> GuideResult:
     project = view.project
     text = HELP.format(
         project=project.name,
-        mode=project.mode,
+        mode=view.mode,
         categories=", ".join(project.categories) or NO_CATEGORY,
         collections=", ".join(project.collections) or NO_COLLECTION,
     )

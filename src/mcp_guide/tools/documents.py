@@ -117,7 +117,7 @@ class DeleteDocumentArgs(DocumentArgs):
 
 
 async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolContext) -> str:
-    return await guide.project_name(args.project, context)
+    return (await guide.load_view(args.project, context)).project.name
 
 
 # Documented as src/mcp_guide/tools/README.md shows.

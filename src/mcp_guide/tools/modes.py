@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, ProjectView
-from mcp_guide.model import Mode
+from mcp_guide.model import Mode, allows_more
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import ProjectName
 from toolcharter import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
@@ -41,7 +40,7 @@ async def get_mode(args: GetModeArgs, guide: Need[Guide], context: ToolContext) 
 
 
 def _get_mode(view: ProjectView) -> GuideResult:
-    return GuideResult.ok({"mode": view.project.mode})
+    return GuideResult.ok({"mode": view.mode})
 
 
 class SetModeArgs(ToolArguments):
@@ -55,17 +54,17 @@ class SetModeArgs(ToolArguments):
     project: ProjectName = None
 
 
-async def _project_name(args: SetModeArgs, guide: Guide, context: ToolContext) -> str:
-    return await guide.project_name(args.project, context)
+async def _project_to_confirm(args: SetModeArgs, guide: Guide, context: ToolContext) -> str | None:
+    """The name of the project; None if the new mode does not allow more than the current one."""
+    view = await guide.load_view(args.project, context)
+    return view.project.name if allows_more(args.mode, view.mode) else None
 
 
-# The pipeline confirms a tool, not a value: if the client can ask, the user confirms every change of mode.
-# Only IMPLEMENTATION needs the literal.
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.changes(
     confirm="if_possible",
     question="Let the agent work in {mode} mode in the project {target}?",
-    target=_project_name,
+    target=_project_to_confirm,
     tags=["modes"],
     examples=[
         Example("Start planning", {"mode": "PLANNING"}, {"mode": "PLANNING"}),
@@ -81,7 +80,8 @@ async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) 
 
     Use it to discuss, plan, implement or check; IMPLEMENTATION only after the user agreed.
 
-    For IMPLEMENTATION, `user_consent` states that the user agreed.
+    For IMPLEMENTATION, `user_consent` states that the user agreed. If the client can, it asks the user itself.
+    The mode ends with the session; no file is changed.
 
     Returns:
         The mode.
@@ -90,12 +90,13 @@ async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) 
         set_mode(mode="PLANNING")
         set_mode(mode="IMPLEMENTATION", user_consent="ENTER_IMPLEMENTATION")
     """
-    if args.mode == "IMPLEMENTATION" and args.user_consent is None:
+    view = await guide.load_view(args.project, context)
+    is_agreed = context.is_confirmed or args.user_consent is not None
+    if allows_more(args.mode, view.mode) and not is_agreed:
         raise ConsentRequired(
-            "IMPLEMENTATION mode needs the user's consent. Ask the user. If they agree, call set_mode with "
-            "user_consent='ENTER_IMPLEMENTATION'.",
+            "Only the user can allow IMPLEMENTATION mode. Present your plan, and wait until they agree.",
             message="The agent asks for permission to change the project.",
             instruction=f"{instructions.REQUIRE_CONSENT} {instructions.NO_CHANGES}",
         )
-    view = await guide.change_project(args.project, context, changes.set_mode, args.mode)
+    view = await guide.set_mode(view.project.name, args.mode, context)
     return view.result({"mode": args.mode}, f"The project {view.project.name!r} is now in {args.mode} mode.")

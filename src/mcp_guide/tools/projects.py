@@ -10,7 +10,7 @@ from pydantic import Field
 
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
-from mcp_guide.model import Configuration, Project, find_project, project_names
+from mcp_guide.model import Configuration, Mode, Project, find_project, project_names
 from mcp_guide.tools import categories, collections, presets
 from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
 from toolcharter import Example, InvalidArguments, Need, ToolArguments, ToolContext
@@ -58,7 +58,8 @@ async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: Too
 
 def _list_projects(view: ProjectView, containing: str | None) -> GuideResult:
     names = [name for name in project_names(view.configuration) if containing is None or containing in name]
-    listed = [_summary(find_project(view.configuration, name)) for name in names]
+    projects = [find_project(view.configuration, name) for name in names]
+    listed = [_summary(project, view.mode_of(project)) for project in projects]
     message = None if listed else f"No project name contains {containing!r}."
     return GuideResult.ok({"projects": listed, "active": view.project.name}, message)
 
@@ -105,7 +106,7 @@ async def get_project_config(args: GetProjectConfigArgs, guide: Need[Guide], con
 
 def _get_configuration(view: ProjectView) -> GuideResult:
     project = view.project
-    value = _summary(project) | {
+    value = _summary(project, view.mode) | {
         "docs_root": str(view.root),
         "categories": [categories.to_value(category) for category in project.categories.values()],
         "collections": [collections.to_value(collection) for collection in project.collections.values()],
@@ -144,7 +145,7 @@ async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolCon
 
 
 def _get_active(view: ProjectView) -> GuideResult:
-    return GuideResult.ok(_summary(view.project), f"The active project is now {view.project.name!r}.")
+    return GuideResult.ok(_summary(view.project, view.mode), f"The active project is now {view.project.name!r}.")
 
 
 class CloneProjectArgs(ToolArguments):
@@ -181,7 +182,9 @@ async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: Too
     source = (await guide.load_view(args.source, context)).project.name
     folder = _absolute_path(args.folder)
     after = await guide.change_configuration(changes.clone_project, source, args.name, folder=folder)
-    return GuideResult.ok(_summary(after.projects[args.name]), f"Created the project {args.name!r} from {source!r}.")
+    guide.active.forget_modes(args.name)
+    project = after.projects[args.name]
+    return GuideResult.ok(_summary(project, project.mode), f"Created the project {args.name!r} from {source!r}.")
 
 
 class ChangeProjectArgs(ToolArguments):
@@ -203,7 +206,7 @@ class ChangeProjectArgs(ToolArguments):
         )
     ],
 )
-async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> GuideResult:
+async def change_project(args: ChangeProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Rename or move a project.
 
     Use it to give a project another name or folder.
@@ -213,9 +216,12 @@ async def change_project(args: ChangeProjectArgs, guide: Need[Guide]) -> GuideRe
     Usage:
         change_project(project="shop", new_name="store")
     """
-    after = await guide.change_configuration(_rename_or_move, args.project, args.new_name, _absolute_path(args.folder))
+    await guide.change_configuration(_rename_or_move, args.project, args.new_name, _absolute_path(args.folder))
     name = args.new_name or args.project
-    return GuideResult.ok(_summary(after.projects[name]), f"Changed the project {name!r}.")
+    if name != args.project:
+        guide.active.forget_modes(name)
+    view = await guide.load_view(name, context)
+    return GuideResult.ok(_summary(view.project, view.mode), f"Changed the project {name!r}.")
 
 
 def _rename_or_move(before: Configuration, name: str, new_name: str | None, folder: Path | None) -> Configuration:
@@ -266,8 +272,8 @@ async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> GuideRe
     )
 
 
-def _summary(project: Project) -> JsonObject:
-    fields: JsonObject = {"name": project.name, "mode": project.mode}
+def _summary(project: Project, mode: Mode) -> JsonObject:
+    fields: JsonObject = {"name": project.name, "mode": mode}
     return fields | ({"folder": str(project.folder)} if project.folder else {})
 
 

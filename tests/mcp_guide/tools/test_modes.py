@@ -1,8 +1,11 @@
 """Modes, and the instruction in each result."""
 
+import json
+
 import pytest
 
 from mcp_core import Request, instructions
+from mcp_core.calling.records import Ask
 from mcp_guide.model import BOUNDARIES, MODES
 from tests.mcp_guide.guide_server import build_guide, make_call, value
 
@@ -60,12 +63,77 @@ async def test_the_user_is_asked_to_confirm_and_can_refuse(tmp_path):
         assert await value(make_call(app), "get_mode") == {"mode": "DISCUSSION"}
 
 
-async def test_each_project_has_its_own_mode_and_keeps_it(tmp_path):
+def recording(questions: list[str], *, reply: bool) -> Ask:
+    """A person who gives the same reply to each question."""
+
+    async def ask(question: str) -> bool:
+        questions.append(question)
+        return reply
+
+    return ask
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_a_confirmation_is_consent_without_the_literal(tmp_path):
+    questions: list[str] = []
+    async with build_guide(tmp_path) as app:
+        arguments = {"mode": "IMPLEMENTATION"}
+        ask = recording(questions, reply=True)
+        answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=ask))
+        assert json.loads(answer.text)["value"] == {"mode": "IMPLEMENTATION"}
+    assert questions == ["Let the agent work in IMPLEMENTATION mode in the project default?"]
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_only_a_mode_that_allows_more_is_asked_about(tmp_path):
+    questions: list[str] = []
+    async with build_guide(tmp_path) as app:
+        for mode in ("PLANNING", "CHECK", "IMPLEMENTATION", "IMPLEMENTATION", "CHECK", "DISCUSSION"):
+            ask = recording(questions, reply=True)
+            answer = await app.run(Request("set_mode", {"mode": mode}, app.local_caller, ask=ask))
+            assert json.loads(answer.text)["value"] == {"mode": mode}
+    assert len(questions) == 1
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_each_project_has_its_own_mode_which_ends_with_the_process(tmp_path):
     async with build_guide(tmp_path) as app:
         call = make_call(app)
         await value(call, "clone_project", name="shop")
-        await value(call, "set_mode", mode="PLANNING", project="shop")
-    async with build_guide(tmp_path) as app:
-        call = make_call(app)
+        await value(call, "set_mode", mode="IMPLEMENTATION", project="shop", **CONSENT)
         assert await value(call, "get_mode") == {"mode": "DISCUSSION"}
-        assert await value(call, "get_mode", project="shop") == {"mode": "PLANNING"}
+        assert await value(call, "get_mode", project="shop") == {"mode": "IMPLEMENTATION"}
+        assert (await value(call, "list_projects"))["projects"] == [
+            {"name": "default", "mode": "DISCUSSION"},
+            {"name": "shop", "mode": "IMPLEMENTATION"},
+        ]
+        await value(call, "set_project_flag", flag="a", value=True, project="shop")
+    async with build_guide(tmp_path) as app:
+        assert await value(make_call(app), "get_mode", project="shop") == {"mode": "DISCUSSION"}
+
+
+@pytest.mark.requirement("GUI-10")
+async def test_a_mode_counts_in_its_session_only(tmp_path):
+    async with build_guide(tmp_path) as app:
+
+        async def run(tool: str, session: str, **arguments: str) -> dict[str, str]:
+            answer = await app.run(Request(tool, arguments, app.local_caller, session_id=session))
+            return json.loads(answer.text)["value"]
+
+        await run("set_mode", "one", mode="IMPLEMENTATION", **CONSENT)
+        assert await run("get_mode", "one") == {"mode": "IMPLEMENTATION"}
+        assert await run("get_mode", "other") == {"mode": "DISCUSSION"}
+
+
+async def test_a_new_project_does_not_inherit_the_mode_of_a_removed_one(call):
+    await value(call, "clone_project", name="shop")
+    await value(call, "set_mode", mode="IMPLEMENTATION", project="shop", **CONSENT)
+    await value(call, "remove_project", project="shop", explicit_action="REMOVE_PROJECT")
+    assert await value(call, "clone_project", name="shop") == {"name": "shop", "mode": "DISCUSSION"}
+    assert await value(call, "get_mode", project="shop") == {"mode": "DISCUSSION"}
+
+
+async def test_a_session_begins_with_the_configured_mode(tmp_path):
+    (tmp_path / "guide.yaml").write_text("projects:\n  default:\n    mode: PLANNING\n", encoding="utf-8")
+    async with build_guide(tmp_path) as app:
+        assert await value(make_call(app), "get_mode") == {"mode": "PLANNING"}

@@ -29,16 +29,18 @@ _LONGEST_QUESTION = 1000
 
 async def consent(
     call: Call, tool: BoundTool, arguments: BaseModel, arguments_json: str, state: State
-) -> Question | None:
-    """None where the person has agreed, or the question to be answered first. Raises ConsentRequired."""
+) -> Question | bool:
+    """Whether the person was asked and has agreed, or the question to be answered first. Raises ConsentRequired."""
     request = call.request
     if request.reply is not None:
         await _check_seal(call, request.reply, state)
+    target = await _target(call, tool, arguments)
+    if target is None and request.reply is None:
+        return False
     if request.ask is not None:
-        target = await _target(call, tool, arguments)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                accepted = await request.ask(question(call, arguments, target))
+                accepted = await request.ask(question(call, arguments, target or ""))
         except TimeoutError as error:
             raise ConsentRequired(
                 f"The user has not answered the question about {call.spec.name!r}. Nothing was done."
@@ -47,17 +49,16 @@ async def consent(
             raise _declined(call)
         if await _target(call, tool, arguments) != target:
             raise _not_valid(call)
-        return None
+        return True
     if request.can_return_questions:
-        target = await _target(call, tool, arguments)
-        return await _check_reply(call, arguments, arguments_json, target, state)
+        return await _check_reply(call, arguments, arguments_json, target or "", state)
     if call.spec.declaration.confirm == "required":
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
             f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."
         )
-    return None
+    return False
 
 
 async def _check_seal(call: Call, reply: Reply, state: State) -> None:
@@ -70,8 +71,11 @@ async def _check_seal(call: Call, reply: Reply, state: State) -> None:
         raise ForgedReply(f"The confirmation for {call.spec.name!r} was not made by this server. Nothing was done.")
 
 
-async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str:
-    """What the call is about beside its arguments, as it is now. Empty where the tool declares no target."""
+async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str | None:
+    """What the call is about beside its arguments, as it is now. Empty where the tool declares no target.
+
+    None if nobody has to confirm this call.
+    """
     if tool.target is None:
         return ""
     async with asyncio.timeout(tool.deadline):
@@ -80,7 +84,7 @@ async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str:
 
 async def _check_reply(
     call: Call, arguments: BaseModel, arguments_json: str, target: str, state: State
-) -> Question | None:
+) -> Question | bool:
     reply, version = call.request.reply, call.spec.declaration.version
     binding = seal.bind(call.request.caller.key, call.final_name, version, arguments_json, target)
     try:
@@ -98,7 +102,7 @@ async def _check_reply(
             raise _declined(call)
     except StateUnavailable as error:
         raise _cannot_check() from error
-    return None
+    return True
 
 
 def question(call: Call, arguments: BaseModel, target: str = "") -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from mcp_core import Answer, App, Caller, Need, Question, Request, Settings
+from mcp_core import Answer, App, Caller, Need, Question, Request, Settings, ToolContext
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
@@ -369,6 +369,31 @@ async def test_a_target_that_changes_while_the_person_is_asked_ends_the_call():
     async with with_target(folders, deleted) as app:
         assert (await result_of(app, Request("delete", {"note": "x"}, ANN, ask=agree)))["error_type"] == "ConsentError"
     assert (questions, deleted) == (["Delete x in attic?"], [])
+
+
+@pytest.mark.requirement("CON-3")
+async def test_a_call_without_a_target_is_not_asked_about_and_the_handler_knows():
+    confirmed: list[bool] = []
+
+    async def folder_if_any(note: str) -> str | None:
+        return "attic" if note == "kept" else None
+
+    @mutation({"note": "a"}, confirm="required", question="Delete {note} in {target}?", target=folder_if_any)
+    async def delete(note: Text, context: ToolContext) -> str:
+        confirmed.append(context.is_confirmed)
+        return note
+
+    async with App("test", version="1.0.0", tools=[delete]) as app:
+        request = Request("delete", {"note": "loose"}, ANN, can_return_questions=True)
+        assert (await result_of(app, request))["value"] == "loose"
+        assert (await result_of(app, request._replace(can_return_questions=False)))["value"] == "loose"
+        question = await app.run(request._replace(arguments={"note": "kept"}))
+        assert isinstance(question, Question)
+        reply = Reply(question.state, accepted=True)
+        assert (await result_of(app, request._replace(arguments={"note": "kept"}, reply=reply)))["value"] == "kept"
+        # A confirmation of something else is refused, not ignored.
+        assert (await result_of(app, request._replace(reply=reply)))["error_type"] == "ConsentError"
+    assert confirmed == [False, False, True]
 
 
 @pytest.mark.requirement("CON-3")
