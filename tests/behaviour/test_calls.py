@@ -44,7 +44,11 @@ WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "out of range": ("list_notes", {"limit": 0}, "limit: input should be greater than or equal to 1"),
     "wrong id": ("get_note", {"note_id": "card_1"}, "note_id: "),
     "wrong literal": ("delete_note", {"note_id": "note_1", "explicit_action": "YES"}, "explicit_action: "),
-    "no literal": ("delete_note", {"note_id": "note_1"}, "explicit_action: is required, but missing"),
+    "no literal": (
+        "delete_note",
+        {"note_id": "note_1"},
+        "explicit_action: the user must ask for exactly this action",
+    ),
 }
 
 

@@ -7,8 +7,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, to_json
 
+from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.stages.size import SMALL, Excess, find_excess
+from mcp_core.declare.schema import CONSENT_FIELD
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
@@ -67,7 +69,11 @@ def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
     lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
-    return InvalidArguments(f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields))
+    # An agent that is told to correct the arguments would add the literal that states the user's request.
+    instruction = instructions.REQUIRE_CONSENT if CONSENT_FIELD in fields else None
+    return InvalidArguments(
+        f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
+    )
 
 
 def _without_null(details: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -95,6 +101,8 @@ def _declared_message(spec: ToolSpec, details: list[ErrorDetails]) -> str | None
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
     place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
+    if place == CONSENT_FIELD:
+        return f"{place}: the user must ask for exactly this action; do not set it without their request"
     if detail["type"] == "missing":
         return f"{place}: is required, but missing"
     if detail["type"] == "extra_forbidden":

@@ -103,8 +103,14 @@ async def test_without_the_exact_literal_a_destructive_tool_does_nothing(given: 
 
     async with App("test", version="1.0.0", tools=[delete_all]) as app:
         refused = await app.call("delete_all", {} if given is None else {"explicit_action": given})
-        assert json.loads(refused.text)["error_type"] == "ValidationError"
-        assert "explicit_action" in json.loads(refused.text)["error"]
+        # It does not invite the agent to add the literal.
+        assert json.loads(refused.text) == {
+            "success": False,
+            "error": "Invalid arguments for 'delete_all': explicit_action: the user must ask for exactly this action; "
+            "do not set it without their request.",
+            "error_type": "ValidationError",
+            "instruction": "Require explicit user consent before proceeding.",
+        }
         assert deleted == []
         done = await app.call("delete_all", {"explicit_action": "DELETE_ALL"})
     assert json.loads(done.text) == {"success": True, "value": "gone"}
