@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar, Unpack, cast, overload
+from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
 from mcp_core.auth import Caller, StaticTokens, TokenVerifier, user
 from mcp_core.calling.bound import PerCall
@@ -202,9 +202,15 @@ class App:
         answer = await self.run(Request(final, arguments or {}, caller or self.local_caller))
         return cast(Answer, answer)  # without a client, there is nobody to ask
 
-    def list_tools(self) -> list[ListedTool]:
-        """All tools as an agent sees them, in a stable order."""
-        return [self._listed(spec) for spec in self.registry.get_all()]
+    def list_tools(self, caller: Caller | None = None) -> list[ListedTool]:
+        """The tools as an agent sees them, in a stable order: all, or those that a caller may use."""
+        specs = self.registry.get_all()
+        return [self._listed(spec) for spec in specs if caller is None or not caller.lacks(spec.permissions)]
+
+    @property
+    def list_scope(self) -> Literal["public", "private"]:
+        """Who may share a cached list of tools: nobody, where each token has its own permissions."""
+        return "public" if self.verifier is None else "private"
 
     def documentation(self, final_name: str) -> str:
         """The full description of a tool, whatever the list shows."""

@@ -111,7 +111,7 @@ def _garbage_collection_off() -> Generator[None]:
 
 def greeting(app: App, program: str, arguments: Sequence[str] = ()) -> str:
     """The text for a person who starts a stdio server in a terminal."""
-    names = ", ".join(tool.name for tool in app.list_tools())
+    names = ", ".join(tool.name for tool in app.list_tools(app.local_caller))
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
         f"To try it from a terminal: {program} http, then open the address it prints; or add it to your client:\n"

@@ -31,6 +31,25 @@ async def test_a_list_says_how_long_it_may_be_kept(connect: Connect):
     assert (listed.ttl_ms, listed.cache_scope) == (300_000, "public")
 
 
+@pytest.mark.requirement("OPS-2")
+async def test_each_caller_sees_the_tools_that_they_may_use(connect: Connect):
+    listed = {}
+    for user in ("ann", "reader", "outsider"):
+        async with connect(user=user) as client:
+            tools = (await client.list_tools(cache_mode="bypass")).tools
+            listed[user] = {tool.name: set(tool.meta.get("dev.toolcharter/permissions", ())) for tool in tools}
+    may_read = {name for name, needed in listed["ann"].items() if needed <= {"math:use", "notes:read"}}
+    assert {"add", "list_notes"} <= may_read < set(listed["ann"])
+    assert set(listed["reader"]) == may_read
+    assert set(listed["outsider"]) == {name for name, needed in listed["ann"].items() if not needed}
+
+
+@over(host=("native", "sdk"), era=(NEW,), transport=("http",))
+async def test_a_list_that_depends_on_the_token_is_not_shared_by_caches(connect: Connect):
+    async with connect(user="reader") as client:
+        assert (await client.list_tools()).cache_scope == "private"
+
+
 @pytest.mark.requirement("ARG-4")
 async def test_every_schema_is_a_flat_and_closed_list_of_what_the_agent_gives(connect: Connect):
     async with connect() as client:

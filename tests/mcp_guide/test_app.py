@@ -103,6 +103,15 @@ def test_the_sdk_and_the_fast_lane_list_the_same():
     assert json.loads(list_tools("--lane", "sdk"))["result"]["tools"] == json.loads(list_tools())["result"]["tools"]
 
 
+@pytest.mark.requirement("OPS-2")
+@pytest.mark.parametrize("lane", ["fast", "sdk"])
+def test_grants_that_allow_only_reading_list_only_the_tools_that_read(lane: str):
+    listed = json.loads(list_tools("--lane", lane, "--grants", "documents:read,projects:read,flags:read"))
+    names = [tool["name"].removeprefix("guide_") for tool in listed["result"]["tools"]]
+    reading = ("get_", "list_", "search_", "client_info", "set_project")
+    assert names == [name for name in TOOLS if name.startswith(reading) and name != "set_project_flag"]
+
+
 def test_the_page_for_people_shows_every_tool():
     page = render_page([build(Settings())], "http://127.0.0.1:8000")
     assert [name for name in TOOLS if f"<code>{name}</code>" not in page] == []

@@ -1,12 +1,17 @@
 """Who calls over HTTP, and from which hosts and origins requests are allowed. Checked before the protocol is read."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.settings import Settings
 
 Scope = Any
+T = TypeVar("T")
+
+MAX_LISTS = 64
+"""A verifier may give each token its own permissions, so what is made for them is not kept for ever."""
 
 UNAUTHORIZED = b'{"error":"invalid_token","error_description":"Send a valid token: Authorization: Bearer TOKEN"}'
 
@@ -25,6 +30,23 @@ async def http_caller(app: App, scope: Scope, authorization: str) -> Caller | No
 def anonymous(app: App, address: str) -> Caller:
     """A caller without a name. Limits, cached answers and confirmations are bound to the address."""
     return Caller(f"anonymous:{address}", None, app.local_caller.grants)
+
+
+class ByGrants(Generic[T]):
+    """What is made once for all callers with the same permissions."""
+
+    def __init__(self, make: Callable[[Caller], T]) -> None:
+        self._make = make
+        self._made: dict[frozenset[str], T] = {}
+
+    def get(self, caller: Caller) -> T:
+        """What was made for the permissions of this caller."""
+        made = self._made.get(caller.grants)
+        if made is None:
+            if len(self._made) >= MAX_LISTS:
+                self._made.clear()
+            made = self._made[caller.grants] = self._make(caller)
+        return made
 
 
 async def refuse(send: Any) -> None:

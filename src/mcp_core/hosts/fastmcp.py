@@ -7,7 +7,7 @@ Everything that depends on FastMCP's internals is in this module; its minor vers
 """
 
 import gc
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar, cast
 
@@ -48,6 +48,12 @@ class GovernedTool(Tool):
         """Bind the tool to its app, under its name there: a mount may give it another one here."""
         self._app, self._final_name = app, self.name
         return self
+
+    @property
+    def is_permitted(self) -> bool:
+        """Whether the caller of the current request may use the tool."""
+        spec = self._app.registry.resolve(self._final_name)
+        return not _current_caller(self._app).lacks(spec.permissions)
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Answer one call."""
@@ -192,6 +198,7 @@ def add_tools(server: FastMCP[Any], app: App) -> list[GovernedTool]:
         server.add_resource(_resource(app, resource))
     if app.library.sources:
         server.add_provider(GovernedResources(app))
+    _list_permitted_tools(server)
     _speed_up_lookups(server)
     return added
 
@@ -221,6 +228,21 @@ def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str
     return lifespan
 
 
+def _list_permitted_tools(server: FastMCP[Any]) -> None:
+    """Let a caller see the governed tools that they may use. FastMCP's own checks are skipped on stdio."""
+    provider = cast(Any, getattr(server, "_local_provider", None))
+    list_all = getattr(provider, "_list_tools", None)
+    if list_all is None:
+        logger.warning("This version of FastMCP is not known: callers see also the tools that they may not use.")
+        return
+
+    async def list_tools() -> Sequence[Tool]:
+        tools: Sequence[Tool] = await list_all()
+        return [tool for tool in tools if not isinstance(tool, GovernedTool) or tool.is_permitted]
+
+    provider._list_tools = list_tools  # noqa: SLF001 - as above, guarded
+
+
 def _speed_up_lookups(server: FastMCP[Any]) -> None:
     """Let a call find its tool and the tool's schema by name. FastMCP would list all tools for it, each time."""
     inner, provider = getattr(server, "_mcp_server", None), getattr(server, "_local_provider", None)
@@ -242,6 +264,11 @@ def _speed_up_lookups(server: FastMCP[Any]) -> None:
 
     cast(Any, inner).get_tool_input_schema = get_schema
     cast(Any, provider)._get_tool = get_tool  # noqa: SLF001
+
+
+def _current_caller(app: App) -> Caller:
+    request_context = get_context().request_context
+    return app.local_caller if request_context is None else _caller(app, request_context.request)
 
 
 def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:

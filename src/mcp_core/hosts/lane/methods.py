@@ -1,8 +1,8 @@
 """The fast lane: the hot methods of MCP, answered without the SDK and its types.
 
-It works with plain dicts and JSON text, and serves both transports. Lists are written once, when the lane is made;
-a call goes straight to the pipeline. For anything else it raises `NotHandled`: over HTTP the SDK then answers.
-docs/adr/0018 lists what is handled here.
+It works with plain dicts and JSON text, and serves both transports. Lists are written once, that of the tools once
+for all callers with the same permissions; a call goes straight to the pipeline. For anything else it raises
+`NotHandled`: over HTTP the SDK then answers. docs/adr/0018 lists what is handled here.
 """
 
 import asyncio
@@ -11,10 +11,12 @@ from typing import cast
 
 from mcp_core import json_text
 from mcp_core.app import App
+from mcp_core.auth import Caller
 from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import library_json
+from mcp_core.hosts.callers import ByGrants
 from mcp_core.hosts.lane import shapes
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
@@ -82,7 +84,8 @@ class Lane:
         self._server_meta = {SERVER_KEY: info}
         lists = self._lists()
         discover = {**about, "supportedVersions": [MODERN]}
-        added = {"cacheScope": "public", "resultType": "complete", "ttlMs": LIST_TTL_MS, "_meta": self._server_meta}
+        self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
+        added = self._caching("public")
         self._handshake_results = {method: json_text.to_text(result) for method, result in lists.items()}
         self._handshake_results["ping"] = "{}"
         self._modern_results = {
@@ -95,10 +98,19 @@ class Lane:
         confirming = [spec for spec in app.registry.get_all() if spec.declaration.confirm is not None]
         self._confirming_tools = {app.registry.final_name(spec) for spec in confirming}
 
+    def _caching(self, scope: str) -> JsonObject:
+        """What a list of the modern protocol has besides."""
+        return {"cacheScope": scope, "resultType": "complete", "ttlMs": LIST_TTL_MS, "_meta": self._server_meta}
+
+    def _write_tools(self, caller: Caller) -> tuple[str, str]:
+        """The list of the tools that a caller may use: with a handshake, and in the modern protocol."""
+        result = {"tools": [tool.to_wire() for tool in self.app.list_tools(caller)]}
+        return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
+
     def _lists(self) -> dict[str, JsonObject]:
         """The results that never change while the server runs, by method."""
         library = self.app.library
-        lists: dict[str, JsonObject] = {"tools/list": {"tools": [tool.to_wire() for tool in self.app.list_tools()]}}
+        lists: dict[str, JsonObject] = {}
         if not library.has_changing_resources:
             lists["resources/list"] = {"resources": self._fixed_resources}
         templates = [library_json.template_fields(template) for template in library.templates]
@@ -130,6 +142,8 @@ class Lane:
             raise invalid_params()
         if method == "tools/call":
             return await self._call(params, peer)
+        if method == "tools/list":
+            return self._tool_lists.get(peer.caller)[peer.modern]
         result = (self._modern_results if peer.modern else self._handshake_results).get(method)
         return await self._from_library(method, params, peer) if result is None else result
 

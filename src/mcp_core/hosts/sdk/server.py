@@ -21,7 +21,7 @@ from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Question
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import allowed_hosts, allowed_origins, http_caller, refuse
+from mcp_core.hosts.callers import ByGrants, allowed_hosts, allowed_origins, http_caller, refuse
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.json_text import JsonObject
@@ -39,7 +39,7 @@ def build_server(app: App) -> Server[App]:
         instructions=app.instructions,
         lifespan=handlers.lifespan,
         cache_hints={
-            "tools/list": hint,
+            "tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope=app.list_scope),
             "resources/list": hint,
             "resources/templates/list": hint,
             "prompts/list": hint,
@@ -60,11 +60,16 @@ def build_server(app: App) -> Server[App]:
 
 
 class _Handlers:
-    """The functions that the SDK calls. Lists are made once, except that of resources which change."""
+    """The functions that the SDK calls. Lists are made once, except that of resources which change.
+
+    The list of the tools is made once for all callers with the same permissions.
+    """
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._tools = types.ListToolsResult(tools=[_tool(tool) for tool in app.list_tools()])
+        self._tools = ByGrants(
+            lambda caller: types.ListToolsResult(tools=[_tool(tool) for tool in app.list_tools(caller)])
+        )
         self._fixed_resources = [library_json.resource_fields(resource) for resource in app.library.fixed]
         self._templates = [library_json.template_fields(template) for template in app.library.templates]
         self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
@@ -75,7 +80,7 @@ class _Handlers:
             yield self._app
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return self._tools
+        return self._tools.get(self._caller(ctx))
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app

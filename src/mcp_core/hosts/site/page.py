@@ -62,7 +62,7 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
     """What is served, how to call it, and how to add it to a client."""
     lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''}. Documentation: {base_url}/", ""]
     for app in apps:
-        tools = app.list_tools()
+        tools = _listed_tools(app)
         lines.append(f"  {app.title} {app.version}   {address(app, base_url)}")
         lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in tools]
         lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
@@ -84,6 +84,11 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
     return "\n".join(lines)
 
 
+def _listed_tools(app: App) -> list[ListedTool]:
+    """Without tokens, the tools that every caller may use; with tokens, all of them."""
+    return app.list_tools(app.local_caller if app.verifier is None else None)
+
+
 def _command() -> str:
     """The command as a shell here finds it: by its path, where no virtual environment is activated."""
     script = Path(sys.executable).with_name("toolcharter")
@@ -97,7 +102,7 @@ def _first_line(app: App, tool: ListedTool) -> str:
 
 
 def _sample_call(app: App) -> str:
-    for tool in app.list_tools():
+    for tool in _listed_tools(app):
         spec = app.registry.resolve(tool.name)
         if spec.examples and spec.category == "query":
             arguments = [f"{key}={_shell_word(value)}" for key, value in spec.examples[0].params.items()]
@@ -129,7 +134,7 @@ def _server(app: App, base_url: str) -> str:
     url = html.escape(address(app, base_url))
     name = html.escape(app.name)
     about = f"<p>{html.escape(app.instructions)}</p>" if app.instructions else ""
-    tools = "".join(_tool(app, tool) for tool in app.list_tools())
+    tools = "".join(_tool(app, tool) for tool in _listed_tools(app))
     note = f"<p>{_TOKEN_NOTE}</p>" if app.verifier else ""
     call = f"toolcharter call {_token_option(app)}{address(app, base_url)} {_sample_call(app)}"
     commands = html.escape(f"{_claude_command(app, base_url)}\n{call}")
