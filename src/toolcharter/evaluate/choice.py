@@ -12,8 +12,6 @@ from itertools import pairwise
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.result import CaseResult, SelectorResult
 
-_MAX_RANKED = 100
-
 
 @dataclass(frozen=True, slots=True)
 class _BestMatch:
@@ -24,7 +22,7 @@ class _BestMatch:
     score: float
 
     def tool(self, threshold: float) -> str | None:
-        return self.ranked[0] if self.ranked and self.score >= threshold else None
+        return self.ranked[0] if self.score > 0 and self.score >= threshold else None
 
     @property
     def gain(self) -> int:
@@ -37,7 +35,7 @@ def choose(
 ) -> SelectorResult:
     """The choices of a selector that gives each tool a score."""
     best = [_BestMatch(case, rank(names, row), max(row, default=0.0)) for case, row in zip(cases, scores, strict=True)]
-    ordered = sorted((match for match in best if match.ranked), key=lambda match: match.score)
+    ordered = sorted((match for match in best if match.score > 0), key=lambda match: match.score)
     results = [
         CaseResult(
             match.case,
@@ -51,9 +49,9 @@ def choose(
 
 
 def rank(names: Sequence[str], scores: Sequence[float]) -> tuple[str, ...]:
-    """Tools by score, without those that have none; equal scores in the order of the list."""
+    """All tools by score; equal scores in the order of the list."""
     order = sorted(range(len(names)), key=lambda at: -scores[at])
-    return tuple(dict.fromkeys(names[at] for at in order if scores[at] > 0))[:_MAX_RANKED]
+    return tuple(dict.fromkeys(names[at] for at in order))
 
 
 def _threshold(ordered: Sequence[_BestMatch]) -> float:

@@ -153,7 +153,8 @@ def _accuracy(cases: Sequence[CaseResult]) -> Proportion:
 
 
 def _first_choice(one: CaseResult) -> str | None:
-    return one.ranked[0] if one.ranked else one.tool
+    """The choice without a threshold. A score of 0 is no choice: then the order of the list would decide."""
+    return one.ranked[0] if one.ranked and (one.score is None or one.score > 0) else one.tool
 
 
 def _tool_metrics(cases: Sequence[CaseResult]) -> Iterable[ToolMetrics]:

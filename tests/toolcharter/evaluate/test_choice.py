@@ -1,11 +1,23 @@
 from toolcharter.evaluate.cases import Case
 from toolcharter.evaluate.choice import choose, rank
+from toolcharter.evaluate.metrics import measure
 
 NAMES = ["a", "b"]
 
 
-def test_tools_are_ranked_by_score_and_those_without_a_score_are_left_out():
-    assert rank(["a", "b", "c", "d"], [0.1, 0.5, 0.0, 0.5]) == ("b", "d", "a")
+def test_all_tools_are_ranked_by_score_also_those_that_score_0_or_less():
+    assert rank(["a", "b", "c", "d", "e"], [-0.1, 0.5, 0.0, 0.5, 0.0]) == ("b", "d", "c", "e", "a")
+    many = [f"tool_{number}" for number in range(300)]
+    assert rank(many, [0.0] * 300) == tuple(many)
+
+
+def test_a_first_place_with_a_score_of_0_is_not_a_choice():
+    """Otherwise the first tool of the list would be right by accident."""
+    result = choose("x", [Case("1", "a"), Case("2", "b")], NAMES, [[0.0, 0.0], [0.0, 0.4]])
+    assert [one.tool for one in result.cases] == [None, "b"]
+    found = measure(result, (1, 2))
+    assert (found.accuracy.right, found.served.right) == (1, 1)
+    assert found.recall[2].right == 2
 
 
 def test_without_a_case_that_expects_no_tool_only_a_score_of_zero_is_none():
