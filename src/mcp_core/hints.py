@@ -63,12 +63,24 @@ class Evidence(_HintModel):
         return f"Confidence {self.confidence:.2f}: {', '.join(parts)}."
 
 
+class NeededArgument(_HintModel):
+    """An argument that a suggested call needs, and that only the agent or the user knows."""
+
+    name: str
+    description: str | None = None
+    choices: tuple[Any, ...] | None = None
+
+
 class SuggestedAction(_HintModel):
-    """A tool to call next, with its arguments."""
+    """A tool to call next: `data` are its arguments, and `needs` those that the agent adds.
+
+    Required arguments that are missing in `data` are added to `needs` before the answer is sent.
+    """
 
     action: str
     priority: Level = "medium"
     data: dict[str, Any] | None = None
+    needs: tuple[NeededArgument, ...] | None = None
     description: str | None = None
     estimated_time: float | None = Field(default=None, ge=0.0)
     estimated_cost: float | None = None
@@ -226,6 +238,17 @@ class AgentHints(_HintModel):
     def actions(self) -> frozenset[str]:
         """The names of the suggested tools."""
         return frozenset(step.action for step in self.suggested_next_actions)
+
+    def with_needs(self, required: Mapping[str, Sequence[NeededArgument]]) -> "AgentHints":
+        """The same hints; each action needs the required arguments of its tool that its data does not have."""
+
+        def complete(step: SuggestedAction) -> SuggestedAction:
+            known = {*(step.data or ()), *(one.name for one in step.needs or ())}
+            missing = tuple(one for one in required.get(step.action, ()) if one.name not in known)
+            return step.model_copy(update={"needs": (*(step.needs or ()), *missing)}) if missing else step
+
+        steps = tuple(map(complete, self.suggested_next_actions))
+        return self.model_copy(update={"suggested_next_actions": steps})
 
     def with_action_names(self, names: Mapping[str, str]) -> "AgentHints":
         """The same hints, with each action under the name that the agent calls it by."""

@@ -7,13 +7,25 @@ the recall that FSRS says the next answer restores; effort from the time that th
 from datetime import datetime
 from typing import Literal
 
-from mcp_core.hints import NO_IMPACT, EstimatedImpact, HintWarning, PreferenceAlignment, RiskFactor
-from mcp_noema.hint_parts import DEFAULT_ANSWER_MS, card_resource, deck_argument, deck_resource, study_action
-from mcp_noema.model import Card, CardId, DeckId, NoteId, Preset, ReviewId, State
-from mcp_noema.repositories import COUNT_LIMIT, Queue, RecentReviews, RecordedReview
+from mcp_core.hints import NO_IMPACT, Dependency, EstimatedImpact, HintWarning, PreferenceAlignment, RiskFactor
+from mcp_noema.hint_parts import (
+    DEFAULT_ANSWER_MS,
+    add_notes_action,
+    card_resource,
+    deck_argument,
+    deck_resource,
+    start_actions,
+    study_action,
+)
+from mcp_noema.model import Card, CardId, Deck, DeckId, NoteId, Preset, ReviewId, State
+from mcp_noema.repositories import COUNT_LIMIT, HeldBack, Queue, RecentReviews, RecordedReview
 from toolcharter import AgentHints, Evidence, SuggestedAction
 
 MINUTE_MS = 60_000
+MORE_CARDS = 20
+"""How many more cards a day are suggested if a limit is reached."""
+MAX_LIMIT = 9999
+"""The highest daily limit."""
 SLOW_FACTOR = 3.0
 """An answer is slow from this many times the usual time on."""
 MIN_REVIEWS_TO_COMPARE = 10
@@ -271,17 +283,7 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
     """Hints with a card to show, or with none left."""
     warnings = tuple(filter(None, (backlog_warning(queue),)))
     if not queue.faces:
-        why = "Nothing is left for today."
-        if queue.next_learning:
-            wait = interval_text((queue.next_learning - now).total_seconds())
-            why = f"{why} The next learning card is due in {wait}."
-        return AgentHints(
-            evidence=Evidence(),
-            suggested_next_actions=(progress_action(queue),),
-            validity_period="short",
-            why=why,
-            warnings=warnings or None,
-        )
+        return _nothing_left(queue, deck_id, now).model_copy(update={"warnings": warnings or None})
     face = queue.faces[0]
     preset = queue.presets[face.card.deck_id]
     leech = leech_warning(face.card, preset, fresh=False)
@@ -296,6 +298,64 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
         preference_alignment=preference_alignments(queue, face.card.schedule.state, "review-card"),
         why=f"{queue.remaining.total} cards are left today; learning cards come first.",
         warnings=(*warnings, *((leech,) if leech else ())) or None,
+    )
+
+
+def _nothing_left(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
+    """Hints if no card is left: fill the deck, raise the limit, or show the progress."""
+    why = nothing_left_message(queue)
+    if queue.next_learning:
+        why = f"{why} The next learning card is due in {interval_text((queue.next_learning - now).total_seconds())}."
+    if queue.collection_is_empty or queue.empty_deck:
+        add_notes = [add_notes_action(DeckId.of(queue.empty_deck.id))] if queue.empty_deck else []
+        steps = (*add_notes, *start_actions()) if queue.collection_is_empty else tuple(add_notes)
+        return AgentHints(evidence=Evidence(), suggested_next_actions=steps, why=why)
+    raised = [raise_limit_action(held_back, deck) for held_back in queue.held_back for deck in held_back.decks]
+    if not raised:
+        return AgentHints(evidence=Evidence(), suggested_next_actions=(progress_action(queue),), why=why)
+    cards = sum(held_back.cards for held_back in queue.held_back)
+    study = study_action(deck_id, "Then continue.", time_ms=cards * _answer_ms(queue.recent))
+    study = study.model_copy(update={"prerequisites": ("update-deck",)})
+    reason = "Today's limit must be raised first."
+    return AgentHints(
+        evidence=Evidence(),
+        suggested_next_actions=(progress_action(queue), *raised, study),
+        dependencies=(Dependency(action="review-next-card", depends_on=("update-deck",), reason=reason),),
+        why=why,
+    )
+
+
+_LIMIT_NAMES = {"new": "newPerDay", "review": "reviewsPerDay"}
+_CARD_NAMES = {"new": "new cards", "review": "due cards"}
+
+
+def nothing_left_message(queue: Queue) -> str:
+    """Why no card is shown."""
+    if queue.collection_is_empty:
+        return "The collection has no cards yet."
+    if queue.empty_deck:
+        return f"The deck {queue.empty_deck.name!r} has no cards yet."
+    if not queue.held_back:
+        return "Nothing is left for today."
+    parts = [
+        f"{'at least ' if held.cards >= COUNT_LIMIT else ''}{held.cards} {_CARD_NAMES[held.kind]} wait behind "
+        f"the limit of {held.decks[0].name!r} ({_LIMIT_NAMES[held.kind]} is {held.limit})"
+        for held in queue.held_back
+    ]
+    return f"Nothing is left within today's limits: {', and '.join(parts)}."
+
+
+def raise_limit_action(held_back: HeldBack, deck: Deck) -> SuggestedAction:
+    """Raise the limit of a deck, so that the cards behind it are shown."""
+    name, limit = _LIMIT_NAMES[held_back.kind], held_back.limit + min(held_back.cards, MORE_CARDS)
+    return SuggestedAction(
+        action="update-deck",
+        priority="low",
+        data={"deckId": DeckId.of(deck.id), "preset": {name: min(limit, MAX_LIMIT)}},
+        description="If the user wants more today. The limit stays raised until it is set back.",
+        category="learning",
+        expected_outcome=f"{name} of {deck.name!r} is {limit} instead of {held_back.limit}.",
+        reversible=True,
     )
 
 

@@ -100,6 +100,7 @@ class Progress:
     new_waiting: int
     desired: float | None
     basis: Basis
+    collection_is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,12 @@ def fit(logs: Iterable[Sequence[LoggedReview]], preset: Preset, preferences: Pre
     )
 
 
+def can_fit(logs: Iterable[Sequence[LoggedReview]], preferences: Preferences) -> bool:
+    """Whether there are enough reviews to fit parameters to."""
+    histories = [history for log in logs if (history := since_last_learned(log))]
+    return _usable_items(_items(histories, preferences)) >= MIN_ITEMS
+
+
 def round_parameters(parameters: Sequence[float]) -> tuple[float, ...]:
     """Rounded, and within the bounds of the scheduler, which 32-bit floats can miss."""
     return clamp_parameters(round(value, _DIGITS) for value in parameters)
@@ -58,11 +64,15 @@ def _items(histories: Iterable[Sequence[LoggedReview]], preferences: Preferences
     return [item for _, item in sorted(dated, key=itemgetter(0))]
 
 
-def _check_item_count(items: list[FSRSItem], review_count: int) -> None:
+def _usable_items(items: list[FSRSItem]) -> int:
     """The library removes outliers before it counts, so we do too."""
     first = [item for item in items if item.long_term_review_cnt() == 1]
     others = [item for item in items if item.long_term_review_cnt() > 1]
-    usable = sum(map(len, filter_outlier(first, others))) if items else 0
+    return sum(map(len, filter_outlier(first, others))) if items else 0
+
+
+def _check_item_count(items: list[FSRSItem], review_count: int) -> None:
+    usable = _usable_items(items)
     if usable < MIN_ITEMS:
         raise Conflict(
             f"There are too few reviews to fit parameters: {MIN_ITEMS} usable reviews are needed, and there are "

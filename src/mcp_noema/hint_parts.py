@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from mcp_core.hints import Level, RelatedResource
+from mcp_core.hints import Level, NeededArgument, RelatedResource
 from mcp_noema.analysis import Basis
-from mcp_noema.model import CardFace, CardId, Deck, DeckId
+from mcp_noema.model import CardFace, CardId, Deck, DeckId, NoteId
 from toolcharter import Evidence, SuggestedAction
 
 _LONGEST_LABEL = 80
@@ -48,6 +48,48 @@ def study_action(
         description=description,
         estimated_time=time_ms,
         category="learning",
+        reversible=True,
+    )
+
+
+def start_actions() -> list[SuggestedAction]:
+    """Suggest how to fill an empty collection: with a new deck, or with an Anki file."""
+    return [
+        SuggestedAction(
+            action="create-deck",
+            priority="high",
+            description="The collection is empty: create a deck for what the user wants to learn.",
+            category="learning",
+            expected_outcome="An empty deck; create-notes adds cards to it.",
+        ),
+        SuggestedAction(
+            action="import-anki",
+            description="Or import decks from an Anki file in the files folder.",
+            category="learning",
+            expected_outcome="The decks of the file, with schedules and review history.",
+        ),
+    ]
+
+
+def add_notes_action(deck_id: DeckId) -> SuggestedAction:
+    """Suggest to add notes to a deck without cards."""
+    return SuggestedAction(
+        action="create-notes",
+        priority="high",
+        data={"deckId": deck_id},
+        description="The deck has no cards yet: add what the user wants to learn.",
+        category="learning",
+    )
+
+
+def reword_action(note_id: NoteId) -> SuggestedAction:
+    """Suggest to reword a note whose cards are forgotten often."""
+    return SuggestedAction(
+        action="update-note",
+        data={"noteId": note_id},
+        needs=(NeededArgument(name="front", description="The question in better words; or give back."),),
+        description="Reword it with the user, because it is forgotten so often.",
+        category="correction",
         reversible=True,
     )
 

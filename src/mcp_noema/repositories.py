@@ -199,6 +199,7 @@ class CardPage:
 
     faces: tuple[CardFace, ...]
     total: int
+    collection_is_empty: bool = False
 
 
 CardSelection = Sequence[CardId] | Tree
@@ -280,6 +281,19 @@ COUNT_LIMIT = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBack:
+    """Cards that wait, but are not shown today because of a daily limit."""
+
+    kind: Literal["new", "review"]
+    cards: int
+    """At most COUNT_LIMIT."""
+    decks: tuple[Deck, ...]
+    """The decks whose limit is reached, the outermost first. To show a card, the limit of each must be raised."""
+    limit: int
+    """The limit of the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """The cards to study now, in order, and the figures that hints are computed from."""
 
@@ -296,6 +310,11 @@ class Queue:
     """The probability that the first card is remembered now; None if it is new."""
     next_intervals: Mapping[Grade, float] = field(default_factory=dict[Grade, float])
     """The interval of the first card in seconds for each grade, without fuzz."""
+    held_back: tuple[HeldBack, ...] = ()
+    """If no card is left: the cards that a daily limit holds back."""
+    empty_deck: Deck | None = None
+    """If the decks have no cards: the first of them."""
+    collection_is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +410,10 @@ class Scheduling(Protocol):
 
     async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
         """Simulate the coming days at the present desired retention, at values near it, and at another one."""
+        ...
+
+    async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
+        """Whether there are enough reviews to fit FSRS to."""
         ...
 
     async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:

@@ -15,6 +15,7 @@ from mcp_core.hints import (
     Evidence,
     HintMetadata,
     HintWarning,
+    NeededArgument,
     PreferenceAlignment,
     RelatedResource,
     RiskFactor,
@@ -555,3 +556,20 @@ def test_a_system_error_warns_that_the_outcome_is_not_known():
             mitigation="Read the current state before trying again.",
         ),
     )
+
+
+def test_an_action_names_the_required_arguments_that_its_data_lacks():
+    grade = NeededArgument(name="grade", choices=("again", "good"))
+    required = {"review": (NeededArgument(name="card"), grade)}
+    own = NeededArgument(name="card", description="The card that is shown.")
+    made = AgentHints(
+        evidence=Evidence(),
+        suggested_next_actions=(
+            SuggestedAction(action="review", data={"card": 1}),
+            SuggestedAction(action="review", data={"card": 1, "grade": "good"}),
+            SuggestedAction(action="review", needs=(own,)),
+            SuggestedAction(action="list"),
+        ),
+    )
+    needs = [step.needs for step in made.with_needs(required).suggested_next_actions]
+    assert needs == [(grade,), None, (own, grade), None]

@@ -26,9 +26,11 @@ def array_of(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
+NEED = object_schema({"name": TEXT}, description=TEXT, choices={"type": "array", "minItems": 1})
 ACTION = object_schema(
     {"action": {"type": "string", "pattern": "^[a-z]+(-[a-z]+)+$"}, "priority": LEVEL},
     data={"type": "object"},
+    needs=array_of(NEED),
     description=TEXT,
     estimatedTime={"type": "number", "minimum": 0},
     estimatedCost=NUMBER,
@@ -139,9 +141,14 @@ def _hint_errors(hints: Mapping[str, Any], schemas: Mapping[str, dict[str, Any]]
         if step["action"] not in schemas:
             yield f"{step['action']} is not a tool"
         else:
-            # Arguments that only the user knows, such as a grade, are left out.
-            schema = schemas[step["action"]] | {"required": [], "additionalProperties": False}
+            # Arguments that only the agent or the user knows, such as a grade, are listed with their choices.
+            needed = {need["name"]: need for need in step.get("needs", ())}
+            schema = schemas[step["action"]] | {"additionalProperties": False}
+            schema["required"] = [name for name in schema.get("required", ()) if name not in needed]
             yield from _schema_errors(step.get("data", {}), schema, f"the data for {step['action']}")
+            for name, need in needed.items():
+                if need.get("choices") != schema["properties"][name].get("enum"):
+                    yield f"{step['action']} needs {name}, whose choices are not {need.get('choices')}"
     mentioned = [edge["action"] for edge in hints["dependencies"]]
     mentioned += [name for edge in hints["dependencies"] for name in edge["dependsOn"]]
     mentioned += [fit["action"] for fit in hints["preferenceAlignment"]]

@@ -19,6 +19,7 @@ from mcp_core.calling.stages.cache import forget, recall, remember
 from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
+from mcp_core.calling.stages.hint import HintPolicy
 from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
@@ -66,7 +67,7 @@ class Pipeline:
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
-        self._names = registry.final_names() if policy.format == "hints" else None
+        self._hint_policy = HintPolicy.of(registry) if policy.format == "hints" else None
         published = policy.format if policy.structured else None
         self._tools = {
             final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)
@@ -130,11 +131,11 @@ class Pipeline:
             finally:
                 if tool.forgets:
                     await forget(tool, state)
-            body = check(raw, permit, tool, self._names)
+            body = check(raw, permit, tool, self._hint_policy)
             if key is not None:
                 await remember(key, body, tool, state)
         except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
-            body, summary.error = fail(error, call, self._names), error
+            body, summary.error = fail(error, call, self._hint_policy), error
         if body.failure is not None:
             body = without_secrets(body, body.failure, call, invoked=summary.invoked)
         summary.failure = body.failure
@@ -152,7 +153,7 @@ class Pipeline:
         return self._telemetry.span(tool.spec.name, category, request.meta)
 
     def _metadata(self, call: Call, summary: CallSummary, started: float) -> ToolMetadata | None:
-        if self._names is None:
+        if self._hint_policy is None:
             return None
         return ToolMetadata(
             tool_version=call.spec.declaration.version,

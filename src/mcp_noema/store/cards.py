@@ -118,7 +118,13 @@ def _search(
     ids = list(connection.execute(matches.slice(page.start, page.stop + _LOOKAHEAD)).scalars())
     reached_end = len(ids) < page.stop - page.start + _LOOKAHEAD and (ids or not page.start)
     faces = card_faces.load(connection, user.id, ids[: page.stop - page.start])
-    return CardPage(tuple(faces), page.start + len(ids) if reached_end else _count(connection, query, context))
+    total = page.start + len(ids) if reached_end else _count(connection, query, context)
+    return CardPage(tuple(faces), total, collection_is_empty=not total and not has_cards(connection, user.id))
+
+
+def has_cards(connection: Connection, user_id: int) -> bool:
+    """Whether the user has any card."""
+    return connection.execute(sa.select(sa.exists().where(cards.c.user_id == user_id))).scalar_one()
 
 
 def _count(connection: Connection, query: Tree, context: SearchContext) -> int:

@@ -56,6 +56,10 @@ class DailyLimits:
         remaining = self._remaining[kind]
         return max(0, min(remaining[path_id] for path_id in self._path[deck_id]))
 
+    def reached(self, deck_id: int, kind: LimitedKind) -> list[int]:
+        """The deck and its parents whose limit is reached, the outermost first."""
+        return [path_id for path_id in reversed(self._path[deck_id]) if self._remaining[kind][path_id] <= 0]
+
     def take(self, deck_id: int, kind: LimitedKind) -> bool:
         """Count one more card, if the limits allow it."""
         if self.remaining(deck_id, kind) == 0:

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from mcp_core.db import Database
 from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
 from mcp_noema.errors import conflict
-from mcp_noema.fitting import fit
+from mcp_noema.fitting import can_fit, fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
 from mcp_noema.store import decks, rescheduling, users
 from mcp_noema.store.conditions import counted_reviews, sample
@@ -32,6 +32,8 @@ from mcp_noema.workload import AnswerHabits, AnswerStats, LearnedCard, neighbour
 
 MAX_REVIEWS = 50_000
 """More reviews hardly improve the fit, and the optimizer blocks all other threads while it runs."""
+ENOUGH_REVIEWS = 5_000
+"""Whether a fit is possible is tried with a sample of this size."""
 MAX_CARDS = 50_000
 """Of more cards, an even sample is simulated."""
 HABIT_PERIOD = timedelta(days=180)
@@ -49,8 +51,13 @@ class SqlScheduling:
         plans = await asyncio.to_thread(start.simulate, days, other)
         return Plans(start.today, plans, start.basis)
 
+    async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
+        selection, rows = await self._database.read(_load_logs, owner, deck_id, ENOUGH_REVIEWS)
+        logs = (log for _, log in group_by_card(rows))
+        return await asyncio.to_thread(can_fit, logs, selection.user.preferences)
+
     async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
-        selection, rows = await self._database.read(_load_logs, owner, deck_id)
+        selection, rows = await self._database.read(_load_logs, owner, deck_id, MAX_REVIEWS)
         preset, preferences = _common_preset(selection), selection.user.preferences
         fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
         applied = apply and fitted.is_better
@@ -72,12 +79,14 @@ class SqlScheduling:
 # --- parameters --------------------------------------------------------------------------------------------
 
 
-def _load_logs(connection: Connection, owner: str, deck_id: DeckId | None) -> tuple[DeckSelection, Sequence[Any]]:
+def _load_logs(
+    connection: Connection, owner: str, deck_id: DeckId | None, max_reviews: int
+) -> tuple[DeckSelection, Sequence[Any]]:
     """The reviews that the optimizer learns from: the whole logs of all cards, or of a sample of them."""
     selection = select_decks(connection, owner, deck_id)
     condition = selection.of_reviews
     total = connection.execute(sa.select(sa.func.count()).select_from(reviews).where(condition)).scalar_one()
-    _, in_sample = sample(reviews.c.card_id, total, MAX_REVIEWS)
+    _, in_sample = sample(reviews.c.card_id, total, max_reviews)
     return selection, connection.execute(select_logs(condition, in_sample)).all()
 
 

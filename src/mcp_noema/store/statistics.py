@@ -14,6 +14,7 @@ from mcp_core.db import Database
 from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, ReviewFilter, ReviewPage, StudyTotals
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
 from mcp_noema.store import card_faces, decks, review_history
+from mcp_noema.store.cards import has_cards
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.retention import MemoryStates, load_memory_states
@@ -98,6 +99,7 @@ def _progress(connection: Connection, owner: str, deck_id: DeckId | None, days: 
         forecast=dict(zip(coming, _due_counts(connection, selection, coming), strict=True)),
         new_waiting=connection.execute(new).scalar_one(),
         desired=retentions.pop() if len(retentions) == 1 else None,
+        collection_is_empty=not has_cards(connection, selection.user.id),
         basis=Basis(
             reviews=sum(day.reviews for day in totals),
             last_at=recent.last_at,

@@ -11,6 +11,7 @@ from mcp_noema.schedule import next_schedules, retrievability
 from mcp_noema.store import card_faces, waiting_cards
 from mcp_noema.store.daily_limits import DailyLimits, studied_on
 from mcp_noema.store.deck_selection import select_decks
+from mcp_noema.store.empty_queue import EmptyQueue, explain
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.waiting_cards import AllowedCards, QueueRequest, WaitingCard
 
@@ -38,6 +39,7 @@ def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_c
     # A card may have been moved to another deck since.
     faces = [face for face in loaded if face.card.deck_id in limits.presets]
     recall, intervals = _outlook(faces, limits.presets, now)
+    empty = EmptyQueue() if faces else explain(connection, selection, request, limits, counts)
     return Queue(
         faces=tuple(faces),
         remaining=RemainingCounts(new.total, sum(learning_counts.values()), due.total),
@@ -48,6 +50,9 @@ def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_c
         preferences=user.preferences,
         next_recall=recall,
         next_intervals=intervals,
+        held_back=empty.held_back,
+        empty_deck=empty.empty_deck,
+        collection_is_empty=empty.collection_is_empty,
     )
 
 

@@ -227,12 +227,24 @@ def _without_siblings(
     return kept
 
 
-_DUE_COUNT = sa.select(sa.func.count()).select_from(
-    sa.select(cards.c.id)
-    .where(cards.c.deck_id.in_(sa.bindparam("deck_ids", expanding=True)), _WAITING["review"])
-    .limit(sa.bindparam("max_count", type_=sa.Integer))
-    .subquery()
-)
+def _count_in_decks_statement(kind: Kind) -> sa.Select[int]:
+    waiting = (
+        sa.select(cards.c.id)
+        .where(cards.c.deck_id.in_(sa.bindparam("deck_ids", expanding=True)), _WAITING[kind])
+        .limit(sa.bindparam("max_count", type_=sa.Integer))
+    )
+    return sa.select(sa.func.count()).select_from(waiting.subquery())
+
+
+_COUNT_IN_DECKS = {kind: _count_in_decks_statement(kind) for kind in KINDS}
+
+
+def count_in_decks(
+    connection: Connection, kind: Kind, request: QueueRequest, deck_ids: Sequence[int], max_count: int
+) -> int:
+    """How many cards of a kind wait in these decks, regardless of the limits; at most `max_count`."""
+    parameters = request.times | {"deck_ids": deck_ids, "max_count": max_count}
+    return connection.execute(_COUNT_IN_DECKS[kind], parameters).scalar_one()
 
 
 def count_backlog(
@@ -246,6 +258,5 @@ def count_backlog(
     ]
     counted = sum(count for deck_id, count in due_counts.items() if deck_id not in incomplete)
     max_count = len(incomplete) * count_limit + COUNT_LIMIT
-    parameters = request.times | {"deck_ids": incomplete, "max_count": max_count}
-    more = connection.execute(_DUE_COUNT, parameters).scalar_one() if incomplete else 0
+    more = count_in_decks(connection, "review", request, incomplete, max_count) if incomplete else 0
     return min(COUNT_LIMIT, max(0, counted + more - due.siblings - due.total))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mcp_core.hints import HintWarning, RiskFactor
+from mcp_core.hints import HintWarning, NeededArgument, RiskFactor
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import MAX_LENGTH, parse
@@ -55,7 +55,8 @@ def _undo(action: str, ids: Sequence[CardId], **data: bool) -> SuggestedAction:
         action=action,
         priority="low",
         data={**data, "cardIds": list(ids)} if few else dict(data),
-        description="Undo this change." if few else "Undo this change, with the cardIds of this result.",
+        needs=None if few else (NeededArgument(name="cardIds", description="The cardIds of this result."),),
+        description="Undo this change.",
         category="correction",
         reversible=True,
     )

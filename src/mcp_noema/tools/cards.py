@@ -7,7 +7,7 @@ from pydantic import Field
 
 from mcp_core.hints import NO_IMPACT, HintWarning
 from mcp_noema import advice
-from mcp_noema.hint_parts import card_resource, deck_resource, shorten
+from mcp_noema.hint_parts import card_resource, deck_resource, reword_action, shorten, start_actions
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
 from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import All, Everything, Tree
@@ -128,9 +128,7 @@ def _next_steps(view: CardView, leech: HintWarning | None) -> list[SuggestedActi
     if view.is_due:
         steps.append(advice.grade_action(card_id, None))
     if leech:
-        data = {"noteId": NoteId.of(view.face.card.note_id)}
-        reword = "Reword it with the user, because it is forgotten so often."
-        steps.append(SuggestedAction(action="update-note", data=data, description=reword, category="correction"))
+        steps.append(reword_action(NoteId.of(view.face.card.note_id)))
     return steps
 
 
@@ -229,6 +227,8 @@ def _summary_json(face: CardFace, now: datetime) -> dict[str, Any]:
 
 
 def _search_hints(args: SearchCards, query: Tree, page: CardPage) -> AgentHints:
+    if page.collection_is_empty:
+        return hints.for_empty(then=start_actions())
     if not page.total:
         return hints.for_empty(then=[_broader_search(query)])
     seen = args.offset + len(page.faces)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from mcp_noema.hint_parts import deck_resource, study_action
+from mcp_noema.hint_parts import add_notes_action, deck_resource, start_actions, study_action
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
 from mcp_noema.repositories import DeckChange, Decks, DeckView
 from mcp_noema.tools.vocabulary import (
@@ -67,20 +67,10 @@ def _study(view: DeckView) -> SuggestedAction:
     )
 
 
-def _add_notes(deck: Deck) -> SuggestedAction:
-    return SuggestedAction(
-        action="create-notes",
-        priority="high",
-        data={"deckId": DeckId.of(deck.id)},
-        description="The deck has no cards yet: add what the user wants to learn.",
-        category="learning",
-    )
-
-
 def _next_steps(view: DeckView) -> list[SuggestedAction]:
     counts = view.counts
     if not counts.cards:
-        return [_add_notes(view.deck)]
+        return [add_notes_action(DeckId.of(view.deck.id))]
     return [_study(view)] if counts.due + counts.learning + counts.new else []
 
 
@@ -121,7 +111,8 @@ async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], 
     Parent decks that do not exist are created too. Scheduling is set with update-deck.
     """
     view = await decks.add(owner(context), args.name, args.description, world.now())
-    agent_hints = hints.for_created("deck", DeckId.of(view.deck.id), view.deck.name, then=[_add_notes(view.deck)])
+    deck_id = DeckId.of(view.deck.id)
+    agent_hints = hints.for_created("deck", deck_id, view.deck.name, then=[add_notes_action(deck_id)])
     return JsonResult.ok(_full_json(view), message=f"Deck {view.deck.name!r} was created.", hints=agent_hints)
 
 
@@ -169,8 +160,7 @@ async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], co
     """
     views = await decks.all(owner(context), world.now())
     if not views:
-        create = SuggestedAction(action="create-deck", priority="high", description="No deck exists yet: create one.")
-        return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=[create]))
+        return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=start_actions()))
     return _page(views, args.limit, args.offset, SuggestedAction(action="list-decks", data=_next_page(args)))
 
 
@@ -210,17 +200,21 @@ async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World]
     list-decks.
     """
     words = args.words.casefold().split()
+    all_decks = await decks.all(owner(context), world.now())
     views = [
         view
-        for view in await decks.all(owner(context), world.now())
+        for view in all_decks
         if all(word in f"{view.deck.name}\n{view.deck.description}".casefold() for word in words)
     ]
     if views:
         return _page(views, args.limit, args.offset, SuggestedAction(action="search-decks", data=_next_page(args)))
-    steps = [
-        SuggestedAction(action="list-decks", priority="high", description="Shows all decks."),
-        SuggestedAction(action="create-deck", data={"name": args.words}, description="Creates a deck with that name."),
-    ]
+    create = SuggestedAction(
+        action="create-deck", data={"name": args.words}, description="Creates a deck with that name."
+    )
+    if all_decks:
+        steps = [SuggestedAction(action="list-decks", priority="high", description="Shows all decks."), create]
+    else:
+        steps = [create, *start_actions()[1:]]
     return JsonResult.ok({"decks": [], "total": 0}, hints=hints.for_empty(then=steps))
 
 

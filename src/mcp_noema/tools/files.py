@@ -6,9 +6,9 @@ from pydantic import Field
 
 from mcp_core.hints import EstimatedImpact, HintWarning
 from mcp_noema.folder import Folder
-from mcp_noema.hint_parts import deck_resource
+from mcp_noema.hint_parts import deck_argument, deck_resource
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
-from mcp_noema.repositories import AnkiPackages, ImportSummary, Tally
+from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
 
@@ -67,8 +67,13 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
         )
     ],
 )
-async def import_anki(
-    args: ImportAnki, packages: Need[AnkiPackages], folder: Need[Folder], world: Need[World], context: ToolContext
+async def import_anki(  # noqa: PLR0917 - the repositories that it needs
+    args: ImportAnki,
+    packages: Need[AnkiPackages],
+    scheduling: Need[Scheduling],
+    folder: Need[Folder],
+    world: Need[World],
+    context: ToolContext,
 ) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
 
@@ -81,7 +86,10 @@ async def import_anki(
     imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
     notes, cards = imported.notes, imported.cards
     message = f"{notes.added:,} notes and {cards.added:,} cards added, {notes.updated + cards.updated:,} updated."
-    return JsonResult.ok(_imported_json(imported), message=message, hints=_import_hints(imported))
+    outer = _outermost(imported.decks)
+    outer_id = DeckId.of(outer.id) if outer else None
+    fit = imported.reviews.added >= MIN_REVIEWS_TO_FIT and await scheduling.can_optimize(owner(context), outer_id)
+    return JsonResult.ok(_imported_json(imported), message=message, hints=_import_hints(imported, outer_id, fit=fit))
 
 
 def _outermost(decks: tuple[Deck, ...]) -> Deck | None:
@@ -90,24 +98,23 @@ def _outermost(decks: tuple[Deck, ...]) -> Deck | None:
     return first if first and all(deck.is_in(first.name) for deck in decks) else None
 
 
-def _import_hints(imported: ImportSummary) -> AgentHints:
-    outer = _outermost(imported.decks)
+def _import_hints(imported: ImportSummary, deck_id: DeckId | None, *, fit: bool) -> AgentHints:
     study = SuggestedAction(
         action="get-due-cards",
         priority="high",
-        data={"deckId": DeckId.of(outer.id)} if outer else {},
+        data=deck_argument(deck_id),
         description="Shows which of its cards are due today.",
         category="learning",
     )
     list_decks = SuggestedAction(action="list-decks", description="Shows all decks with the cards that wait in them.")
-    fit = SuggestedAction(
+    optimize = SuggestedAction(
         action="optimize-parameters",
         priority="low",
         data=study.data,
         description=f"Shows how much better FSRS predicts when fitted to the {imported.reviews.added:,} new reviews.",
         category="optimization",
     )
-    steps = (study, list_decks, fit) if imported.reviews.added >= MIN_REVIEWS_TO_FIT else (study, list_decks)
+    steps = (study, list_decks, optimize) if fit else (study, list_decks)
     taken = sum(tally.added + tally.updated + tally.unchanged for tally in (imported.notes, imported.cards))
     skipped = sum(imported.skipped.values())
     agent_hints = AgentHints(

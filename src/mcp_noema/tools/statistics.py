@@ -22,12 +22,13 @@ from mcp_noema.hint_parts import (
     deck_argument,
     deck_resource,
     shorten,
+    start_actions,
     study_action,
     study_effort,
     study_time_ms,
 )
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
-from mcp_noema.repositories import Statistics
+from mcp_noema.repositories import Scheduling, Statistics
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
 from toolcharter import AgentHints, DateRange, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
 
@@ -191,7 +192,11 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
     ],
 )
 async def get_progress(
-    args: GetProgress, statistics: Need[Statistics], world: Need[World], context: ToolContext
+    args: GetProgress,
+    statistics: Need[Statistics],
+    scheduling: Need[Scheduling],
+    world: Need[World],
+    context: ToolContext,
 ) -> JsonResult:
     """Show how the user is doing.
 
@@ -219,13 +224,23 @@ async def get_progress(
         "forecast": [{"date": day.isoformat(), "due": due} for day, due in progress.forecast.items()],
         "newWaiting": progress.new_waiting,
     }
-    return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, world.now()))
+    fit = await _fit_action(scheduling, owner(context), period, progress.desired, args.deck_id)
+    return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, world.now(), fit=fit))
 
 
-def _progress_hints(progress: Progress, period: StudyTotals, deck_id: DeckId | None, now: datetime) -> AgentHints:
+def _progress_hints(
+    progress: Progress,
+    period: StudyTotals,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    fit: SuggestedAction | None,
+) -> AgentHints:
     due = next(iter(progress.forecast.values()))
     then = [_study(deck_id, due, progress.basis, f"{due} cards are due today.")] if due else []
-    if (fit := _fit_action(period, progress.desired, deck_id)) is not None:
+    if progress.collection_is_empty:
+        then = start_actions()
+    if fit is not None:
         then.append(fit)
     return AgentHints(
         evidence=basis_evidence(progress.basis, now),
@@ -242,11 +257,13 @@ def _progress_hints(progress: Progress, period: StudyTotals, deck_id: DeckId | N
     )
 
 
-def _fit_action(totals: StudyTotals, desired: float | None, deck_id: DeckId | None) -> SuggestedAction | None:
-    """Suggest to fit FSRS if the true retention is far from the desired one."""
+async def _fit_action(
+    scheduling: Scheduling, owner_name: str, totals: StudyTotals, desired: float | None, deck_id: DeckId | None
+) -> SuggestedAction | None:
+    """Suggest to fit FSRS if the true retention is far from the desired one, and there are enough reviews."""
     if totals.retention is None or desired is None or totals.learned < MIN_ANSWERS:
         return None
-    if abs(totals.retention - desired) < MIN_DIFFERENCE:
+    if abs(totals.retention - desired) < MIN_DIFFERENCE or not await scheduling.can_optimize(owner_name, deck_id):
         return None
     return SuggestedAction(
         action="optimize-parameters",
@@ -288,7 +305,11 @@ class GetDeckStats(Arguments):
     ],
 )
 async def get_deck_stats(
-    args: GetDeckStats, statistics: Need[Statistics], world: Need[World], context: ToolContext
+    args: GetDeckStats,
+    statistics: Need[Statistics],
+    scheduling: Need[Scheduling],
+    world: Need[World],
+    context: ToolContext,
 ) -> JsonResult:
     """Show statistics of a deck and its subdecks.
 
@@ -317,12 +338,14 @@ async def get_deck_stats(
         "desiredRetention": stats.preset.desired_retention,
         "last30Days": _totals_json(stats.last_30_days),
     }
-    return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, world.now()))
+    desired = stats.preset.desired_retention
+    fit = await _fit_action(scheduling, owner(context), stats.last_30_days, desired, args.deck_id)
+    return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, world.now(), fit=fit))
 
 
-def _stats_hints(stats: DeckStats, deck_id: DeckId, now: datetime) -> AgentHints:
+def _stats_hints(stats: DeckStats, deck_id: DeckId, now: datetime, *, fit: SuggestedAction | None) -> AgentHints:
     then = [_study(deck_id, stats.due, stats.basis, f"{stats.due} cards are due today.")] if stats.due else []
-    if (fit := _fit_action(stats.last_30_days, stats.preset.desired_retention, deck_id)) is not None:
+    if fit is not None:
         then.append(fit)
     if stats.leeches:
         then.append(_leeches_action(stats))

@@ -139,7 +139,7 @@ async def review_next_card(
     left = {"remaining": _remaining_json(queue.remaining)}
     if not queue.faces:
         value = left | {"nextLearningAt": iso(queue.next_learning)}
-        return JsonResult.ok(value, message="Nothing is left for today.", hints=agent_hints)
+        return JsonResult.ok(value, message=advice.nothing_left_message(queue), hints=agent_hints)
     value = {
         "card": face_json(queue.faces[0]),
         "recall": queue.next_recall,

@@ -448,9 +448,18 @@ async def test_the_arguments_are_handed_back_for_a_second_try_unless_they_are_se
         long = await result_of(app, Request("plain", {"text": "x" * 5000}))
     suggested = [made["agentHints"]["suggestedNextActions"] for made in (secret, short, long)]
     assert suggested == [
-        [{"action": "with_secret", "priority": "high"}],
+        [
+            {
+                "action": "with_secret",
+                "priority": "high",
+                "needs": [
+                    {"name": "n", "description": "A whole number."},
+                    {"name": "token", "description": "Some text."},
+                ],
+            }
+        ],
         [{"action": "plain", "priority": "high", "data": {"text": "x"}}],
-        [{"action": "plain", "priority": "high"}],
+        [{"action": "plain", "priority": "high", "needs": [{"name": "text", "description": "Some text."}]}],
     ]
 
 

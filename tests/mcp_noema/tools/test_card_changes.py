@@ -74,9 +74,9 @@ async def test_more_than_a_thousand_cards_are_an_error(ana: Learner):
     done = await ana("suspend-cards", query='deck:French -"q 1000"')
     assert len(done["cardIds"]) == 1000
     [undo] = ana.hints["suggestedNextActions"]
-    assert (undo["data"], undo["description"]) == (
+    assert (undo["data"], undo["needs"]) == (
         {"suspend": False},
-        "Undo this change, with the cardIds of this result.",
+        [{"name": "cardIds", "description": "The cardIds of this result."}],
     )
     assert len(done["cardIds"]) > MAX_IDS_IN_HINTS
 

@@ -21,6 +21,7 @@ from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.real_anki import package_cards
 from tests.mcp_noema.learner import MONDAY, Clock, Learner
+from tests.mcp_noema.simulated_memory import simulate_logs
 
 NOTHING = {"added": 0, "updated": 0, "unchanged": 0}
 
@@ -435,12 +436,25 @@ async def test_the_hints_lead_to_what_was_imported(ana: Learner, files: Path):
     assert (await ana("get-due-cards", deckId="deck_1"))["remaining"] == {"new": 2, "learning": 0, "due": 0}
 
 
-async def test_an_import_with_many_reviews_suggests_a_fit(ana: Learner, files: Path):
+async def test_an_import_suggests_a_fit_if_one_is_possible(ana: Learner, files: Path):
     answers = tuple(ANSWER._replace(reviewed_at=LAST - timedelta(hours=n)) for n in range(400))
-    write_package(packed(REVIEWED, reviews=answers), files / "x.apkg")
-    assert (await ana("import-anki", path="x.apkg"))["reviews"]["added"] == 400
-    assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == [
-        ("get-due-cards", {"deckId": "deck_1"}),
-        ("list-decks", None),
-        ("optimize-parameters", {"deckId": "deck_1"}),
-    ]
+    write_package(packed(REVIEWED, reviews=answers), files / "one.apkg")
+    assert (await ana("import-anki", path="one.apkg"))["reviews"]["added"] == 400
+    # The log of one card is not enough.
+    to_cards = [("get-due-cards", {"deckId": "deck_1"}), ("list-decks", None)]
+    assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == to_cards
+    logs = simulate_logs(cards=60, reviews_each=10)
+    many = packed(
+        *(replace(REVIEWED, note=number) for number in range(60)),
+        notes=tuple(replace(packed().notes[0], guid=f"many-{number}") for number in range(60)),
+        reviews=tuple(
+            ANSWER._replace(card=card, rating=rating, reviewed_at=at, state=State(state))
+            for card, log in enumerate(logs)
+            for rating, at, state in log
+        ),
+    )
+    write_package(many, files / "many.apkg")
+    assert (await ana("import-anki", path="many.apkg"))["reviews"]["added"] > 500
+    fit = ("optimize-parameters", {"deckId": "deck_1"})
+    assert [(step["action"], step.get("data")) for step in ana.hints["suggestedNextActions"]] == [*to_cards, fit]
+    await ana("optimize-parameters", deckId="deck_1")

@@ -274,6 +274,21 @@ async def test_fitting_is_suggested_when_less_is_remembered_than_desired(ana: Le
     )
 
 
+async def test_fitting_is_not_suggested_when_it_would_be_refused(ana: Learner, db_url: str, clock: Clock):
+    """Each card has an interval of its own, and the optimizer drops rare intervals."""
+    deck = await ana.deck()
+    cards = await ana.notes(deck, 60)
+    days = [[0, 5 + n, 100, 110, 120, 130, 140] for n in range(60)]
+    await insert_logs(
+        db_url, {card: [(4, START + day * DAY) for day in each] for card, each in zip(cards, days, strict=True)}
+    )
+    clock.now = START + 150 * DAY
+    assert (await ana.fails("optimize-parameters", deckId=deck))[0] == "ConflictError"
+    for tool, arguments in (("get-progress", {"days": 90}), ("get-deck-stats", {})):
+        await ana(tool, deckId=deck, **arguments)
+        assert "optimize-parameters" not in {step["action"] for step in ana.hints["suggestedNextActions"]}
+
+
 # ---- statistics of a deck ------------------------------------------------------------------------
 
 

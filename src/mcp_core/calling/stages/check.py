@@ -8,21 +8,21 @@ from pydantic_core import SchemaValidator
 from mcp_core import json_text
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Failure, Permit
-from mcp_core.calling.stages.hint import Names, hint_failure, hint_success
+from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
 from mcp_core.result import Result
 from mcp_core.tool_result import ToolResult
 
 
-def check(raw: Any, permit: Permit, tool: BoundTool, names: Names | None) -> Body:
-    """The result as checked JSON. `names` is None for servers that answer without hints."""
+def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) -> Body:
+    """The result as checked JSON. `policy` is None for servers that answer without hints."""
     value, hints, message, instruction = raw, None, None, None
     if isinstance(raw, Result):
         result = cast(Result[Any], raw)
         _check_texts(result.error, result.error_type, result.message, result.instruction)
         if result.is_failure():
-            return _returned_failure(result, tool.spec, names)
+            return _returned_failure(result, tool.spec, policy)
         value, hints, message, instruction = result.value, result.hints, result.message, result.instruction
     elif isinstance(raw, ToolResult):
         value, hints = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
@@ -34,9 +34,9 @@ def check(raw: Any, permit: Permit, tool: BoundTool, names: Names | None) -> Bod
         data = json_text.to_text(value)
     except TypeError as error:
         raise BrokenResult(f"returned a value without a JSON form: {error}") from error
-    if data == "null" and names is not None:
+    if data == "null" and policy is not None:
         raise BrokenResult("returned a success without data; a server with hints never answers null")
-    hints_json = None if names is None else hint_success(hints, permit, value, names)
+    hints_json = None if policy is None else hint_success(hints, permit, value, policy)
     return Body(data, None, message, instruction, hints_json)
 
 
@@ -56,7 +56,7 @@ def _check_value(value: Any, declared: SchemaValidator) -> None:
         raise BrokenResult(problem) from None
 
 
-def _returned_failure(result: Result[Any], spec: ToolSpec, names: Names | None) -> Body:
+def _returned_failure(result: Result[Any], spec: ToolSpec, policy: HintPolicy | None) -> Body:
     """A failure that the handler returned. The text of its exception is left out."""
     exception = result.exception
     kind: ErrorKind = "validation" if result.error_type == "ValidationError" else "business"
@@ -66,5 +66,5 @@ def _returned_failure(result: Result[Any], spec: ToolSpec, names: Names | None) 
         kind=kind,
         exception_type=type(exception).__name__ if isinstance(exception, BaseException) else None,
     )
-    hints = None if names is None else hint_failure(result.hints, failure, spec, names)
+    hints = None if policy is None else hint_failure(result.hints, failure, spec, policy)
     return Body(None, failure, result.message, result.instruction, hints)

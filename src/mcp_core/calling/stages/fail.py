@@ -3,40 +3,40 @@
 import os
 
 from mcp_core.calling.records import Body, Call, Failure
-from mcp_core.calling.stages.hint import Names, hint_failure
+from mcp_core.calling.stages.hint import HintPolicy, hint_failure
 from mcp_core.calling.stages.observe import secret_values
 from mcp_core.errors import BrokenResult, ToolError, UnknownTool
 from mcp_core.mcp_log import REDACTED, redact_text
 
 
-def fail(error: Exception, call: Call, names: Names | None) -> Body:
+def fail(error: Exception, call: Call, policy: HintPolicy | None) -> Body:
     """The answer to a call that raised. For other errors than `ToolError` it has an id; the text is in the log."""
     if isinstance(error, UnknownTool):
         return Body(failure=Failure(str(error), type(error).__name__, "validation"))
     if not isinstance(error, ToolError):
-        return _broken(error, call, names)
+        return _broken(error, call, policy)
     failure = Failure(str(error), error.error_type, error.kind)
     try:
-        return _body(failure, call, error, names)
+        return _body(failure, call, error, policy)
     except BrokenResult as broken:
-        return _broken(broken, call, names)
+        return _broken(broken, call, policy)
 
 
-def _broken(error: Exception, call: Call, names: Names | None) -> Body:
+def _broken(error: Exception, call: Call, policy: HintPolicy | None) -> Body:
     error_id = f"err-{os.urandom(6).hex()}"
     if isinstance(error, BrokenResult):
         reason, error_type = "returned an answer that breaks its own contract", "ResultError"
     else:
         reason, error_type = "failed because of an error in the server", "SystemError"
     text = f"{call.spec.name!r} {reason}. Error id {error_id}: the server's log has the details."
-    return _body(Failure(text, error_type, "system", error_id), call, ToolError(text), names)
+    return _body(Failure(text, error_type, "system", error_id), call, ToolError(text), policy)
 
 
-def _body(failure: Failure, call: Call, error: ToolError, names: Names | None) -> Body:
+def _body(failure: Failure, call: Call, error: ToolError, policy: HintPolicy | None) -> Body:
     hints = None
-    if names is not None:
+    if policy is not None:
         arguments = call.request.arguments if not call.spec.secret_fields else None
-        hints = hint_failure(error.hints, failure, call.spec, names, arguments=arguments, error=error)
+        hints = hint_failure(error.hints, failure, call.spec, policy, arguments=arguments, error=error)
     return Body(failure=failure, message=error.message, instruction=error.instruction, hints=hints)
 
 

@@ -1,6 +1,7 @@
 """The hints of an answer: the handler's own, or hints that follow from how the call ended."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic_core import PydanticSerializationError, to_json
@@ -9,18 +10,44 @@ from mcp_core import hints
 from mcp_core.calling.records import Failure, Permit
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
-from mcp_core.hints import AgentHints, HintWarning
+from mcp_core.hints import AgentHints, HintWarning, NeededArgument
+from mcp_core.registry import ToolRegistry
 
 _LONGEST_ECHO = 2000
 
 # The hints of a complete answer from the server's own data, with nothing to suggest.
 _PLAIN_HINTS = hints.for_value().to_json_str()
 
-Names = Mapping[str, str]
-"""From the undecorated names of tools, which handlers suggest, to the names that the agent uses."""
+
+@dataclass(frozen=True, slots=True)
+class HintPolicy:
+    """What the hints of a server may suggest. Handlers suggest tools by their undecorated names."""
+
+    names: Mapping[str, str]
+    """The names that the agent uses, by undecorated name."""
+    required: Mapping[str, Sequence[NeededArgument]]
+    """The required arguments of each tool, by undecorated name."""
+
+    @classmethod
+    def of(cls, registry: ToolRegistry) -> "HintPolicy":
+        """The policy for the tools of a server."""
+        required = {spec.name: tuple(_required_arguments(spec)) for spec in registry.get_all()}
+        return cls(registry.final_names(), required)
 
 
-def hint_success(returned: AgentHints | None, permit: Permit, value: Any, names: Names) -> str:
+def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
+    properties = spec.input_schema.get("properties", {})
+    return [
+        NeededArgument(
+            name=name,
+            description=properties[name].get("description"),
+            choices=tuple(properties[name]["enum"]) if "enum" in properties[name] else None,
+        )
+        for name in spec.input_schema.get("required", ())
+    ]
+
+
+def hint_success(returned: AgentHints | None, permit: Permit, value: Any, policy: HintPolicy) -> str:
     """The hints of a success, as JSON. `returned` are the handler's."""
     spec, made = permit.call.spec, returned
     if made is None and spec.declaration.hints is not None:
@@ -29,34 +56,34 @@ def hint_success(returned: AgentHints | None, permit: Permit, value: Any, names:
         made = hints.for_list(len(cast(list[Any], value)))
     if made is None and spec.declaration.deprecated is None:
         return _PLAIN_HINTS
-    return _finish(made or hints.for_value(), spec, names)
+    return _finish(made or hints.for_value(), spec, policy)
 
 
 def hint_failure(
     returned: AgentHints | None,
     failure: Failure,
     spec: ToolSpec,
-    names: Names,
+    policy: HintPolicy,
     *,
     arguments: Mapping[str, Any] | None = None,
     error: BaseException | None = None,
 ) -> str:
     """The hints of a failure, as JSON. `arguments` are suggested again where the same call may succeed later."""
-    return _finish(returned or _for_failure(failure, spec, arguments, error), spec, names)
+    return _finish(returned or _for_failure(failure, spec, arguments, error), spec, policy)
 
 
-def _finish(made: AgentHints, spec: ToolSpec, names: Names) -> str:
-    """Checks hints, replaces tool names with final names, and adds a warning if this tool is deprecated."""
+def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy) -> str:
+    """Check hints, complete their suggestions, and add a warning if this tool is deprecated."""
     if not isinstance(cast(Any, made), AgentHints) or not 0.0 <= made.confidence <= 1.0:
         raise BrokenResult(f"returned hints that are not valid: {made!r}")
-    unknown = [action for action in made.actions() if action not in names]
+    unknown = [action for action in made.actions() if action not in policy.names]
     if unknown:
         raise BrokenResult(f"returned hints that suggest {', '.join(unknown)}, which is not a tool of this server")
     if deprecated := spec.declaration.deprecated:
-        fix = f"Call {names.get(deprecated.replacement, deprecated.replacement)} instead."
+        fix = f"Call {policy.names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
         made = made.with_warning(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
-    return made.with_action_names(names).to_json_str()
+    return made.with_needs(policy.required).with_action_names(policy.names).to_json_str()
 
 
 def _for_failure(
