@@ -1,10 +1,11 @@
 """An MCP client for servers that are not ours or run in another process."""
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, NamedTuple, cast
 
 import httpx2
 import mcp_types as types
@@ -15,20 +16,42 @@ from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
+from toolcharter.plurals import count
+
+MAX_PAGES = 1_000
+MAX_ITEMS = 100_000
+"""How much a server may list. No real server lists as much."""
+MAX_QUESTIONS = 10
+"""How many questions a server may ask while we are connected to it."""
+
+
+class Timeouts(NamedTuple):
+    """How many seconds a server may take, so that a server that does not answer cannot hang a command."""
+
+    answer: float = 60.0
+    """To start, and to list all tools."""
+    call: float = 600.0
+    """To answer one call."""
+
+
+DEFAULT_TIMEOUTS = Timeouts()
 
 
 class ServerUnreachable(Exception):
-    """The server did not answer, or refused the connection. The message says which."""
+    """The server did not answer, refused the connection, or sent what cannot be used. The message says which."""
 
 
 @asynccontextmanager
-async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["RemoteServer"]:
+async def connect(
+    url: str, token: str | None, ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
@@ -44,9 +67,9 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["Remo
         async with (
             _unreachable_errors(url),
             http,
-            _client(streamable_http_client(url, http_client=http), ask) as client,
+            _open(streamable_http_client(url, http_client=http), ask, timeouts) as server,
         ):
-            yield RemoteServer(client)
+            yield server
     except ServerUnreachable:
         if not rejected:
             raise
@@ -55,34 +78,50 @@ async def connect(url: str, token: str | None, ask: Ask) -> AsyncGenerator["Remo
 
 
 @asynccontextmanager
-async def start(command: Sequence[str], ask: Ask) -> AsyncGenerator["RemoteServer"]:
+async def start(
+    command: Sequence[str], ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+) -> AsyncGenerator["RemoteServer"]:
     """Start a server with our environment, and connect to it over stdio."""
     # Its errors go to our stderr. The library's default is whatever stderr was when the library was imported.
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
     async with (
         _unreachable_errors(" ".join(command)),
-        _client(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), ask) as client,
+        _open(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), ask, timeouts) as server,
     ):
-        yield RemoteServer(client)
+        yield server
 
 
 @asynccontextmanager
-async def open_object(server: Any, name: str, ask: Ask) -> AsyncGenerator["RemoteServer"]:
+async def open_object(
+    server: Any, name: str, ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server object of an MCP library (`MCPServer`, the low-level `Server`, FastMCP) in this process."""
     low_level = getattr(server, "_mcp_server", server)
     if not isinstance(low_level, Server | MCPServer):
         raise ServerUnreachable(f"{name!r} is a {type(server).__name__}, not an MCP server.")
-    async with _unreachable_errors(name), _client(low_level, ask) as client:
-        yield RemoteServer(client)
+    async with _unreachable_errors(name), _open(low_level, ask, timeouts) as opened:
+        yield opened
 
 
-def _client(server: Any, ask: Ask) -> Client:
+@asynccontextmanager
+async def _open(server: Any, ask: Ask, timeouts: Timeouts) -> AsyncGenerator["RemoteServer"]:
+    async with AsyncExitStack() as stack:
+        async with asyncio.timeout(timeouts.answer):
+            client = await stack.enter_async_context(_client(server, ask, timeouts))
+        yield RemoteServer(client, timeouts)
+
+
+def _client(server: Any, ask: Ask, timeouts: Timeouts) -> Client:
+    questions = 0
+
     async def elicit(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
-        accepted = await ask(params.message)
+        nonlocal questions
+        questions += 1
+        accepted = questions <= MAX_QUESTIONS and await ask(params.message)
         action = "accept" if accepted else "decline"
         return types.ElicitResult(action=action, content={CONFIRM: True} if accepted else None)
 
-    return Client(server, elicitation_callback=elicit)
+    return Client(server, elicitation_callback=elicit, read_timeout_seconds=timeouts.answer)
 
 
 @asynccontextmanager
@@ -95,7 +134,9 @@ async def _unreachable_errors(where: str) -> AsyncGenerator[None]:
         yield
     except BaseException as error:
         cause = _first_cause(error)
-        if isinstance(cause, httpx2.HTTPError | MCPError | OSError):
+        if isinstance(cause, ServerUnreachable):
+            raise ServerUnreachable(f"{where}: {cause}") from None
+        if isinstance(cause, httpx2.HTTPError | MCPError | OSError | ValidationError | UnicodeDecodeError):
             raise ServerUnreachable(f"{where}: {_reason(cause)}") from None
         if cause is error:
             raise
@@ -113,14 +154,21 @@ def _reason(error: BaseException) -> str:
         return "nothing listens at this address; is the server running?"
     if isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED:
         return "the server closed the connection without an answer."
+    if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == types.REQUEST_TIMEOUT):
+        return "the server did not answer in time. Give it more seconds with --timeout."
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"the server sent an answer that is not valid in MCP, at {place}: {first['msg']}"
     return str(error) or type(error).__name__
 
 
 class RemoteServer:
     """A server that we talk to in MCP."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, timeouts: Timeouts = DEFAULT_TIMEOUTS) -> None:
         self._client = client
+        self._timeouts = timeouts
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -147,18 +195,24 @@ class RemoteServer:
     ) -> list[JsonObject]:
         """The items of all pages. A server need not know the method of what is optional."""
         items: list[JsonObject] = []
+        cursors: set[str | None] = set()
         cursor: str | None = None
-        while True:
-            try:
-                page = await list_page(cursor=cursor)
-            except MCPError as error:
-                if optional and error.error.code == types.METHOD_NOT_FOUND:
+        async with asyncio.timeout(self._timeouts.answer):
+            while cursor not in cursors and len(cursors) < MAX_PAGES and len(items) <= MAX_ITEMS:
+                cursors.add(cursor)
+                try:
+                    page = await list_page(cursor=cursor)
+                except MCPError as error:
+                    if optional and error.error.code == types.METHOD_NOT_FOUND:
+                        return items
+                    raise
+                items += [item.model_dump(by_alias=True, exclude_none=True) for item in getattr(page, name)]
+                cursor = page.next_cursor
+                if cursor is None:
                     return items
-                raise
-            items += [item.model_dump(by_alias=True, exclude_none=True) for item in getattr(page, name)]
-            cursor = page.next_cursor
-            if cursor is None:
-                return items
+        problem = "repeats a cursor" if cursor in cursors else "does not end"
+        size = f"{len(items):,} in {count(len(cursors), 'page')}"
+        raise ServerUnreachable(f"the list of {name.replace('_', ' ')} {problem}: {size}, and another page follows.")
 
     async def documentation(self, tool: ListedTool) -> str:
         """The full documentation of a tool; its description if the server has no documentation."""
@@ -171,6 +225,6 @@ class RemoteServer:
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """Call a tool."""
-        result = await self._client.call_tool(tool, dict(arguments))
+        result = await self._client.call_tool(tool, dict(arguments), self._timeouts.call)
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
         return Answer("\n".join(texts), bool(result.is_error), result.structured_content)

@@ -61,7 +61,18 @@ def add_arguments(parser: argparse.ArgumentParser, more: str = "") -> None:
     """Add the argument that names the server. `more` is what follows it in the usage."""
     parser.usage = f"%(prog)s [options] SERVER{more}\n       %(prog)s [options]{more} -- COMMAND ..."
     parser.add_argument("server", nargs="?", metavar="SERVER", help=SERVER)
+    add_remote_options(parser)
+
+
+def add_remote_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a server that runs elsewhere."""
     parser.add_argument("--token", help="bearer token for a server at an address [TOOLCHARTER_TOKEN]")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="time limit for an answer [60, and 600 for a call]",
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -110,15 +121,17 @@ async def _open_remote(server: str, options: argparse.Namespace, loaded: Any) ->
     """Connect to a command, to an address, or to a server object of an MCP library."""
     from toolcharter import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
+    limit: float | None = options.timeout
+    timeouts = client.DEFAULT_TIMEOUTS if limit is None else client.Timeouts(limit, limit)
     if options.command:
         program: str = options.command[0]
         if shutil.which(program) is None:
             raise UsageError(f"The command {program!r} was not found.")
-        remote = client.start(options.command, ask_on_terminal)
+        remote = client.start(options.command, ask_on_terminal, timeouts)
     elif targets.is_address(server):
-        remote = client.connect(server, options.token, ask_on_terminal)
+        remote = client.connect(server, options.token, ask_on_terminal, timeouts)
     else:
-        remote = client.open_object(loaded, server, ask_on_terminal)
+        remote = client.open_object(loaded, server, ask_on_terminal, timeouts)
     try:
         async with remote as connection:
             yield connection

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("old", metavar="OLD", help=f"a lock file, {connection.SERVER.partition(', or a command')[0]}")
     parser.add_argument("new", nargs="?", metavar="NEW", help="the same, or a command that serves: -- COMMAND ...")
     parser.add_argument("--format", choices=sorted(FORMATS), help="default: a table, or plain lines in a pipe")
-    parser.add_argument("--token", help="bearer token for a server at an address [TOOLCHARTER_TOKEN]")
+    connection.add_remote_options(parser)
     connection.add_settings(parser)
 
 

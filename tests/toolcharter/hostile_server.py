@@ -1,0 +1,156 @@
+"""An MCP server that behaves badly, over HTTP, or over stdio: `python hostile_server.py BEHAVIOUR`.
+
+It is written without an MCP library, so that it can send anything. It speaks the protocol 2025-11-25.
+"""
+
+import json
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+
+ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e[bold]x[/bold]"
+_NUMBERS = count(1)
+
+
+def tool(name="get", *, properties=None, **fields):
+    """A read-only tool that requires all its arguments."""
+    schema = {"type": "object", "properties": properties or {}, "required": list(properties or {})}
+    return {
+        "name": name,
+        "description": "Get a value.",
+        "inputSchema": schema,
+        "annotations": {"readOnlyHint": True},
+        **fields,
+    }
+
+
+def nested(depth):
+    """Alternatives in alternatives, none of which accepts a text: trying all takes 20 ** depth steps."""
+    definitions = {f"level{n}": {"anyOf": [{"$ref": f"#/$defs/level{n + 1}"}] * 20} for n in range(depth)}
+    never = {"type": "string", "minLength": 5, "maxLength": 2}
+    return {"$ref": "#/$defs/level0"}, {**definitions, f"level{depth}": never}
+
+
+def tools(behaviour):
+    match behaviour:
+        case "pattern-in-arguments":
+            return [tool(properties={"key": {"type": "string", "minLength": 60, "pattern": "^(a|a|e|[a-z])*!$"}})]
+        case "nested-arguments":
+            schema, definitions = nested(7)
+            listed = tool(properties={"key": schema})
+            listed["inputSchema"]["$defs"] = definitions
+            return [listed]
+        case "pattern-in-result":
+            return [tool(outputSchema={"type": "object", "properties": {"key": {"pattern": "^(a|a|e|[a-z])*!$"}}})]
+        case "nested-result":
+            schema, definitions = nested(7)
+            return [tool(outputSchema={"type": "object", "properties": {"key": schema}, "$defs": definitions})]
+        case "escapes":
+            return [tool(f"get{ESCAPES}", description=f"Get {ESCAPES}. Then", properties={f"key{ESCAPES}": {}})]
+    return [tool()]
+
+
+def page(behaviour):
+    """A page of the list of tools."""
+    if behaviour == "endless-pages":
+        number = next(_NUMBERS)
+        return {"tools": [tool(f"get_{number}")], "nextCursor": str(number)}
+    if behaviour == "same-page":
+        return {"tools": [tool()], "nextCursor": "again"}
+    return {"tools": tools(behaviour)}
+
+
+def answer(method, behaviour):
+    """The result of a request; None if the server does not answer."""
+    if behaviour == "silent" or (behaviour == "silent-list" and method == "tools/list"):
+        return None
+    if behaviour == "silent-call" and method == "tools/call":
+        return None
+    match method:
+        case "initialize":
+            text = ESCAPES if behaviour == "escapes" else ""
+            return {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": f"hostile{text}", "version": "1"},
+            }
+        case "tools/list":
+            return page(behaviour)
+        case "tools/call":
+            is_structured = behaviour in ("pattern-in-result", "nested-result")
+            text = f"A value {ESCAPES}" if behaviour == "escapes" else "A value"
+            content = [{"type": "text", "text": text}]
+            return {"content": content, **({"structuredContent": {"key": "a" * 60}} if is_structured else {})}
+
+
+def reply(line, behaviour):
+    """The reply to a message; None if there is none."""
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
+        return None
+    method, identity = message["method"], {"jsonrpc": "2.0", "id": message["id"]}
+    if method in ("initialize", "tools/list", "tools/call") or behaviour == "silent":
+        result = answer(method, behaviour)
+        return None if result is None else {**identity, "result": result}
+    text = f"no {method} {ESCAPES}" if behaviour == "escapes" else f"no {method}"
+    return {**identity, "error": {"code": -32601, "message": text}}
+
+
+def serve_stdio(behaviour):
+    if behaviour == "escapes":
+        sys.stderr.write(f"log {ESCAPES}\n")
+        sys.stderr.flush()
+    for line in sys.stdin:
+        if (message := reply(line, behaviour)) is not None:
+            sys.stdout.write(f"{json.dumps(message)}\n")
+            sys.stdout.flush()
+
+
+@contextmanager
+def serving(behaviour):
+    """Serve over HTTP on a free port; the address."""
+    closing = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self._send(405, b"")
+
+        do_DELETE = do_GET  # noqa: N815 - the name that the library looks for
+
+        def do_POST(self):
+            line = self.rfile.read(int(self.headers["Content-Length"]))
+            message = reply(line, behaviour)
+            if message is None and b'"id"' in line:
+                closing.wait()
+            self._send(202 if message is None else 200, b"" if message is None else json.dumps(message).encode())
+
+        def _send(self, status, body):
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_):
+            """A client that gave up is not an error."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/mcp"
+    finally:
+        closing.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+if __name__ == "__main__":
+    serve_stdio(sys.argv[1])

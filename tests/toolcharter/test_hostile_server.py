@@ -1,0 +1,87 @@
+"""A server that behaves badly cannot hang a command, or write to the terminal of the person who runs it."""
+
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.toolcharter import hostile_server
+from tests.toolcharter.command_line import run
+from toolcharter import client
+
+COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
+TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http"])
+
+
+async def nobody(question):
+    return False
+
+
+def run_command(capsys, transport, behaviour, command, *words):
+    """The exit code, stdout and stderr of a command on the server."""
+    if transport == "stdio":
+        return run(capsys, command, *words, "--", *COMMAND, behaviour)
+    with hostile_server.serving(behaviour) as address:
+        return run(capsys, command, address, *words)
+
+
+@asynccontextmanager
+async def connected(transport, behaviour):
+    if transport == "stdio":
+        async with client.start([*COMMAND, behaviour], nobody) as server:
+            yield server
+    else:
+        with hostile_server.serving(behaviour) as address:
+            async with client.connect(address, None, nobody) as server:
+                yield server
+
+
+# ---- time and pages ------------------------------------------------------------------------------
+
+
+@TRANSPORTS
+def test_a_list_that_does_not_end_is_an_error(capsys, monkeypatch, transport):
+    monkeypatch.setattr(client, "MAX_PAGES", 20)
+    code, out, err = run_command(capsys, transport, "endless-pages", "tools")
+    assert (code, out) == (1, "")
+    assert err.endswith(": the list of tools does not end: 20 in 20 pages, and another page follows.\n")
+
+
+@TRANSPORTS
+def test_a_cursor_that_repeats_is_an_error(capsys, transport):
+    code, out, err = run_command(capsys, transport, "same-page", "verify")
+    assert (code, out) == (1, "")
+    assert err.endswith(": the list of tools repeats a cursor: 2 in 2 pages, and another page follows.\n")
+
+
+def test_a_list_that_is_too_large_is_an_error(capsys, monkeypatch):
+    monkeypatch.setattr(client, "MAX_ITEMS", 10)
+    code, out, err = run_command(capsys, "http", "endless-pages", "lock", "--check")
+    assert (code, out) == (1, "")
+    assert err.endswith(": the list of tools does not end: 11 in 11 pages, and another page follows.\n")
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("command", ["tools", "verify"])
+def test_a_server_that_says_nothing_is_given_up_after_the_timeout(capsys, transport, command):
+    code, out, err = run_command(capsys, transport, "silent", command, "--timeout", "0.3")
+    assert (code, out) == (1, "")
+    assert err.endswith(": the server did not answer in time. Give it more seconds with --timeout.\n")
+
+
+async def use(transport, behaviour, timeouts):
+    async with connected(transport, behaviour) as server:
+        server._timeouts = timeouts
+        await server.list_tools()
+        await server.call("get", {})
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    ("behaviour", "timeouts"),
+    [("silent-list", client.Timeouts(answer=0.1)), ("silent-call", client.Timeouts(call=0.1))],
+)
+async def test_a_list_or_a_call_without_an_answer_is_given_up_after_the_timeout(transport, behaviour, timeouts):
+    with pytest.raises(client.ServerUnreachable, match="did not answer in time"):
+        await use(transport, behaviour, timeouts)
