@@ -11,6 +11,7 @@ from typing import NoReturn, Protocol
 from mcp_core.errors import DeclarationError
 from mcp_core.start_errors import CannotStart
 from toolcharter.commands import CannotRun
+from toolcharter.terminal import escape_lines
 
 COMMANDS: Mapping[str, str] = {
     "serve": "serve installed servers over HTTP, on one port",
@@ -128,7 +129,7 @@ def _unknown_command(name: str) -> str:
 
 
 def _fail(reason: str, exit_code: int) -> NoReturn:
-    print(reason, file=sys.stderr)
+    print(escape_lines(reason), file=sys.stderr)
     raise SystemExit(exit_code)
 
 

@@ -99,13 +99,25 @@ def reply(line, behaviour):
 
 
 def serve_stdio(behaviour):
-    if behaviour == "escapes":
-        sys.stderr.write(f"log {ESCAPES}\n")
-        sys.stderr.flush()
     for line in sys.stdin:
+        if behaviour == "asks" and '"tools/call"' in line:
+            ask_often()
         if (message := reply(line, behaviour)) is not None:
-            sys.stdout.write(f"{json.dumps(message)}\n")
-            sys.stdout.flush()
+            send(message)
+
+
+def send(message):
+    sys.stdout.write(f"{json.dumps(message)}\n")
+    sys.stdout.flush()
+
+
+def ask_often():
+    """Ask 15 questions, and wait for each answer."""
+    schema = {"type": "object", "properties": {}}
+    for number in range(15):
+        params = {"message": f"Question {number} {ESCAPES}?", "requestedSchema": schema}
+        send({"jsonrpc": "2.0", "id": f"question-{number}", "method": "elicitation/create", "params": params})
+        sys.stdin.readline()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A server that behaves badly cannot hang a command, or write to the terminal of the person who runs it."""
 
+import io
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
 from toolcharter import client
+from toolcharter.commands import connection
 
 COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
 TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -85,3 +87,47 @@ async def use(transport, behaviour, timeouts):
 async def test_a_list_or_a_call_without_an_answer_is_given_up_after_the_timeout(transport, behaviour, timeouts):
     with pytest.raises(client.ServerUnreachable, match="did not answer in time"):
         await use(transport, behaviour, timeouts)
+
+
+# ---- the terminal --------------------------------------------------------------------------------
+
+
+def is_clean(text):
+    """Whether nothing of the server can control the terminal."""
+    return not any(mark in text for mark in ("\x1b]", "\x1b[2J", "\x07", "\x9b", "\u202e"))
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("tools",), 0),
+        (("tools", f"get{hostile_server.ESCAPES}"), 0),
+        (("tools", "nothing"), 2),
+        (("call", f"get{hostile_server.ESCAPES}"), 0),
+        (("verify",), 1),
+        (("verify", "--output", "/dev/null"), 1),
+    ],
+)
+def test_escapes_and_markup_of_a_server_do_not_reach_the_terminal(capsys, monkeypatch, transport, words, code):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    got, out, err = run_command(capsys, transport, "escapes", *words)
+    assert (got, is_clean(out), is_clean(err)) == (code, True, True)
+    assert words[0] != "call" or "owned\\u0007" in out
+
+
+async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_they_are(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert await connection.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
+    await connection.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
+    err = capsys.readouterr().err
+    assert is_clean(err)
+    assert err.count("[bold]x[/bold]") == 2
+
+
+def test_a_server_may_ask_ten_questions(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 20))
+    code, _, err = run_command(capsys, "stdio", "asks", "call", "get")
+    assert (code, err.count("Question"), is_clean(err)) == (0, 10, True)

@@ -4,9 +4,11 @@ import json
 from typing import Any, cast
 
 from rich.console import Console
-from rich.markup import escape
+from rich.highlighter import JSONHighlighter
+from rich.markup import escape as escape_markup
 
 from mcp_core.calling.records import Answer
+from toolcharter.terminal import escape_lines
 
 JsonObject = dict[str, Any]
 
@@ -16,18 +18,23 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     out = console or Console()
     try:
         body: Any = json.loads(answer.text)
-    except ValueError:
-        out.print(escape(answer.text))
+    except (ValueError, RecursionError):
+        out.print(_escape(answer.text))
         return
     fields = cast(JsonObject, body) if isinstance(body, dict) else {}
     if answer.is_error:
-        out.print(f"[bold red]{escape(_error(fields) or answer.text)}[/]")
+        out.print(f"[bold red]{_escape(_error(fields) or answer.text)}[/]")
     else:
-        out.print_json(data=_value(body, fields), ensure_ascii=False)
+        text = escape_lines(json.dumps(_value(body, fields), indent=2, ensure_ascii=False))
+        out.print(JSONHighlighter()(text), soft_wrap=True)
     for channel in ("message", "instruction"):
         if fields.get(channel):
-            out.print(f"[dim]{channel}:[/] {escape(str(fields[channel]))}")
+            out.print(f"[dim]{channel}:[/] {_escape(str(fields[channel]))}")
     _print_hints(fields.get("agentHints"), out)
+
+
+def _escape(text: str) -> str:
+    return escape_markup(escape_lines(text))
 
 
 def _value(body: Any, fields: JsonObject) -> Any:
@@ -46,13 +53,21 @@ def _error(fields: JsonObject) -> str:
     return f"{kind}: {error}" if kind else str(error or "")
 
 
-def _print_hints(hints: JsonObject | None, out: Console) -> None:
-    if not hints:
+def _print_hints(hints: Any, out: Console) -> None:
+    if not isinstance(hints, dict):
         return
-    for step in hints.get("suggestedNextActions", ()):
-        arguments = cast(JsonObject, step.get("data") or {})
-        text = " ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())
-        out.print(f"[dim]next:[/] {escape(str(step['action']))} {escape(text)}")
-    for warning in hints.get("warnings", ()):
-        out.print(f"[yellow]warning:[/] {escape(str(warning['message']))}")
-    out.print(f"[dim]{escape(str(hints.get('reasoning', '')))}[/]")
+    fields = cast(JsonObject, hints)
+    for step in _objects(fields.get("suggestedNextActions")):
+        arguments = step.get("data")
+        pairs = cast(JsonObject, arguments).items() if isinstance(arguments, dict) else ()
+        text = " ".join(f"{key}={json.dumps(value)}" for key, value in pairs)
+        out.print(f"[dim]next:[/] {_escape(str(step.get('action')))} {_escape(text)}")
+    for warning in _objects(fields.get("warnings")):
+        out.print(f"[yellow]warning:[/] {_escape(str(warning.get('message')))}")
+    out.print(f"[dim]{_escape(str(fields.get('reasoning', '')))}[/]")
+
+
+def _objects(value: Any) -> list[JsonObject]:
+    """The objects in a list. What a server sends may be anything."""
+    items = cast(list[Any], value) if isinstance(value, list) else []
+    return [cast(JsonObject, item) for item in items if isinstance(item, dict)]

@@ -21,6 +21,7 @@ from mcp_core.json_text import JsonObject
 from mcp_core.settings import HTTP_ONLY, Settings, add_options, from_options
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError, require_file
+from toolcharter.terminal import escape_invisible, escape_lines
 
 SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
@@ -243,7 +244,7 @@ def unknown_tool(name: str, tools: Sequence[str]) -> str:
 
 async def ask_on_terminal(question: str) -> bool:
     """Ask the person at the terminal. Anything but yes means no."""
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{escape_lines(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = await asyncio.to_thread(sys.stdin.readline)
     return answer.strip().lower() in ("y", "yes")
 
@@ -251,7 +252,8 @@ async def ask_on_terminal(question: str) -> bool:
 async def print_progress(done: float, total: float | None, message: str | None) -> None:
     """Print progress to stderr; stdout is for the result."""
     if sys.stderr.isatty():
-        print(f"  {done:g}{f' of {total:g}' if total else ''} {message or ''}", file=sys.stderr)
+        text = escape_invisible(message or "")
+        print(f"  {done:g}{f' of {total:g}' if total else ''} {text}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

@@ -10,13 +10,14 @@ import sys
 
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.json_text import JsonObject
 from toolcharter.commands import connection
+from toolcharter.terminal import escape_invisible, escape_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +63,7 @@ def _print_tools(tools: list[ListedTool]) -> None:
     for tool in tools:
         required = set(tool.input_schema.get("required", ()))
         names = [_argument(n, required=n in required) for n in tool.input_schema.get("properties", {})]
-        table.add_row(f"[bold]{escape(tool.name)}[/bold]", " ".join(names), escape(_summary(tool)))
+        table.add_row(f"[bold]{_escape(tool.name)}[/bold]", " ".join(names), _escape(_summary(tool)))
     Console().print(table)
 
 
@@ -74,7 +75,7 @@ def _print_prompts(prompts: list[JsonObject]) -> None:
     for prompt in prompts:
         names = [_argument(a["name"], required=bool(a.get("required"))) for a in prompt.get("arguments") or ()]
         summary = _first_sentence(prompt.get("description") or "") or prompt.get("title") or ""
-        table.add_row(f"[bold]{escape(prompt['name'])}[/bold]", " ".join(names), escape(summary))
+        table.add_row(f"[bold]{_escape(prompt['name'])}[/bold]", " ".join(names), _escape(summary))
     if prompts:
         Console().print("", table)
 
@@ -86,9 +87,14 @@ def _print_resources(resources: list[JsonObject]) -> None:
     table = _table("resource", "what it is")
     for resource in resources:
         uri = resource.get("uri") or resource["uriTemplate"]
-        table.add_row(f"[bold]{escape(uri)}[/bold]", escape(resource.get("description") or resource["name"]))
+        table.add_row(f"[bold]{_escape(uri)}[/bold]", _escape(resource.get("description") or resource["name"]))
     if resources:
         Console().print("", table)
+
+
+def _escape(text: str) -> str:
+    """Text of a server as one line in a table, without meaning as markup."""
+    return escape_markup(escape_invisible(text))
 
 
 def _table(*headings: str) -> Table:
@@ -96,7 +102,7 @@ def _table(*headings: str) -> Table:
 
 
 def _argument(name: str, *, required: bool) -> str:
-    return escape(name) if required else f"[dim]{escape(name)}[/dim]"
+    return _escape(name) if required else f"[dim]{_escape(name)}[/dim]"
 
 
 def _is_documentation(resource: JsonObject) -> bool:
@@ -115,6 +121,8 @@ def _first_sentence(text: str) -> str:
 
 def _print_tool(tool: ListedTool, documentation: str) -> None:
     if sys.stdout.isatty():
-        Console().print(Markdown(f"# {tool.name}\n\n{documentation}"))
+        # A link shows its address: its text may be another one.
+        text = escape_lines(f"# {tool.name}\n\n{documentation}")
+        Console().print(Markdown(text, hyperlinks=False))
     else:
         connection.print_json(tool.to_wire() | {"documentation": documentation})

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
 from toolcharter.commands.rules import explain, list_rules
+from toolcharter.terminal import escape_invisible
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
@@ -128,7 +130,7 @@ def _progress(title: str, steps: int) -> Generator[OnStep]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=steps)
-        yield lambda name: bar.update(task, advance=1, description=name)
+        yield lambda name: bar.update(task, advance=1, description=escape(escape_invisible(name)))
 
 
 def _write_report(result: VerifyResult, options: argparse.Namespace) -> None:
@@ -138,7 +140,9 @@ def _write_report(result: VerifyResult, options: argparse.Namespace) -> None:
             options.output.write_text(render(result, name), encoding="utf-8")
         except OSError as error:
             raise CannotRun(f"The report cannot be written to {options.output}: {error.strerror}.") from None
-        summary = f"{result.server.name}: {headline(result)}; {count_line(result)}. See {options.output}."
+        summary = (
+            f"{escape_invisible(result.server.name)}: {headline(result)}; {count_line(result)}. See {options.output}."
+        )
         print(summary, file=sys.stderr)
     elif name == "text":
         print_report(result, Console(highlight=False))

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as escape_markup
 from rich.table import Table
 
 from toolcharter.contract.changes import Change
 from toolcharter.plurals import count
+from toolcharter.terminal import escape_invisible
 
 ORDER = ("breaking", "accepted", "behavioural", "additive")
 COLOURS = {"breaking": "bold red", "accepted": "yellow", "behavioural": "cyan", "additive": "green"}
@@ -42,7 +43,7 @@ def summary(changes: Sequence[Change]) -> str:
 def to_text(changes: Sequence[Change]) -> str:
     """One line for each change, and the summary."""
     lines = [
-        f"{status(change)}: {change.tool} {change.path}: {change.sentence}"
+        escape_invisible(f"{status(change)}: {change.tool} {change.path}: {change.sentence}")
         + ("" if change.effect != "breaking" else f" [{change.kind}; needs {needs(change)}]")
         for change in worst_first(changes)
     ]
@@ -56,7 +57,7 @@ def to_markdown(changes: Sequence[Change]) -> str:
         lines += ["", "| | tool | change | where | needs |", "|---|---|---|---|---|"]
     for change in worst_first(changes):
         cells = (status(change), f"`{change.tool}`", change.sentence, f"`{change.path}`", needs(change))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+        lines.append("| " + " | ".join(escape_invisible(cell).replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
 
@@ -78,7 +79,7 @@ def to_json(changes: Sequence[Change]) -> str:
             for change in changes
         ],
     }
-    return json.dumps(whole, ensure_ascii=False, indent=2)
+    return json.dumps(whole, indent=2)
 
 
 def print_table(changes: Sequence[Change], console: Console) -> None:
@@ -86,8 +87,12 @@ def print_table(changes: Sequence[Change], console: Console) -> None:
     table = Table("", "tool", "change", "needs", box=None, padding=(0, 2, 0, 0))
     for change in worst_first(changes):
         colour = COLOURS[status(change)]
-        text = f"{escape(change.sentence)}\n[dim]{escape(change.path)}[/]"
-        table.add_row(f"[{colour}]{status(change)}[/]", escape(change.tool), text, escape(needs(change)))
+        text = f"{_escape(change.sentence)}\n[dim]{_escape(change.path)}[/]"
+        table.add_row(f"[{colour}]{status(change)}[/]", _escape(change.tool), text, _escape(needs(change)))
     if changes:
         console.print(table)
     console.print(summary(changes))
+
+
+def _escape(text: str) -> str:
+    return escape_markup(escape_invisible(text))

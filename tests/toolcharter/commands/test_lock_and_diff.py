@@ -237,3 +237,15 @@ def test_a_comparison_that_cannot_run_is_explained_with_exit_code_2(capsys, word
     code, out, err = run(capsys, "diff", *words)
     assert (code, out) == (2, "")
     assert err.startswith(message)
+
+
+@pytest.mark.parametrize("form", [None, "json", "markdown", "terminal"])
+def test_a_change_cannot_control_the_terminal(capsys, monkeypatch, form):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: form == "terminal")
+    monkeypatch.setenv("COLUMNS", "300")
+    tool = {**GREET, "name": "greet\x1b]0;\x07\x9b2J\u202e"}
+    words = ["--format", form] if form in ("json", "markdown") else []
+    code, out, _ = run(capsys, "diff", write("old.json", tool), write("new.json"), *words)
+    assert code == 1
+    assert not any(mark in out for mark in ("\x1b]", "\x07", "\x9b", "\u202e"))
+    assert "u009b2J" in out

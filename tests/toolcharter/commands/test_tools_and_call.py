@@ -201,6 +201,19 @@ def test_a_failure_reads_the_same_in_every_format(body, text):
     assert printed(Answer(json.dumps(body), is_error=True)) == text
 
 
+@pytest.mark.parametrize(
+    "hints",
+    ["none", ["none"], {"suggestedNextActions": 3}, {"suggestedNextActions": [3, {"data": 4}], "warnings": [5]}],
+)
+def test_malformed_hints_of_a_server_do_not_hide_its_result(hints):
+    assert printed(Answer(json.dumps({"data": 5, "agentHints": hints}))).startswith("5\n")
+
+
+@pytest.mark.parametrize("body", ["\x1b[2J\x9b2J", json.dumps("\x1b[2J\x9b2J", ensure_ascii=False)])
+def test_a_result_cannot_control_the_terminal(body):
+    assert printed(Answer(body)).strip('"\n') == "\\u001b[2J\\u009b2J"
+
+
 def test_a_result_that_is_not_json_is_shown_as_it_is():
     assert printed(Answer("plain [b]text[/b]")) == "plain [b]text[/b]\n"
 

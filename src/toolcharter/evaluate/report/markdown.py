@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from toolcharter.evaluate.metrics import AccuracyChange, SelectorMetrics, confusion_matrix
 from toolcharter.evaluate.report import EvaluationReport, phrases
 from toolcharter.evaluate.result import SelectorResult
+from toolcharter.terminal import escape_invisible
 
 _MAX_TOOLS = 20  # columns of a matrix that can be read
 _MAX_UTTERANCES = 5
@@ -41,7 +42,7 @@ def render(report: EvaluationReport) -> str:
 
 def escape(text: str) -> str:
     """Text without meaning as Markdown."""
-    return re.sub(r"([\\`*\[\]<>|#]|(?<!\w)_|_(?!\w))", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*\[\]<>|#]|(?<!\w)_|_(?!\w))", r"\\\1", escape_invisible(" ".join(text.split())))
 
 
 def _selector(result: SelectorResult, metrics: SelectorMetrics) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from toolcharter.plurals import count
+from toolcharter.terminal import escape_invisible
 from toolcharter.verify.result import SEVERITIES, VerifyResult
 from toolcharter.verify.rule import Finding
 
@@ -50,10 +51,3 @@ def message_of(finding: Finding) -> str:
 def line_of(finding: Finding) -> str:
     """The tool and the message on one line."""
     return f"{finding.tool or 'the server'}: {message_of(finding)}"
-
-
-def escape_invisible(text: str) -> str:
-    """Text from a server with invisible characters escaped, so that it cannot deceive the reader of a report."""
-    if text.isprintable():
-        return text
-    return "".join(character if character.isprintable() else f"\\u{ord(character):04x}" for character in text)

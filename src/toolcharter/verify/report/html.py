@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from toolcharter.html_report import Bar, Markup, bar_chart, code, details, figures, heat_map, page, table, text
 from toolcharter.plurals import count
+from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
-from toolcharter.verify.report.groups import by_rule, count_line, escape_invisible, message_of
+from toolcharter.verify.report.groups import by_rule, count_line, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
 from toolcharter.verify.score import ToolScore

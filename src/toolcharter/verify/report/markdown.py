@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import MAX_POINTS
-from toolcharter.verify.report.groups import by_rule, count_line, escape_invisible, headline, message_of
+from toolcharter.verify.report.groups import by_rule, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding
 

@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from toolcharter.plurals import count
+from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import MAX_POINTS
-from toolcharter.verify.report.groups import by_rule, by_tool, count_line, escape_invisible, headline, message_of
+from toolcharter.verify.report.groups import by_rule, by_tool, count_line, headline, message_of
 from toolcharter.verify.result import VerifyResult
 from toolcharter.verify.rule import Finding, Severity
 
