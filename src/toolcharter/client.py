@@ -108,7 +108,13 @@ async def _open(server: Any, ask: Ask, timeouts: Timeouts) -> AsyncGenerator["Re
     async with AsyncExitStack() as stack:
         async with asyncio.timeout(timeouts.answer):
             client = await stack.enter_async_context(_client(server, ask, timeouts))
+        # The library would validate results itself, in time that a schema of the server can make exponential.
+        client.session.validate_tool_result = _accept_result
         yield RemoteServer(client, timeouts)
+
+
+async def _accept_result(name: str, result: types.CallToolResult) -> None:
+    """Accept every result; the rules of the verifier compare it with its schema."""
 
 
 def _client(server: Any, ask: Ask, timeouts: Timeouts) -> Client:

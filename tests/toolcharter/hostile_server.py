@@ -11,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e[bold]x[/bold]"
+EXPONENTIAL = r"^(\w|\w\w)+!$"
+"""A pattern that takes exponential time on a long word."""
 _NUMBERS = count(1)
 
 
@@ -36,14 +38,14 @@ def nested(depth):
 def tools(behaviour):
     match behaviour:
         case "pattern-in-arguments":
-            return [tool(properties={"key": {"type": "string", "minLength": 60, "pattern": "^(a|a|e|[a-z])*!$"}})]
+            return [tool(properties={"key": {"type": "string", "minLength": 60, "pattern": EXPONENTIAL}})]
         case "nested-arguments":
             schema, definitions = nested(7)
             listed = tool(properties={"key": schema})
             listed["inputSchema"]["$defs"] = definitions
             return [listed]
         case "pattern-in-result":
-            return [tool(outputSchema={"type": "object", "properties": {"key": {"pattern": "^(a|a|e|[a-z])*!$"}}})]
+            return [tool(outputSchema={"type": "object", "properties": {"key": {"pattern": EXPONENTIAL}}})]
         case "nested-result":
             schema, definitions = nested(7)
             return [tool(outputSchema={"type": "object", "properties": {"key": schema}, "$defs": definitions})]

@@ -1,7 +1,9 @@
 """A server that behaves badly cannot hang a command, or write to the terminal of the person who runs it."""
 
 import io
+import json
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
 from toolcharter import client
 from toolcharter.commands import connection
+from toolcharter.verify.rules.live import output_schema_mismatch
 
 COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
 TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -131,3 +134,24 @@ def test_a_server_may_ask_ten_questions(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 20))
     code, _, err = run_command(capsys, "stdio", "asks", "call", "get")
     assert (code, err.count("Question"), is_clean(err)) == (0, 10, True)
+
+
+# ---- patterns and schemas ------------------------------------------------------------------------
+
+
+@TRANSPORTS
+@pytest.mark.parametrize(
+    "behaviour", ["pattern-in-arguments", "nested-arguments", "pattern-in-result", "nested-result"]
+)
+def test_patterns_and_schemas_that_need_exponential_time_do_not_hang_a_command(
+    capsys, monkeypatch, transport, behaviour
+):
+    monkeypatch.setattr(output_schema_mismatch, "CPU_LIMIT", 0.1)
+    started = time.process_time()
+    assert run_command(capsys, transport, behaviour, "call", "get", "--json", '{"key": "x"}')[0] == 0
+    code, out, _ = run_command(capsys, transport, behaviour, "verify", "--live", "--select", "live", "--format", "json")
+    assert time.process_time() - started < 10
+    found = {finding["name"]: finding["message"] for finding in json.loads(out)["findings"]}
+    assert code == (1 if found else 0)
+    if "result" in behaviour:
+        assert found["output-schema-mismatch"].endswith("the schema cannot be used: stopped after 0.1 s of CPU time")

@@ -1,13 +1,18 @@
 """Generates arguments from a schema: a minimal valid set, and values of the wrong type."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
+from toolcharter.cpu_limit import CpuLimitExceeded, run_with_cpu_limit
 from toolcharter.verify.model import Schema, resolve_ref, types_of
 
 UNKNOWN = "toolcharter_no_such_argument"
 _MAX_DEPTH = 8
+_MAX_VALUES = 5_000
+"""How many values are tried for one schema: alternatives in alternatives grow exponentially."""
+_PATTERN_SECONDS = 0.1
+"""CPU time for one pattern and one text. An honest pattern needs microseconds."""
 _FORMATS = {
     "date": "2026-01-15",
     "date-time": "2026-01-15T12:00:00Z",
@@ -34,10 +39,17 @@ class _NoValue(Exception):
     """No matching value was found."""
 
 
+class _Search(NamedTuple):
+    """The schema that references lead into, and the attempts that are left."""
+
+    root: Schema
+    attempts: Iterator[int]
+
+
 def valid_arguments(schema: Schema) -> dict[str, Any] | None:
     """A minimal set of arguments that a schema accepts; None if none can be generated."""
     try:
-        return _object(resolve_ref(schema, schema), schema, 0)
+        return _object(resolve_ref(schema, schema), _Search(schema, iter(range(_MAX_VALUES))), 0)
     except _NoValue:
         return None
 
@@ -50,10 +62,10 @@ def wrong_value(types: Sequence[str], schema: Schema) -> Any:
     return next((value for kind, value in _WRONG.items() if kind not in allowed), None)
 
 
-def _value(schema: Schema, root: Schema, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
+def _value(schema: Schema, search: _Search, depth: int) -> Any:
+    if depth > _MAX_DEPTH or next(search.attempts, None) is None:
         raise _NoValue
-    schema = resolve_ref(schema, root)
+    schema = resolve_ref(schema, search.root)
     if "$ref" in schema:
         raise _NoValue  # it points outside the document, in a circle, or nowhere
     if "const" in schema:
@@ -66,49 +78,49 @@ def _value(schema: Schema, root: Schema, depth: int) -> Any:
         return schema["default"]
     for keyword in ("anyOf", "oneOf"):
         if isinstance(branches := schema.get(keyword), list):
-            return _first(cast(list[Any], branches), root, depth)
-    return _of_type(schema, root, depth)
+            return _first(cast(list[Any], branches), search, depth)
+    return _of_type(schema, search, depth)
 
 
-def _first(branches: list[Any], root: Schema, depth: int) -> Any:
+def _first(branches: list[Any], search: _Search, depth: int) -> Any:
     for branch in branches:
         if isinstance(branch, dict) and cast(Schema, branch).get("type") != "null":
             try:
-                return _value(cast(Schema, branch), root, depth + 1)
+                return _value(cast(Schema, branch), search, depth + 1)
             except _NoValue:
                 continue
     raise _NoValue
 
 
-def _of_type(schema: Schema, root: Schema, depth: int) -> Any:
+def _of_type(schema: Schema, search: _Search, depth: int) -> Any:
     kind = next((kind for kind in types_of(schema) if kind != "null"), "object" if "properties" in schema else "string")
     if kind == "object":
-        return _object(schema, root, depth)
+        return _object(schema, search, depth)
     if kind == "array":
-        return _array(schema, root, depth)
+        return _array(schema, search, depth)
     if kind in ("integer", "number"):
         return _number(schema, integer=kind == "integer")
     return False if kind == "boolean" else _text(schema)
 
 
-def _object(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
+def _object(schema: Schema, search: _Search, depth: int) -> dict[str, Any]:
     properties = schema.get("properties")
     fields = cast(dict[str, Any], properties) if isinstance(properties, dict) else {}
     required = schema.get("required")
     arguments: dict[str, Any] = {}
     for name in cast(list[Any], required) if isinstance(required, list) else ():
         field = fields.get(name) if isinstance(name, str) else None
-        arguments[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, root, depth + 1)
+        arguments[str(name)] = _value(cast(Schema, field) if isinstance(field, dict) else {}, search, depth + 1)
     return arguments
 
 
-def _array(schema: Schema, root: Schema, depth: int) -> list[Any]:
+def _array(schema: Schema, search: _Search, depth: int) -> list[Any]:
     least, items = schema.get("minItems"), schema.get("items")
     if not isinstance(least, int) or least < 1:
         return []
     if least > 1 and schema.get("uniqueItems"):
         raise _NoValue
-    return [_value(cast(Schema, items) if isinstance(items, dict) else {}, root, depth + 1)] * min(least, 100)
+    return [_value(cast(Schema, items) if isinstance(items, dict) else {}, search, depth + 1)] * min(least, 100)
 
 
 def _number(schema: Schema, *, integer: bool) -> float:
@@ -149,7 +161,11 @@ def _text(schema: Schema) -> str:
 
 
 def _matches(pattern: Any, text: str) -> bool:
+    if not isinstance(pattern, str):
+        return True
     try:
-        return not isinstance(pattern, str) or re.search(pattern, text) is not None
-    except re.error:
+        return run_with_cpu_limit(lambda: re.search(pattern, text) is not None, _PATTERN_SECONDS)
+    except CpuLimitExceeded:
+        raise _NoValue from None  # the next text would take as long
+    except (re.error, OverflowError, RecursionError):
         return False

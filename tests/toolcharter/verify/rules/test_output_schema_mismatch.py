@@ -1,5 +1,3 @@
-"""Results that the client has not already checked against the output schema."""
-
 import pytest
 
 from mcp_core.calling.records import Answer
@@ -35,3 +33,12 @@ def test_a_result_is_checked_against_the_schema(answer, schema, expected):
 def test_a_schema_that_cannot_be_used_is_a_finding(schema):
     (message,) = found(Answer("", structured={"n": 1}), schema)
     assert message.startswith("the result of a valid call does not match: the schema cannot be used")
+
+
+def test_a_reference_to_an_address_is_not_fetched(monkeypatch):
+    def fetch(*_, **__):
+        raise AssertionError("an address was fetched")
+
+    monkeypatch.setattr("urllib.request.urlopen", fetch)
+    (message,) = found(Answer("", structured={"n": 1}), {"$ref": "http://127.0.0.1:1/schema.json"})
+    assert "the schema cannot be used: Unresolvable" in message

@@ -3,7 +3,6 @@ from collections.abc import Iterable
 from toolcharter.verify.live.observations import Observations
 from toolcharter.verify.model import Server
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.rules.live.output_schema_mismatch import is_output_error
 
 
 def check(_: Server, observations: Observations) -> Iterable[Problem]:
@@ -12,7 +11,7 @@ def check(_: Server, observations: Observations) -> Iterable[Problem]:
         yield Problem(f"the server no longer answered after {crash.call}", tool=crash.tool)
     for exchange in observations.exchanges:
         failed = exchange.failure and not exchange.timed_out and exchange is not crash
-        if failed and not exchange.is_invalid and not is_output_error(exchange):
+        if failed and not exchange.is_invalid:
             yield Problem(f"a valid call failed with {exchange.failure[:120]!r}", tool=exchange.tool)
 
 

@@ -1,0 +1,45 @@
+"""Stops code that needs too much CPU time: patterns and schemas of other people can need exponential time."""
+
+import signal
+import threading
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
+
+_Value = TypeVar("_Value")
+
+
+class CpuLimitExceeded(Exception):
+    """The code was stopped."""
+
+
+class CannotLimitCpu(CpuLimitExceeded):
+    """The code was not run, because it could not be stopped here."""
+
+
+class _Stop(BaseException):
+    """Raised by the signal, and not caught by `except Exception` in the code that is stopped."""
+
+
+def run_with_cpu_limit(function: Callable[[], _Value], seconds: float) -> _Value:
+    """The value of a function. Raises CpuLimitExceeded after this many seconds of CPU time.
+
+    A timer of the operating system interrupts the function, inside the search of a regular expression too.
+    This works in the main thread of a POSIX system; elsewhere the function is not run.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        raise CannotLimitCpu("code can be stopped only in the main thread of a POSIX system")
+    previous = signal.signal(signal.SIGVTALRM, _stop)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        try:
+            return function()
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _Stop:
+        raise CpuLimitExceeded(f"stopped after {seconds:g} s of CPU time") from None
+    finally:
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def _stop(*_: object) -> NoReturn:
+    raise _Stop
