@@ -20,7 +20,8 @@ from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
 from mcp_core.settings import HTTP_ONLY, Settings, add_options, from_options
 from toolcharter import targets
-from toolcharter.commands import CannotRun, UsageError, require_file
+from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands.json_file import read_json
 from toolcharter.terminal import escape_invisible, escape_lines
 
 SERVER = (
@@ -146,10 +147,9 @@ def local_app(server: Connection) -> App | None:
 
 
 def _read_tools_file(file: Path) -> "ToolsFile":
-    require_file(file)
     try:
-        return ToolsFile(file.stem, read_tools(json.loads(file.read_text(encoding="utf-8"))))
-    except (OSError, ValueError) as error:
+        return ToolsFile(file.stem, read_tools(read_json(file)))
+    except ValueError as error:
         raise CannotRun(f"{file}: {error}") from None
 
 

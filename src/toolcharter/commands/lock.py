@@ -6,7 +6,6 @@ would break it.
 
 import argparse
 import asyncio
-import json
 import os
 import re
 import sys
@@ -16,7 +15,8 @@ from pathlib import Path
 from rich.console import Console
 
 from toolcharter import targets
-from toolcharter.commands import CannotRun, UsageError, connection, require_file
+from toolcharter.commands import CannotRun, UsageError, connection
+from toolcharter.commands.json_file import read_json
 from toolcharter.contract import report
 from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, is_lock, parse_lock
@@ -61,21 +61,13 @@ async def _run(options: argparse.Namespace, server: str | None) -> int:
 async def read(server: str | None, options: argparse.Namespace) -> Lock:
     """Read a lock file, or make the lock of a server. None means the command after `--`."""
     if server is not None and server.endswith(".json"):
-        content = _read_json(Path(server))
+        content = read_json(Path(server))
         if is_lock(content):
             return _parse(content, server)
     server_options = argparse.Namespace(**{**vars(options), "server": server})
     server_options.command = options.command if server is None else None
     async with connection.connect(server_options, list_only=True) as opened:
         return Lock.from_tools(*opened.identity, await opened.list_tools())
-
-
-def _read_json(file: Path) -> object:
-    require_file(file)
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise CannotRun(f"{file}: {error}") from None
 
 
 def _parse(content: object, name: str) -> Lock:
@@ -107,7 +99,7 @@ def _file_name(target: str | None, server: str) -> str:
 def _check(file: Path, lock: Lock, command: str) -> int:
     if not file.exists():
         raise CannotRun(f"{file} does not exist. Write it with {command}.")
-    old = _parse(_read_json(file), str(file))
+    old = _parse(read_json(file), str(file))
     if old.digests() == lock.digests():
         print(f"{file}: {count(len(lock.tools), 'tool')}, as locked.")
         return os.EX_OK
@@ -122,7 +114,7 @@ def _check(file: Path, lock: Lock, command: str) -> int:
 def _write(file: Path, lock: Lock, *, relock: bool) -> int:
     changes: list[Change] = []
     if file.exists() and not relock:
-        changes = compare(_parse(_read_json(file), str(file)), lock)
+        changes = compare(_parse(read_json(file), str(file)), lock)
         if any(change.is_breaking for change in changes):
             print_changes(changes)
             print(f"{file} was not written, because the change would break its contract. --relock writes it anyway.")

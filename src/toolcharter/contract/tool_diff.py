@@ -41,6 +41,8 @@ HINTS: Mapping[str, Hint] = {
         default=True, gained="open-world-hint-gained", lost="open-world-hint-lost", label="open-world"
     ),
 }
+_HINTS_OF_CHANGES = ("destructiveHint", "idempotentHint")
+"""By the protocol, these hints have a meaning only for a tool that is not read-only."""
 
 
 def diff_tools(old: Iterable[ListedTool], new: Iterable[ListedTool], today: date) -> list[Change]:
@@ -136,13 +138,20 @@ def _annotation_changes(old: ListedTool, new: ListedTool) -> Iterator[Change]:
         if canonical_json(before) == canonical_json(after):
             continue
         path = f"$.annotations.{key}"
-        if key in HINTS:
+        if key in _HINTS_OF_CHANGES and _is_read_only(old) and _is_read_only(new):
+            sentence = f"{HINTS[key].label} hint of {old.name} changed, which says nothing about a read-only tool"
+            yield Change("hint-stated", old.name, path, f"the {sentence}")
+        elif key in HINTS:
             yield _hint_change(old.name, HINTS[key], path, before, after)
         else:
             kind = "title-changed" if key == "title" else "meta-changed"
             yield Change(
                 kind, old.name, path, f"{key} changed from {canonical_json(before)} to {canonical_json(after)}"
             )
+
+
+def _is_read_only(tool: ListedTool) -> bool:
+    return tool.annotations.get("readOnlyHint") is True
 
 
 def _hint_change(tool: str, hint: Hint, path: str, before: Any, after: Any) -> Change:
@@ -205,7 +214,7 @@ def _schema_changes(old: ListedTool, new: ListedTool) -> Iterator[Change]:
 
 def _schema_differences(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> list[Difference]:
     try:
-        if canonical_json(canonical(old)) == canonical_json(canonical(new)):
+        if old == new or canonical_json(canonical(old)) == canonical_json(canonical(new)):
             return []  # the usual case, and fast
         return diff_schemas(old, new, path)
     except (SchemaTooLarge, RecursionError):

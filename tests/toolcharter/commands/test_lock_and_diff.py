@@ -29,6 +29,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def deep(levels: int) -> str:
+    """A file with a schema that has so many levels."""
+    schema = '{"type": "object", "properties": {"a": ' * levels + "{}" + "}}" * levels
+    Path("deep.json").write_text(f'{{"tools": [{{"name": "get", "inputSchema": {schema}}}]}}', encoding="utf-8")
+    return "deep.json"
+
+
 def write(name: str, *tools: dict) -> str:
     Path(name).write_text(json.dumps({"tools": tools}), encoding="utf-8")
     return name
@@ -249,3 +256,18 @@ def test_a_change_cannot_control_the_terminal(capsys, monkeypatch, form):
     assert code == 1
     assert not any(mark in out for mark in ("\x1b]", "\x07", "\x9b", "\u202e"))
     assert "u009b2J" in out
+
+
+@pytest.mark.parametrize("command", ["verify", "tools", "lock", "diff"])
+@pytest.mark.parametrize("levels", [200, 600, 20_000])
+def test_a_file_that_is_nested_too_deeply_is_an_error_of_one_sentence(capsys, command, levels):
+    file = deep(levels)
+    code, out, err = run(capsys, command, file, *([file] if command == "diff" else []))
+    assert (code, out, err) == (2, "", "deep.json: the JSON is nested more than 250 levels deep.\n")
+
+
+def test_equal_schemas_are_equal_however_deep(capsys):
+    assert run(capsys, "diff", deep(120), "deep.json")[:2] == (
+        0,
+        "No change that an agent or a client can notice.\n",
+    )

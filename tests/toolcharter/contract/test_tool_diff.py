@@ -66,6 +66,16 @@ OF_A_TOOL: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
     ]),
     ({}, {"annotations": {"readOnlyHint": True}}, [("hint-stated", "$.annotations.readOnlyHint")]),
     ({"annotations": {"destructiveHint": True}}, {}, [("hint-stated", "$.annotations.destructiveHint")]),
+    ({"annotations": {"readOnlyHint": True, "destructiveHint": False}}, {"annotations": {"readOnlyHint": True}}, [
+        ("hint-stated", "$.annotations.destructiveHint"),
+    ]),
+    ({"annotations": {"readOnlyHint": True, "idempotentHint": True}}, {"annotations": {"readOnlyHint": True}}, [
+        ("hint-stated", "$.annotations.idempotentHint"),
+    ]),
+    ({"annotations": {"readOnlyHint": True, "destructiveHint": False}}, {}, [
+        ("destructive-hint-flipped", "$.annotations.destructiveHint"),
+        ("read-only-hint-flipped", "$.annotations.readOnlyHint"),
+    ]),
     ({}, {"meta": meta(version="1.1.0")}, [("version-changed", '$._meta["dev.toolcharter/version"]')]),
     ({}, {"meta": meta(deprecated={"since": "2026-01-01"})}, [
         ("tool-deprecated", '$._meta["dev.toolcharter/deprecated"]'),
