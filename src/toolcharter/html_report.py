@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _STYLE = """
-:root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb;--bar:#3b76ee;--good:#15803d;--bad:#b91c1c}
-@media(prefers-color-scheme:dark){:root{--accent:#7aa7ff;--bar:#4f86f7;--good:#4ade80;--bad:#f87171}}
+:root{color-scheme:light dark;--line:#8884;--soft:#8882;--accent:#2563eb;--bar:#3b76ee;--good:#15803d;--bad:#b91c1c;
+--warn:#a16207}
+@media(prefers-color-scheme:dark){:root{--accent:#7aa7ff;--bar:#4f86f7;--good:#4ade80;--bad:#f87171;--warn:#facc15}}
 *{box-sizing:border-box}
 body{font:16px/1.5 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem;margin-bottom:.3rem}
@@ -14,6 +15,7 @@ h2{font-size:1.25rem;margin-top:2.5rem;border-bottom:1px solid var(--line);paddi
 h3{font-size:1rem;margin:1.4rem 0 .3rem}
 code{font:14px/1.45 ui-monospace,monospace}
 a{color:var(--accent)}.note{opacity:.75}.good{color:var(--good)}.bad{color:var(--bad)}
+.severity.error{color:var(--bad)}.severity.warning{color:var(--warn)}.severity.note{color:var(--accent);opacity:1}
 .scroll{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;font-size:.9rem;min-width:40%}
 th,td{text-align:left;vertical-align:top;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(--line)}
@@ -76,6 +78,11 @@ def text(content: str, kind: str = "") -> Markup:
 def code(content: str) -> Markup:
     """Code, such as the name of a tool."""
     return Markup(f"<code>{html.escape(content)}</code>")
+
+
+def severity(name: str) -> Markup:
+    """A severity in its colour: error, warning or note."""
+    return Markup(f'<b class="severity {html.escape(name)}">{html.escape(name)}</b>')
 
 
 def heading(content: str) -> Markup:

@@ -2,7 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 
-from toolcharter.html_report import Bar, Markup, bar_chart, code, details, figures, heat_map, page, table, text
+from toolcharter.html_report import (
+    Bar,
+    Markup,
+    bar_chart,
+    code,
+    details,
+    figures,
+    heat_map,
+    page,
+    severity,
+    table,
+    text,
+)
 from toolcharter.plurals import count
 from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
@@ -64,15 +76,18 @@ def _findings(result: VerifyResult) -> list[str]:
 def _rule(findings: Sequence[Finding], why: str) -> Markup:
     first = findings[0]
     rows = [
-        (code(escape_invisible(one.tool or "the server")), message_of(one), code(one.path) if one.path else "")
+        (
+            code(escape_invisible(one.tool or "the server")),
+            message_of(one),
+            code(escape_invisible(one.path)) if one.path else "",
+        )
         for one in findings[:MAX_PER_RULE]
     ]
     parts: list[str] = [why, f"Fix: {first.fix}", table(["tool", "problem", "place"], rows)]
     if len(findings) > MAX_PER_RULE:
         parts.append(f"and {len(findings) - MAX_PER_RULE:,} more")
-    return details(
-        f"{first.severity}: {first.rule} {first.name} ({len(findings):,})", parts, is_open=len(findings) <= MAX_UNFOLDED
-    )
+    summary = f"{severity(first.severity)} {first.rule} {first.name} ({len(findings):,})"
+    return details(Markup(summary), parts, is_open=len(findings) <= MAX_UNFOLDED)
 
 
 def _scores(tools: Sequence[ToolScore]) -> list[str]:

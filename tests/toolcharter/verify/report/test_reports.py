@@ -271,6 +271,13 @@ def test_html_is_one_file_with_charts_that_loads_nothing():
     assert not re.search(r"<script|https?://(?!www\.w3\.org)|<link|<img|@import|url\(", text)
 
 
+@pytest.mark.parametrize("severity", ["error", "warning", "note"])
+def test_html_shows_each_severity_in_a_colour(severity):
+    text = render(verified(one="broken, vague and plain"), "html")
+    assert f'<b class="severity {severity}">{severity}</b>' in text
+    assert f".severity.{severity}{{color:var(" in text
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_accepts_an_empty_server_and_surrogates(format):
     assert render(verify_server(server(), RULES), format)
