@@ -28,6 +28,7 @@ def test_one_hint_is_better_than_none(hint):
         ("git_commit_history", "Get the commits.", []),
         ("list_updates", "List what was updated.", []),
         ("digest_notes", "Sum up all notes.", []),
+        ("pad", "Write a draft into the answer; nothing is stored.", []),
         ("", "", []),
     ],
 )

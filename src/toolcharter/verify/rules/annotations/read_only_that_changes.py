@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
@@ -5,10 +6,15 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.vocabulary import ALSO_NOUNS, CLEARLY_CHANGING, EFFECTS
 
 _HARMLESS = frozenset(["reading", "computing"])
+_NO_CHANGE = re.compile(
+    r"\b(?:nothing (?:is|gets) (?:changed|stored|written|saved|sent)|has no (?:side )?effects?|"
+    r"(?:does not|doesn't|never|without) (?:chang|modif|writ|stor|sav)\w+)",
+    re.IGNORECASE,
+)
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
-    if not tool.hint("readOnlyHint") or server.effect(tool) in _HARMLESS:
+    if not tool.hint("readOnlyHint") or server.effect(tool) in _HARMLESS or _NO_CHANGE.search(tool.prose):
         return
     in_name, in_description = server.name_verb(tool), tool.description_verb
     if in_name in CLEARLY_CHANGING and in_name not in ALSO_NOUNS and EFFECTS.get(in_description or "") not in _HARMLESS:

@@ -1,45 +1,51 @@
 from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.other_languages import CALL_FIRST
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import find_patterns, pattern
 
-_EVERY = r"(any|every|each|all)( \w+)? (requests?|messages?|conversations?|prompts?|responses?|interactions?|turns?)"
+_TURN = r"(requests?|messages?|conversations?|prompts?|responses?|interactions?|turns?|repl(y|ies)|answers? you|chats?)"
+_EVERY = rf"(any|every|each|all)( \w+)? {_TURN}"
+_CALL = r"(call|called|calling|use|used|using|invoke|invoked|run|executed?|begin|started?|make|made)"
 _PATTERNS = (
     pattern(
-        "before",
-        r"\bbefore( using| calling| invoking| running| executing| you (use|call|run))?"
-        r" (any|all|every)( of the)?( other)? (tool|function|server|action)s?\b",
+        "another tool|other tool|any tool|every tool|each tool|all tools",
+        r"\b(before|after|when|whenever|every time|each time)\b[^.;!?]{0,20}? (any|every|each|another|"
+        r"all)( other)? tools?\b"
+        r"[^.;!?]{0,60}?\b(arguments|results?|input|output|returned|what it)\b",
     ),
     pattern(
-        "before|prior to",
-        r"\b(before|prior to) (answering|responding|replying|doing anything|any (answer|response|reply|request))\b",
+        "any other tool|all other tools",
+        r"\b(must|always|required|mandatory)\b[^.;!?]{0,40}?\bbefore( you)?( use| call| using| calling| invoking|"
+        r" running)?"
+        r" (any|all) other tools?\b(?! (of|in|from|on|that|which|for|here|provided|listed|below|related|while|if)\b)",
+    ),
+    pattern(
+        "before|prior to|ahead of",
+        rf"\b(before|prior to|ahead of) (answering|responding|replying|doing anything|{_EVERY})\b(?! (of|to|"
+        rf"for) the\b)",
     ),
     pattern(
         "every|any |each|all ",
-        rf"\b(always|must|shall|required to|need to|have to|automatically)\b[^.]{{0,60}}?"
-        rf"\b(for|on|at|with|in|to|before|after|during) {_EVERY}\b",
+        rf"\b{_CALL}\b[^.;!?]{{0,40}}?\b(for|on|at|with|in|before|after|during|of) {_EVERY}\b(?! (of|to|from|in|that|"
+        rf"is|are)\b)",
     ),
     pattern(
-        "any tool|every tool|all tools|each tool",
-        r"\b(whenever|when|every time|each time|after|before)( you)?( use| call| invoke| using"
-        r"| calling)? (any|every|each) "
-        r"tool( (use|call|invocation))?\b",
+        "every |each |all ",
+        rf"\b(start|beginning|end) of (every|each|any|all)( \w+)? ({_TURN}|sessions?)\b",
     ),
     pattern(
-        "every |each ",
-        r"\b(call|called|use|used|invoke|invoked|run)\b[^.]{0,30}?\b(start|beginning|end) of (every|each|any|all) "
-        r"(conversation|session|message|request|response|turn|chat)s?\b",
+        "every|each|any ",
+        rf"\bfirst (thing|step|action|tool)\b[^.;!?]{{0,30}}?\b(in|of|for|on) {_EVERY}\b",
+    ),
+    pattern(
+        "no matter what|whatever|regardless of",
+        r"\b(no matter what|whatever|regardless of what) ((was|is|were|has been) (being )?(asked|said|requested)|"
+        r"the request is)\b",
     ),
     pattern("before anything else", r"\b(must|always|call|use|run|first)\b[^.]{0,40}?\bbefore anything else\b"),
-    pattern(
-        "任何其他工具|werkzeug|tool auf|herramienta|outil|инструмент",
-        r"任何其他工具之?前|vor jedem anderen (werkzeug|tool)|antes de (usar |llamar )?(cualquier"
-        r"|toda) (otra )?herramienta"
-        r"|avant (d'utiliser |d'appeler )?tout autre outil|(перед|прежде)[^.]{0,20} (любым"
-        r"|каждым) (другим )?инструментом",
-    ),
-    pattern("for any|for every|for each|for all", rf"\b(call|use|invoke|run)( \w+){{0,4}}? for {_EVERY}\b"),
+    *CALL_FIRST,
 )
 
 

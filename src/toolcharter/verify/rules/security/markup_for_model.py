@@ -5,12 +5,25 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import find_patterns, pattern
 
-_TAGS = r"important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory|prompt_injection"
+_TAGS = r"(important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory|instructions?)"
+_ORDER = (
+    r"(you (must|are|will|have|should|shall|need)|your|the (assistant|model|agent|ai)|(assistant|model|agent|ai) ?:|"
+    r"ignore|"
+    r"disregard|obey|never|always|do not|don't|must|please|also|call|read|send|open|include|pass|upload|forward|tell|"
+    r"run|"
+    r"copy|grant)\b"
+)
 _PATTERNS = (
-    pattern("<", rf"<\s*/?\s*({_TAGS})\s*(\s[^<>]{{0,60}})?>"),
-    pattern("</instruction|</ instruction", r"<\s*instructions?\s*>[^<]{0,400}"),
-    pattern("[", r"\[\s*(system|hidden|admin|override|sys)\b[^\]]{0,60}(\]|:)|\[\s*important\s*:"),
-    pattern("<!--", r"<!--\s*[^-\s][^>]{0,200}"),
+    # A tag with its end, or with an order after it. `<system>` alone is a placeholder or an element of some format.
+    pattern("</", rf"<\s*{_TAGS}\s*(\s[^<>]{{0,60}})?>[^<]{{2,2000}}<\s*/\s*\1\s*>"),
+    pattern("<", rf"<\s*{_TAGS}\s*>\W{{0,3}}{_ORDER}"),
+    pattern("</", r"<\s*/\s*(tool_)?(description|tools?|functions?|tool_call|function_call|user_query)\s*>"),
+    pattern("[", rf"\[\s*(system|hidden|admin|override|sys|important)\b[^\]\w]{{0,3}}[\]:]\W{{0,3}}{_ORDER}"),
+    pattern(
+        "[",
+        r"\[\s*(system|hidden|admin|override) (override|instructions?|message|prompt|note|directive)\b[^\]]{0,60}\]",
+    ),
+    pattern("<!--", rf"<!--[^>]{{0,60}}?\b{_ORDER}[^>]{{0,100}}"),
 )
 _VALUE_PATH = re.compile(r"^inputSchema\..*\.(default|examples|enum)\b")
 

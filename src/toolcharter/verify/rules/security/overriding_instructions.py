@@ -1,61 +1,127 @@
 from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.other_languages import IGNORE_INSTRUCTIONS
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import find_patterns, pattern
 
+_MODEL_RULES = (
+    r"(instructions?|prompts?|guidelines?|guidance|directives?|rules|polic(y|ies)|safeguards?|guardrails?|"
+    r"restrictions?|constraints|limits|orders|programming)"
+)
+_EARLIER = r"(previous|prior|earlier|preceding|above|existing|initial|original|former)"
+_OF_MODEL = r"(your|safety|system|developer|operator|operating|content|usual|security)"
+_DROP = (
+    r"(ignor(e|es|ing)|disregard(s|ing)?|forget(s|ting)?|overrid(e|es|ing)|bypass(es|ing)?|set(ting)? aside|"
+    r"put(ting)? aside|drop|abandon|discard|stop (following|obeying)|no longer (follow|obey)|(do not|don't) (follow|"
+    r"obey))"
+)
+_VOID = (
+    r"((no longer|not|never|n't) (any ?more )?(apply|applies|hold|holds|count|counts|matter|matters|bind|binds|valid)|"
+    r"((is|are|was|were|has been|have been) (now |hereby )?(void|obsolete|outdated|suspended|cancell?ed|replaced|"
+    r"lifted|"
+    r"superseded|irrelevant|revoked|switched off|turned off|disabled|removed|off\b)))"
+)
 _PATTERNS = (
-    pattern("system:", r"(^|[.!?\]>] )system: (you|your|the (assistant|model|agent)|assistant|always|never|from)\b"),
-    pattern("mode", r"\byou (now |will now |must )(operate|run|function|act) in (\w+ ){0,2}mode\b"),
     pattern(
-        "instructions|guidelines|rules|policies",
-        r"\b(previous|prior|earlier|safety|system|existing)( \w+)? (instructions?|guidelines|rules|policies) (are|is)"
-        r" (now )?(obsolete|void|no longer|outdated|suspended|cancell?ed|replaced|lifted)\b",
+        "ignor|disregard|forget|overrid|bypass|aside|drop|abandon|discard|stop |no longer|not follow|t follow|obey",
+        rf"\b{_DROP}\b( \w+){{0,3}}? ({_EARLIER}|{_OF_MODEL})( \w+){{0,2}}? {_MODEL_RULES}\b",
+    ),
+    pattern(
+        "ignor|disregard|forget|overrid|bypass|aside",
+        rf"\b{_DROP} (all|any|every|the|other)( \w+){{0,2}}? ((instructions?|directives?|safeguards?|guardrails?)\b|"
+        rf"{_MODEL_RULES} (that )?(you|i) (have|had|were|was|got|received|are))",
+    ),
+    pattern(
+        "told|said|instructed|set|taught",
+        r"\b(forget|ignore|disregard) (what|whatever|everything|anything)( that)? (you|the (developer|operator|system|"
+        r"user|admin\w*|company|vendor)) [^.!?]{0,20}?(told|said|instructed|set|taught)\b",
+    ),
+    pattern(
+        "told|said|instructed|set|taught",
+        r"\b(what|whatever|everything|anything)( that)? (you|the (developer|operator|system|user|admin\w*|company|"
+        r"vendor|"
+        r"host|client)) [^.!?]{0,20}?(told|said|instructed|set|taught)\b[^.!?]{0,40}? "
+        rf"({_VOID}|(do|does) {_VOID})",
+    ),
+    pattern(
+        "instruction|guideline|guidance|rules|polic|restriction|limits|filters|safeguard|guardrail",
+        rf"\b({_EARLIER}|{_OF_MODEL})( \w+)? ({_MODEL_RULES}|filters?|checks?)( [^.!?;]{{0,40}})?? ((do|"
+        rf"does) )?{_VOID}",
+    ),
+    pattern("rules", r"\b(rules|policies|guidelines) of your \w+ (do not|don't|no longer) (apply|count|hold)\b"),
+    pattern(
+        "mode",
+        r"\byou (are|now|will|must) (now )?((operate|run|function|act) )?in (\w+ )?(developer|debug|maintenance|god|"
+        r"admin|"
+        r"root|dan|jailbreak|unrestricted|privileged|override) mode\b|\byou are now in (\w+ ){1,2}mode\b"
+        r"|\byou (now |will now |must )(operate|run|function|act) in (\w+ ){0,2}mode\b",
     ),
     pattern(
         "priority|precedence|authority",
         r"\b(higher|highest|greater|more|top) (priority|precedence|authority) (than|over) (the |any )?(user|system)",
     ),
     pattern(
-        "ignore|disregard|forget|override|bypass|overrid",
-        r"\b(ignor|disregard|forget|overrid|bypass)(e|es|ing|s)?\b( \w+){0,3}? (previous|prior|earlier|above|preceding|"
-        r"existing|other|safety|all|any|system|security)( \w+){0,2}? (instructions?|prompts?|guidelines|directives?|"
-        r"polic(y|ies)|safeguards?|guardrails?|restrictions?|safety rules?)\b",
+        "instruction|prompt|system|directive|policy",
+        r"\b((new|updated|hidden|secret|real|important) (system )?(instructions?|directives?|policy)"
+        r"|system (instructions?|prompt|message|override|directive)) ?: ?(you|your|the|call|from|all|ignore|always|"
+        r"never)\b",
     ),
     pattern(
-        "instruction|prompt|system|directive",
-        r"\b((new|updated|hidden|secret|real|important) (system )?(instructions?|directives?)"
-        r"|system (instructions?|prompt|message|override|directive))( \w+)? ?:",
+        "you are now|from now on",
+        r"\b(you are now (an?|the|acting) |from now on,? (you (must|will|are|obey|follow|have)|your) )",
     ),
-    pattern("you are now|from now on", r"\b(you are now (a|an|in|the|acting)|from now on,? (you|always|never)) "),
     pattern(
-        "no longer|granted|act as",
+        "no longer|granted|act as|behave as|pose as",
         r"\byou are no longer (bound|restricted|limited|required)\b|\byou (have been"
         r"|are) granted (elevated|full|admin\w*|root)\b"
-        r"|(^|[.!:] )act as (an? |the )?(administrator|root|system|superuser|unrestricted|developer mode)\b",
+        r"|(^|[.!:] )(act|behave|pose) (as|like) (an? |the )?(administrator|root|system|superuser|unrestricted|"
+        r"unfiltered|"
+        r"uncensored|developer mode)\b",
     ),
     pattern(
-        "instructions",
-        r"\b(follow|obey|execute) (any|all|every|the) instructions? (contained |found |given )?(in|inside|within|on) ",
+        "instruction|order|command|directive",
+        r"\b(follow|obey|execute|carry out) (any|all|every|whatever) (of the )?(instructions?|orders?|commands|"
+        r"directives) "
+        r"((that )?(it|they|the \w+|this \w+) \w+|(contained |found |given )?(in|inside|within|on) )",
     ),
     pattern(
-        "your system prompt|your instructions|your hidden|your initial",
-        r"\b(print|reveal|output|include|repeat|pass|send|write|copy"
-        r"|paste)( out)?( \w+)? your (system prompt|instructions|"
-        r"(hidden|initial) (prompt|instructions))\b",
+        "as if|as though",
+        r"\bas (if|though) (it |they )?(were |was )?(your|the|an?)? ?(operator|user|developer|system|admin\w*|human)"
+        r"( (had|has|himself|prompt)| (typed|said|wrote|asked|gave|sent|ordered|requested))",
+    ),
+    pattern(
+        "only",
+        r"\b(obey|follow|listen to|trust) (only|nothing but) (this|me|the) ?(tool|text|server|description|message)?\b"
+        r"|\bonly (this|the following) (text|tool|server|description|message) (counts|applies|matters|is valid)\b",
+    ),
+    pattern(
+        "your system prompt|your instructions|your hidden|your initial|the system prompt",
+        r"\b(print|reveal|output|include|repeat|pass|send|write|copy|put"
+        r"|paste)( out)?( \w+){0,3}? (your|the) (system prompt|(hidden|initial) (prompt|instructions))"
+        r"( (here|in|into|as|verbatim|to)\b|[.,;]|$)|\b(print|reveal|repeat|copy|paste)( out)? your instructions\b",
     ),
     pattern("ignore safety|ignoring safety", r"\bignor(e|ing) (all )?safety\b"),
     pattern(
-        "your true|your real|your new", r"\byour (true|real|new) (task|purpose|role|goal|objective|instructions?) "
+        "your true|your real|your new", r"\byour (true|real|new) (task|purpose|role|goal|objective|instructions?) is\b"
     ),
     pattern(
         "supersede|override|precedence",
-        r"\b(overrides?|supersedes?|takes? precedence over)( \w+){0,3}? (instructions?|prompts?|guidelines)\b",
+        r"\b(overrides?|supersedes?|takes? precedence over)( (all|any|your|the|other|previous|earlier)){1,3}"
+        r" (system )?(instructions?|prompts?|guidelines)\b",
     ),
     pattern(
-        "im_start|im_end|[inst]|sys>>|[/inst]|system|user|assistant",
-        r"<\|(im_start|im_end|system|user|assistant)\|>|\[/?inst\]|<</?sys>>",
+        "im_start|im_end|[inst]|sys>>|[/inst]",
+        r"<\|im_start\|> ?(system|user|assistant)\b|<\|im_end\|>|\[/?inst\]|<</?sys>>",
     ),
+    pattern(
+        "system:|assistant:|### ",
+        r"(^|[.!?\]>] )system: (you|your|the (assistant|model|agent)|assistant|always|never|from)\b"
+        r"|### ?(system|human|user|assistant) ?:"
+        r"|(^|[.!?\]>] )(system|user|human): [^:]{3,120}?[.!?,] assistant: (\w+,? )?(i\b|i'll|sure|yes|ok\b|okay|done|"
+        r"understood|of course|certainly|\w+ing\b)",
+    ),
+    *IGNORE_INSTRUCTIONS,
 )
 
 

@@ -34,11 +34,14 @@ _WHOLE_CONVERSATION = re.compile(
     r"\b(full|entire|complete|whole|all( of)? the|verbatim|current|this|your|previous)( \w+)? "
     r"(conversation|chat|dialog(ue)?|context window|message history|chat history|conversation history|system prompt|"
     r"chain of thought|internal reasoning|hidden reasoning)\b"
+    r"|\b(every|all|the (previous|last|preceding))( \w+)? (messages?|turns?) (of|in|from) (this|the) (chat|"
+    r"conversation)\b"
+    r"|\b(conversation|chat) (so far|until now|up to now)\b|\bthe system prompt\b|\byour (hidden )?reasoning\b"
 )
 _REQUEST = re.compile(
-    r"\b(supply|provide|include|pass|give|write|put|send|share) (your|the|all) ((full|entire|whole|previous) )?"
-    r"(chain of thought|internal reasoning|conversation( history| so far)?|chat history|system prompt|"
-    r"messages so far)\b"
+    r"\b(supply|provide|include|pass|give|write|put|send|share|attach|copy|add) (your|the|all) "
+    r"((full|entire|whole|previous|last|hidden) )?(chain of thought|internal reasoning|conversation( history| so far)|"
+    r"chat history|system prompt|messages so far|(\w+ )?messages of (the|this) (chat|conversation))\b"
     r"|\b(full|entire|complete|whole) (chat|conversation)( so far| history)\b"
     r"|\beverything the user (has )?(said|written|typed)\b"
 )

@@ -12,16 +12,35 @@ _OTHERS = (
 _PATTERNS = (
     pattern(
         "overrid|supersede|intercept|replaces|disable|hijack",
-        rf"\b(overrid(e|es|ing)|supersedes?|intercepts?|replaces?|disables?|hijacks?) (\w+ ){{0,3}}?{_OTHERS}\b",
+        rf"\b(overrid(e|es|ing)|supersedes?|intercepts?|disables?|hijacks?) (\w+ ){{0,3}}?{_OTHERS}\b",
     ),
     pattern(
-        "do not use|don't use|never use|must not|stop using|instead of|rather than",
-        rf"\b((do not|don't|never|stop) us(e|ing)|instead of|rather than)( using)?( the| all| any)? {_OTHERS}\b",
+        "do not use|don't use|never use|never call|must not|stop using",
+        r"\b(do not|don't|never|stop) (us(e|ing)|call(ing)?)( the| all| any)? (other|another|any other|all other|"
+        r"built-?in)"
+        r" (\w+ ){0,2}?(tools?|functions?|servers?)\b",
     ),
     pattern(
-        "deprecated|broken|unsafe|insecure|untrusted|unavailable|compromised|outdated",
-        rf"\b{_OTHERS} (is|are|has been|have been|were) (now )?(deprecated|broken|unsafe|insecure|untrusted|"
-        r"unavailable|compromised|outdated|disabled)\b",
+        "deprecated|broken|unsafe|insecure|untrusted|unavailable|compromised|outdated|leak|malicious|dangerous",
+        r"\b(other|all other|any other|existing|the) (\w+ ){0,2}?(tools?|servers?)( for (them|it|this|that))? (is|"
+        r"are|has been|"
+        r"have been|were) (now |all )?(deprecated|broken|unsafe|insecure|untrusted|unavailable|compromised|outdated|"
+        r"disabled|malicious|dangerous|leak)\b(?! (by|in) (default|read))",
+    ),
+    pattern(
+        "prefer|choose|pick|over any|over all",
+        r"\b(prefer|choose|pick|select|use) (this|it)( tool| one)? (over|to|instead of|rather than) (all|any|every)"
+        r"( the)?( other)? (tools?|alternatives?|options?|servers?)\b",
+    ),
+    pattern(
+        "the user",
+        r"\beven (if|when|though) the user (asks?|names?|wants?|prefers?|requests?|mentions?|chooses?|picks?) "
+        r"(for )?(a |an )?(different|another|other)\b",
+    ),
+    pattern(
+        "other|another|any ",
+        r"\b(another|any other|other|all other) (\w+ ){0,2}?(servers?|tools?)\b[^.;!?]{0,30}?\b(route|redirect|forward|"
+        r"go through|pass through|be sent through|intercept)\b[^.;!?]{0,40}?\b(here|this|through|tool|server)\b",
     ),
 )
 _NAMED = re.compile(
@@ -32,7 +51,7 @@ _NAMED = re.compile(
 _CALLED = re.compile(
     r"""\b(?:when(?:ever)?|after|before|if|once|every time|each time)\b[^.;]{0,30}?[`'"(]?"""
     r"""\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b"""
-    r"""[`'")]? (?:is|gets|has been) (?:invoked|called|used|run|executed)\b""",
+    r"""[`'")]? (?:is|gets|has been) (?:invoked|called|used|run|executed|available|connected|installed|loaded)\b""",
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(
@@ -52,7 +71,10 @@ _NOT_NAMES = frozenset(
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     yield from find_patterns(tool, _PATTERNS)
-    if any(word in tool.texts.joined for word in (" tool", " server", "invoked", "called", "used")):
+    if any(
+        word in tool.texts.joined
+        for word in (" tool", " server", "invoked", "called", "used", "available", "connected", "installed")
+    ):
         for text in tool.texts.all:
             if text.kind == "prose":
                 yield from (Problem(message, text.path) for message in _orders_about(text.text, tool, server))
