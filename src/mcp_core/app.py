@@ -12,6 +12,7 @@ from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
+from mcp_core.calling.stages.hint import HintDetail
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
@@ -60,6 +61,7 @@ class App:
         instructions: str | None = None,
         descriptions: Detail = "compact",
         structured: bool = False,
+        hints: HintDetail = "full",
         lifespan: Lifespan | None = None,
         prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
         settings: Settings | None = None,
@@ -81,7 +83,7 @@ class App:
         for source in resources:
             self.library.add_source(source)
         self.descriptions: Detail = self.settings.descriptions or descriptions
-        self.policy = _policy(format, version, self.settings, structured=structured)
+        self.policy = _policy(format, version, self.settings, structured=structured, hints=hints)
         self.telemetry = telemetry or Telemetry(name)
         self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
         self.local_caller = _local_caller(self.settings)
@@ -245,9 +247,9 @@ class App:
         return answer_schema(value_schema(spec.signature.returns), self.policy.format)
 
 
-def _policy(format: Format, version: str, settings: Settings, *, structured: bool) -> Policy:
+def _policy(format: Format, version: str, settings: Settings, *, structured: bool, hints: HintDetail) -> Policy:
     deadlines = DEADLINES if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
-    return Policy(format, version, structured, deadlines, settings.limits_without_redis)
+    return Policy(format, version, structured, deadlines, settings.limits_without_redis, hints)
 
 
 def _local_caller(settings: Settings) -> Caller:

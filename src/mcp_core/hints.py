@@ -18,6 +18,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 from pydantic.alias_generators import to_camel
 
+from mcp_core import json_text
+
 SourceQuality = Literal["high", "medium", "low", "unknown"]
 ValidityPeriod = Literal["immediate", "short", "medium", "long", "indefinite"]
 Level = Literal["critical", "high", "medium", "low"]
@@ -286,6 +288,21 @@ class AgentHints(_HintModel):
     def to_json_str(self) -> str:
         """The same as compact JSON text."""
         return self.model_dump_json(by_alias=True, exclude_none=True)
+
+    def to_lean_json_str(self) -> str:
+        """Only what an agent acts on, as compact JSON text: no explanations, no estimates, no empty fields."""
+        shown = self.model_dump(mode="json", by_alias=True, exclude_none=True, include=_LEAN)
+        return json_text.to_text({name: value for name, value in shown.items() if value != []})
+
+
+_LEAN: Any = {
+    "suggested_next_actions": {
+        "__all__": {"action", "priority", "data", "needs", "description", "prerequisites"},
+    },
+    **dict.fromkeys(("confidence", "source_quality", "validity_period", "context_needed", "constraints"), True),
+    **dict.fromkeys(("risk_factors", "dependencies", "warnings"), True),
+}
+"""The fields of the lean form."""
 
 
 # --- generators: the usual cases, so that a handler writes little ------------------------------------------

@@ -112,13 +112,17 @@ def progress_action(queue: Queue) -> SuggestedAction:
     )
 
 
-def grade_action(card_id: CardId, deck_id: DeckId | None) -> SuggestedAction:
-    """Grade the card that is shown, once the user has answered."""
+def grade_action(card_id: CardId, next_answer: int, deck_id: DeckId | None, *, then_next: bool) -> SuggestedAction:
+    """Grade the card that is shown, once the user has answered, and get the next one with `then_next`.
+
+    The key is the same each time until the card is answered, so an answer that is sent twice counts once.
+    """
+    data = {"cardId": card_id} | deck_argument(deck_id) | {"idempotencyKey": f"{card_id}-{next_answer}"}
     return SuggestedAction(
         action="review-card",
         priority="high",
-        data={"cardId": card_id} | deck_argument(deck_id),
-        description="Show the front, wait for the user's answer, then add grade: again, hard, good or easy.",
+        data=data | ({"next": True} if then_next else {}),
+        description="Show the front, wait for the user's answer, then add the grade.",
         category="learning",
         reversible=True,
     )
@@ -233,11 +237,18 @@ def assumptions(preset: Preset) -> tuple[str, ...]:
 # --- whole hints -------------------------------------------------------------------------------------------
 
 
-def after_review(recorded: RecordedReview, queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
-    """Hints after an answer: continue, or show the progress."""
+def after_review(
+    recorded: RecordedReview, queue: Queue, deck_id: DeckId | None, now: datetime, *, with_next: bool
+) -> AgentHints:
+    """Hints after an answer: continue, or show the progress. `with_next`: the result has the next card."""
     evidence = card_evidence(recorded.card, queue.recent, now)
     first = queue.faces[0] if queue.faces else None
-    step = next_card_action(queue, deck_id, evidence.confidence) if first else progress_action(queue)
+    if first is None:
+        step = progress_action(queue)
+    elif with_next:
+        step = grade_action(CardId.of(first.card.id), queue.next_answer, deck_id, then_next=True)
+    else:
+        step = next_card_action(queue, deck_id, evidence.confidence)
     warnings = (
         leech_warning(recorded.card, recorded.preset, fresh=recorded.became_leech),
         slow_answer_warning(recorded.review.duration_ms, queue.recent),
@@ -256,7 +267,7 @@ def after_review(recorded: RecordedReview, queue: Queue, deck_id: DeckId | None,
         assumptions=assumptions(recorded.preset),
         risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
         estimated_impact=answer_impact(queue.next_recall, queue.recent) if first else NO_IMPACT,
-        preference_alignment=preference_alignments(queue, first.card.schedule.state if first else None),
+        preference_alignment=preference_alignments(queue, first.card.schedule.state if first else None, step.action),
         why=_why(recorded, queue, now),
         warnings=tuple(filter(None, warnings)) or None,
     )
@@ -289,7 +300,7 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
     leech = leech_warning(face.card, preset, fresh=False)
     return AgentHints(
         evidence=card_evidence(face.card, queue.recent, now),
-        suggested_next_actions=(grade_action(CardId.of(face.card.id), deck_id),),
+        suggested_next_actions=(grade_action(CardId.of(face.card.id), queue.next_answer, deck_id, then_next=True),),
         related_resources=(card_resource(face),),
         validity_period="short",
         assumptions=assumptions(preset),

@@ -21,8 +21,9 @@ MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, 
 
 INSTRUCTIONS = (
     "Spaced-repetition learning. To study: call review-next-card, show the user the front only, wait for their answer, "
-    "compare it with the back, then call review-card with their grade (again, hard, good or easy). Continue while "
-    "the hints suggest it. To add what they want to learn: list-decks, then create-notes. "
+    "compare it with the back, then call review-card with their grade (again, hard, good or easy) and next true, which "
+    "returns the next card. Continue while the hints suggest it. To add what they want to learn: list-decks, then "
+    "create-notes. "
     "Follow agentHints.suggestedNextActions: they name the tool and its arguments."
 )
 
@@ -45,6 +46,7 @@ def build(settings: Settings, world: World = REAL_WORLD) -> App:
         tools=MODULES,
         naming=Naming("kebab"),
         format="hints",
+        hints=NoemaSettings.of(settings).hints,
         lifespan=partial(_open_collection, world),
         prepare_examples=_create_example_data,
         settings=settings,

@@ -23,7 +23,10 @@ LESSON: list[tuple[str, dict[str, Any]]] = [
         },
     ),
     ("review-next-card", {"deckId": "deck_2"}),
-    ("review-card", {"cardId": "card_1", "deckId": "deck_2", "grade": "good", "timeTakenMs": 4200}),
+    (
+        "review-card",
+        {"cardId": "card_1", "deckId": "deck_2", "idempotencyKey": "card_1-1", "next": True, "grade": "good"},
+    ),
 ]
 
 
@@ -41,12 +44,18 @@ def session() -> str:
                 data = {key: value for key, value in answer["data"].items() if key not in ("preset", "description")}
                 lines += [f"-> {name} {_line(arguments)}", f"<- {_line(data)}"]
                 lines += [
-                    f"   next: {step['action']} {_line(step.get('data', {}))}" for step in hints["suggestedNextActions"]
+                    f"   next: {step['action']} {_line(step.get('data', {}))}{_needs(step)}"
+                    for step in hints["suggestedNextActions"]
                 ]
                 lines += [f"   {hints['reasoning']}", ""]
         return lines
 
     return "\n".join(["```text", *asyncio.run(learn())[:-1], "```"])
+
+
+def _needs(step: dict[str, Any]) -> str:
+    names = [f"{need['name']} ({', '.join(need.get('choices', ()))})" for need in step.get("needs", ())]
+    return f", and needs {' and '.join(names)}".replace(" ()", "") if names else ""
 
 
 def _line(value: Any) -> str:

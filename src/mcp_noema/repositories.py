@@ -191,6 +191,8 @@ class CardView:
     recent: "RecentReviews"
     """How the user is doing with other cards."""
     is_due: bool
+    next_answer: int
+    """Which answer to it the next one will be, counted in the review log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +310,8 @@ class Queue:
     preferences: Preferences
     next_recall: float | None = None
     """The probability that the first card is remembered now; None if it is new."""
+    next_answer: int = 1
+    """Which answer to the first card the next one will be, counted in the review log."""
     next_intervals: Mapping[Grade, float] = field(default_factory=dict[Grade, float])
     """The interval of the first card in seconds for each grade, without fuzz."""
     held_back: tuple[HeldBack, ...] = ()
@@ -351,6 +355,8 @@ class UndoneReview:
     review: Review
     card: Card
     deck: Deck
+    next_answer: int
+    """Which answer to the card the next one will be, counted in the review log."""
 
 
 class Reviews(Protocol):

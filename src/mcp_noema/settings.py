@@ -1,6 +1,7 @@
 """The settings of the learning server, in addition to those of every server."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field
 
@@ -8,12 +9,16 @@ from toolcharter import Settings
 
 
 class NoemaSettings(Settings):
-    """The settings of every server, and the folder for Anki files."""
+    """The settings of every server, the folder for Anki files, and the form of hints."""
 
     files: Path | None = Field(
         default=None,
         title="DIR",
         description="Folder that Anki files are imported from and exported to. Default: the downloads folder.",
+    )
+    hints: Literal["full", "lean"] = Field(
+        default="full",
+        description="Hints with all fields (full), or only what an agent acts on, in a third of the bytes (lean).",
     )
 
 

@@ -573,3 +573,23 @@ def test_an_action_names_the_required_arguments_that_its_data_lacks():
     )
     needs = [step.needs for step in made.with_needs(required).suggested_next_actions]
     assert needs == [(grade,), None, (own, grade), None]
+
+
+def test_the_lean_form_has_only_what_an_agent_acts_on():
+    assert json.loads(hints.for_value(why="All is well.").to_lean_json_str()) == {
+        "confidence": 1.0,
+        "sourceQuality": "high",
+        "validityPeriod": "short",
+    }
+    warning = HintWarning(type="performance", severity="low", message="It was slow.")
+    step = SuggestedAction(action="get_note", data={"note_id": 1}, description="Shows it.", estimated_time=5)
+    made = hints.for_updated("note", "note_1", "Milk", then=[step]).with_warning(warning)
+    assert json.loads(made.to_lean_json_str()) == {
+        "suggestedNextActions": [
+            {"action": "get_note", "priority": "medium", "data": {"note_id": 1}, "description": "Shows it."}
+        ],
+        "validityPeriod": "short",
+        "warnings": [{"type": "performance", "severity": "low", "message": "It was slow."}],
+        "confidence": 1.0,
+        "sourceQuality": "high",
+    }

@@ -54,8 +54,12 @@ async def test_after_an_answer_the_hint_names_the_next_call_in_the_deck_being_st
     first, _ = await ana.notes(deck, 2)
     await ana("review-next-card", deckId=deck)
     [step] = ana.hints["suggestedNextActions"]
-    assert (step["action"], step["data"]) == ("review-card", {"cardId": first, "deckId": deck})
-    await ana("review-card", **step["data"], grade="easy", timeTakenMs=5000)
+    assert (step["action"], step["data"]) == (
+        "review-card",
+        {"cardId": first, "deckId": deck, "idempotencyKey": f"{first}-1", "next": True},
+    )
+    assert [(need["name"], need["choices"]) for need in step["needs"]] == [("grade", ["again", "hard", "good", "easy"])]
+    await ana("review-card", cardId=first, deckId=deck, grade="easy", timeTakenMs=5000)
     go_on, undo = ana.hints["suggestedNextActions"]
     assert (go_on["action"], go_on["data"], go_on["estimatedTime"]) == ("review-next-card", {"deckId": deck}, 5000)
     assert (undo["action"], undo["data"]) == ("undo-review", {"reviewId": "review_1"})

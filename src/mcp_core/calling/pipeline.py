@@ -19,7 +19,7 @@ from mcp_core.calling.stages.cache import forget, recall, remember
 from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
-from mcp_core.calling.stages.hint import HintPolicy
+from mcp_core.calling.stages.hint import HintDetail, HintPolicy
 from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
@@ -49,6 +49,7 @@ class Policy:
     structured: bool = False
     deadlines: Mapping[ResponseTime, float] = field(default_factory=lambda: DEADLINES)
     limits_without_redis: WithoutRedis = "open"
+    hints: HintDetail = "full"
 
 
 class Pipeline:
@@ -67,7 +68,7 @@ class Pipeline:
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
-        self._hint_policy = HintPolicy.of(registry) if policy.format == "hints" else None
+        self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         published = policy.format if policy.structured else None
         self._tools = {
             final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)

@@ -17,7 +17,7 @@ from mcp_noema.query_tree import Tree
 from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import card_faces, decks, notes, search, users
-from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.recent_reviews import load_recent, next_answer
 from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_values, to_card
 from mcp_noema.store.search import SearchContext
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
@@ -100,6 +100,7 @@ def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
         recall=retrievability(card.schedule, now, preset),
         recent=load_recent(connection, user.id, now),
         is_due=_is_due(card, user, now),
+        next_answer=next_answer(connection, card.id),
     )
 
 

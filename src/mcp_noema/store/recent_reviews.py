@@ -30,6 +30,12 @@ _LAST_REVIEWS = (
 )
 
 
+def next_answer(connection: Connection, card_id: int) -> int:
+    """Which answer to a card the next one will be. Undone reviews are in the log too, so no number comes twice."""
+    in_log = sa.select(sa.func.count()).select_from(reviews).where(reviews.c.card_id == card_id)
+    return connection.execute(in_log).scalar_one() + 1
+
+
 def load_recent(connection: Connection, user_id: int, now: datetime) -> RecentReviews:
     rows: Any = connection.execute(_LAST_REVIEWS, {"user_id": user_id, "until": now + CLOCK_SKEW}).all()
     durations = [row.duration_ms for row in rows if row.duration_ms]

@@ -28,7 +28,7 @@ from mcp_noema.schedule import answer
 from mcp_noema.store import decks, users
 from mcp_noema.store.cards import get_card
 from mcp_noema.store.conditions import counted_reviews, not_buried
-from mcp_noema.store.recent_reviews import CLOCK_SKEW
+from mcp_noema.store.recent_reviews import CLOCK_SKEW, next_answer
 from mcp_noema.store.row_mapping import (
     CARD_COLUMNS,
     REVIEW_COLUMNS,
@@ -97,6 +97,11 @@ def _recorded_before(connection: Connection, user_id: int, new_review: NewReview
     if row is None:
         return None
     review = to_review(row)
+    if connection.execute(sa.select(sa.exists().where(undone.c.review_id == review.id))).scalar_one():
+        raise conflict(
+            f"The review with the idempotency key {new_review.key!r} was undone, so a repeat of it is not recorded. "
+            "Use a new key to grade the card again."
+        )
     if (review.card_id, review.rating) != (new_review.card_id.number, new_review.rating):
         raise conflict(
             f"The idempotency key {new_review.key!r} was used for {CardId.of(review.card_id)} with grade "
@@ -252,7 +257,7 @@ def _undo(connection: Connection, owner: str, review_id: ReviewId | None, now: d
         _set_tags(connection, card, tuple(tag for tag in _get_tags(connection, card) if tag != LEECH))
     connection.execute(sa.insert(undone), {"review_id": review.id, "undone_at": now})
     deck, _ = decks.with_preset(connection, card.deck_id)
-    return UndoneReview(review, card, deck)
+    return UndoneReview(review, card, deck, next_answer(connection, card.id))
 
 
 def _review_to_undo(connection: Connection, user_id: int, review_id: ReviewId | None) -> tuple[Review, dict[str, Any]]:

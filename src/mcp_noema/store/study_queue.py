@@ -12,7 +12,7 @@ from mcp_noema.store import card_faces, waiting_cards
 from mcp_noema.store.daily_limits import DailyLimits, studied_on
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.store.empty_queue import EmptyQueue, explain
-from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.recent_reviews import load_recent, next_answer
 from mcp_noema.store.waiting_cards import AllowedCards, QueueRequest, WaitingCard
 
 MIN_CARDS_PER_DECK = 20
@@ -49,6 +49,7 @@ def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_c
         recent=load_recent(connection, user.id, now),
         preferences=user.preferences,
         next_recall=recall,
+        next_answer=next_answer(connection, faces[0].card.id) if faces else 1,
         next_intervals=intervals,
         held_back=empty.held_back,
         empty_deck=empty.empty_deck,

@@ -9,7 +9,7 @@ from mcp_noema import advice
 from mcp_noema.model import RATINGS, CardFace, CardId, DeckId, Grade, ReviewId, World
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, RemainingCounts, Reviews
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, OptionalDeckId, iso, owner, reads, writes
-from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, SuggestedAction, ToolContext, hints
+from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, ToolContext, hints
 
 # Not cached: the queue changes with every answer, and with time.
 reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])
@@ -128,7 +128,7 @@ async def review_next_card(
 ) -> JsonResult:
     """Get the next question to ask the user.
 
-    Use it when they want to study, be quizzed or tested, and after each review-card. Returns both sides of the card and
+    Use it when they want to study, be quizzed or tested. Returns both sides of the card and
     the next interval for each grade.
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
@@ -140,12 +140,16 @@ async def review_next_card(
     if not queue.faces:
         value = left | {"nextLearningAt": iso(queue.next_learning)}
         return JsonResult.ok(value, message=advice.nothing_left_message(queue), hints=agent_hints)
-    value = {
+    return JsonResult.ok(_next_json(queue) | left, instruction=_SHOW, hints=agent_hints)
+
+
+def _next_json(queue: Queue) -> dict[str, Any]:
+    """The first card of the queue, as it is shown."""
+    return {
         "card": face_json(queue.faces[0]),
         "recall": queue.next_recall,
         "intervals": {grade: advice.interval_text(seconds) for grade, seconds in queue.next_intervals.items()},
     }
-    return JsonResult.ok(value | left, instruction=_SHOW, hints=agent_hints)
 
 
 class ReviewCard(Arguments):
@@ -161,6 +165,7 @@ class ReviewCard(Arguments):
         str | None, Field(min_length=1, max_length=255, description="A repeat with this key is ignored.")
     ] = None
     deck_id: Annotated[DeckId | None, Field(description="The deck being studied.")] = None
+    next: Annotated[bool, Field(description="Also return the next card.")] = False
 
 
 @writes_reviews(
@@ -191,7 +196,8 @@ async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[Worl
 
     Use it after each answer: it was easy, good, hard, or forgotten. Returns when the card comes back and what is left.
 
-    A review that is sent twice with one idempotencyKey is recorded once.
+    A review that is sent twice with one idempotencyKey is recorded once. With next true, the result has the next card,
+    like that of review-next-card.
     """
     now = world.now()
     new_review = NewReview(
@@ -205,8 +211,13 @@ async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[Worl
     recorded = await reviews.record(owner(context), new_review, now, world.dice)
     queue = await reviews.queue(owner(context), args.deck_id, 1, now)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
-    agent_hints = advice.after_review(recorded, queue, args.deck_id, now)
-    return JsonResult.ok(value, hints=agent_hints)
+    agent_hints = advice.after_review(recorded, queue, args.deck_id, now, with_next=args.next)
+    if not args.next:
+        return JsonResult.ok(value, hints=agent_hints)
+    if not queue.faces:
+        value |= {"nextLearningAt": iso(queue.next_learning)}
+        return JsonResult.ok(value, message=advice.nothing_left_message(queue), hints=agent_hints)
+    return JsonResult.ok(value | {"next": _next_json(queue)}, instruction=_SHOW, hints=agent_hints)
 
 
 def _recorded_json(recorded: RecordedReview, grade: Grade, now: datetime) -> dict[str, Any]:
@@ -263,11 +274,7 @@ async def undo_review(args: UndoReview, reviews: Need[Reviews], world: Need[Worl
         "due": iso(undone.card.schedule.due),
         "deckId": DeckId.of(undone.deck.id),
     }
-    again = SuggestedAction(
-        action="review-card",
-        priority="high",
-        data={"cardId": card_id},
-        description="Grade it again, with the right grade.",
-        category="correction",
-    )
+    grade = advice.grade_action(card_id, undone.next_answer, None, then_next=False)
+    description = "Grade it again, with the right grade."
+    again = grade.model_copy(update={"description": description, "category": "correction"})
     return JsonResult.ok(value, hints=hints.for_updated("card", card_id, undone.deck.name, then=[again]))

@@ -56,7 +56,7 @@ async def test_the_suggestions_for_a_card_depend_on_its_state(ana: Learner):
     assert await steps() == []
     await ana.answers(card, "easy")
     # Due: the benefit is the recall that an answer restores.
-    assert await steps() == [("review-card", {"cardId": card})]
+    assert await steps() == [("review-card", {"cardId": card, "idempotencyKey": f"{card}-2"})]
     recall = ana.answer["data"]["recall"]
     assert 0 < recall < 1
     assert ana.hints["estimatedImpact"]["benefit"] == round(1 - recall, 4)

@@ -1,13 +1,18 @@
 """Studying: what is asked, in which order and within which limits, and what an answer does."""
 
+import json
 import random
+import shutil
 from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import fsrs
 import pytest
 
-from mcp_noema.app import REAL_WORLD
-from mcp_noema.model import Preset
+from mcp_noema.app import REAL_WORLD, build
+from mcp_noema.model import Preset, World
+from mcp_noema.settings import NoemaSettings
 from tests.mcp_noema.learner import MONDAY, Clock, Learner, open_app
 
 DAY = timedelta(days=1)
@@ -313,3 +318,79 @@ async def test_intervals_are_fuzzed_by_the_dice_alone(tmp_path):
             days.append((datetime.fromisoformat(data["due"]) - clock.now).days)
     without, lowest, highest, again = days
     assert lowest < without < highest == again
+
+
+# --- one call for each card --------------------------------------------------------------------------------
+
+
+async def test_with_next_each_answer_brings_the_next_card_until_none_is_left(ana: Learner):
+    deck = await ana.deck()
+    cards = await ana.notes(deck, 3)
+    shown = await ana("review-next-card", deckId=deck)
+    seen = [shown["card"]["cardId"]]
+    for _ in range(2):
+        [step, *_] = ana.hints["suggestedNextActions"]
+        answered = await ana(step["action"], **step["data"], grade="easy")
+        separately = await ana("review-next-card", deckId=deck)
+        assert answered["next"] | {"remaining": answered["remaining"]} == separately
+        assert ana.answer["instruction"].startswith("Show the user the front only.")
+        seen.append(answered["next"]["card"]["cardId"])
+    assert seen == cards
+    [step, *_] = ana.hints["suggestedNextActions"]
+    answered = await ana(step["action"], **step["data"], grade="easy")
+    assert "next" not in answered
+    assert (answered["nextLearningAt"], ana.answer["message"]) == (None, "Nothing is left for today.")
+    assert (await ana("get-progress"))["today"]["reviews"] == 3
+
+
+async def test_an_answer_that_is_sent_again_as_suggested_counts_once_and_brings_the_same_next_card(ana: Learner):
+    deck = await ana.deck()
+    await ana.notes(deck, 2)
+    await ana("review-next-card")
+    [step] = ana.hints["suggestedNextActions"]
+    first = await ana(step["action"], **step["data"], grade="good")
+    again = await ana(step["action"], **step["data"], grade="good")
+    assert (first["repeated"], again["repeated"]) == (False, True)
+    assert (again["reviewId"], again["next"]) == (first["reviewId"], first["next"])
+    assert (await ana("get-progress"))["today"]["reviews"] == 1
+
+
+async def test_a_card_can_be_graded_again_after_an_undo_and_a_late_repeat_is_refused(ana: Learner):
+    [card] = await ana.notes(await ana.deck())
+    await ana("review-next-card")
+    [wrong] = ana.hints["suggestedNextActions"]
+    await ana(wrong["action"], **wrong["data"], grade="easy")
+    await ana("undo-review")
+    [right] = ana.hints["suggestedNextActions"]
+    error, message = await ana.fails(wrong["action"], **wrong["data"], grade="easy")
+    assert (error, message.split(",")[0]) == (
+        "ConflictError",
+        f"The review with the idempotency key '{card}-1' was undone",
+    )
+    assert right["data"]["idempotencyKey"] == f"{card}-2"
+    assert not (await ana(right["action"], **right["data"], grade="good"))["repeated"]
+    assert (await ana("get-progress"))["today"]["reviews"] == 1
+
+
+@pytest.mark.requirement("HIN-1")
+async def test_one_lean_call_for_each_card_takes_at_most_half_the_bytes(sqlite_collection: Path, tmp_path: Path):
+    async def bytes_of_session(name: str, **arguments: Any) -> int:
+        """All bytes of a session, from the first question to the last answer."""
+        db = shutil.copy(sqlite_collection, tmp_path / f"{name}.db")
+        settings = NoemaSettings(db=f"sqlite:///{db}", deadline=60, hints=name)
+        async with build(settings, World(Clock(), None)) as app:
+            ana, total = Learner(app, Clock(), "ana"), 0
+            await ana.notes(await ana.deck(), 10)
+            shown = await ana("review-next-card")
+            total += len(json.dumps(ana.answer))
+            for _ in range(9):
+                answered = await ana("review-card", cardId=shown["card"]["cardId"], grade="easy", **arguments)
+                total += len(json.dumps(ana.answer))
+                if "next" in arguments:
+                    shown = answered["next"]
+                else:
+                    shown = await ana("review-next-card")
+                    total += len(json.dumps(ana.answer))
+        return total
+
+    assert await bytes_of_session("lean", next=True) <= await bytes_of_session("full") / 2

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
@@ -15,8 +15,11 @@ from mcp_core.registry import ToolRegistry
 
 _LONGEST_ECHO = 2000
 
-# The hints of a complete answer from the server's own data, with nothing to suggest.
-_PLAIN_HINTS = hints.for_value().to_json_str()
+_PLAIN_HINTS = hints.for_value()
+"""The hints of a complete answer from the server's own data, with nothing to suggest."""
+
+HintDetail = Literal["full", "lean"]
+"""All fields, or only what an agent acts on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,15 @@ class HintPolicy:
     """The names that the agent uses, by undecorated name."""
     required: Mapping[str, Sequence[NeededArgument]]
     """The required arguments of each tool, by undecorated name."""
+    detail: HintDetail
+    plain: str
+    """The hints of an answer with nothing to suggest, as JSON."""
 
     @classmethod
-    def of(cls, registry: ToolRegistry) -> "HintPolicy":
+    def of(cls, registry: ToolRegistry, detail: HintDetail) -> "HintPolicy":
         """The policy for the tools of a server."""
         required = {spec.name: tuple(_required_arguments(spec)) for spec in registry.get_all()}
-        return cls(registry.final_names(), required)
+        return cls(registry.final_names(), required, detail, _to_json(_PLAIN_HINTS, detail))
 
 
 def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
@@ -55,7 +61,7 @@ def hint_success(returned: AgentHints | None, permit: Permit, value: Any, policy
     if made is None and isinstance(value, (list, tuple)):
         made = hints.for_list(len(cast(list[Any], value)))
     if made is None and spec.declaration.deprecated is None:
-        return _PLAIN_HINTS
+        return policy.plain
     return _finish(made or hints.for_value(), spec, policy)
 
 
@@ -83,7 +89,11 @@ def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy) -> str:
         fix = f"Call {policy.names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
         made = made.with_warning(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
-    return made.with_needs(policy.required).with_action_names(policy.names).to_json_str()
+    return _to_json(made.with_needs(policy.required).with_action_names(policy.names), policy.detail)
+
+
+def _to_json(made: AgentHints, detail: HintDetail) -> str:
+    return made.to_json_str() if detail == "full" else made.to_lean_json_str()
 
 
 def _for_failure(
