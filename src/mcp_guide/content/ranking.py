@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import SQLITE_INTERRUPT, Connection, OperationalError
 
+from mcp_guide.content.index_tables import read_texts
 from mcp_guide.content.search_query import SearchQuery
-from mcp_guide.content.snippets import MAX_TEXT_LENGTH, make_snippet
+from mcp_guide.content.snippets import make_snippet
 from toolcharter import Unavailable
 
 MAX_RANKED = 3_000
@@ -21,8 +22,6 @@ _STEPS_BETWEEN_CHECKS = 1_000
 
 _METADATA_COLUMNS = "{name title tags description} : "
 _FROM = "FROM words JOIN documents ON documents.id = words.rowid WHERE words MATCH ?"
-_SNIPPET_COLUMNS = ("body", "description", "tags", "title", "name")
-_TEXTS = ", ".join(f"substr({column}, 1, {MAX_TEXT_LENGTH + 1})" for column in _SNIPPET_COLUMNS)
 
 _Row = tuple[int, str, str, float]
 """The id, path, title and rank of a document."""
@@ -91,7 +90,7 @@ class RankedSearch:
                 break
             taken.append(term)
             documents += count
-        return SearchQuery(tuple(taken), query.excluded)
+        return query._replace(terms=tuple(taken))
 
     def _best(self, text: str, query: SearchQuery, total: int, limit: int, offset: int) -> list[Hit]:
         rows = self._best_rows(text, total, limit, offset)
@@ -119,9 +118,8 @@ class RankedSearch:
         return self._index.execute(statement, (text, *self._bounds, limit, offset)).fetchall()
 
     def _snippet(self, row_id: int, query: SearchQuery) -> str:
-        statement = f"SELECT {_TEXTS} FROM words WHERE rowid = ?"  # noqa: S608 - our own constants
-        texts = self._index.execute(statement, (row_id,)).fetchone()
-        return make_snippet(texts, query.terms)
+        texts = read_texts(self._index, row_id)
+        return make_snippet(texts[::-1], query.words)
 
 
 def _folder_condition(folders: Sequence[str] | None) -> tuple[str, tuple[str, ...]]:

@@ -8,7 +8,6 @@ server that was stopped continues where it was. A search waits for it a moment, 
 """
 
 import os
-import re
 import sqlite3
 import threading
 import time
@@ -16,14 +15,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
+from mcp_guide.content import index_tables
 from mcp_guide.content.documents import Document
 from mcp_guide.content.files import Stamp, is_stamp_reliable, stamp
 from mcp_guide.content.folder_watch import FolderWatch
 from mcp_guide.content.folders import Listing
-from mcp_guide.content.patterns import stem
 from mcp_guide.content.ranking import Hit, RankedSearch, SearchPage
 from mcp_guide.content.search_query import parse_query
 from mcp_guide.content.tree import DocumentTree
@@ -33,7 +33,6 @@ T = TypeVar("T")
 
 __all__ = ["Hit", "SearchIndex", "SearchPage"]
 
-VERSION = 2
 MAX_HITS = 200
 MAX_INLINE = 50
 """The number of changed documents that a search indexes itself."""
@@ -43,19 +42,9 @@ _BATCH_SECONDS = 0.1  # a search waits at most this long for the connection
 _LOCK_TIMEOUT = 10.0  # seconds, while another process writes
 _UNRELIABLE = ""
 """In place of a stamp: the document is read again next time."""
-_HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _NOT_CORRUPTION = frozenset(
     {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
     | {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
-)
-_COLUMNS = "name, title, tags, description, body"
-_TOKENIZER = "unicode61 remove_diacritics 2"  # ignores case and accents
-_SCHEMA = (
-    "CREATE TABLE about (root TEXT NOT NULL)",
-    "CREATE TABLE documents (id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT NOT NULL, title TEXT NOT NULL)",
-    f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = '{_TOKENIZER}')",
-    "INSERT INTO words(words, rank) VALUES ('rank', 'bm25(5.0, 10.0, 6.0, 3.0, 1.0)')",
-    f"PRAGMA user_version = {VERSION}",
 )
 
 
@@ -239,7 +228,7 @@ class SearchIndex:
                             self._delete(connection, folder, (name,))
                             scans[folder].stamps[name] = _UNRELIABLE
                         else:
-                            _put(connection, document, stamp_text)
+                            index_tables.put_document(connection, document, stamp_text)
         with self._lock:
             if self._closing.is_set() or self._generation != changes.generation:
                 return
@@ -248,6 +237,9 @@ class SearchIndex:
             for path in changes.removed:
                 del self._folders[path]
             self._is_compared = True
+            if len(changes.stale) > MAX_INLINE:
+                # Building leaves a tenth of the file empty.
+                self._connect().execute("PRAGMA incremental_vacuum").fetchall()
 
     def _read_batch(self, stale: Iterator[tuple[str, str, str]]) -> "list[tuple[str, str, str, Document | None]]":
         """Read documents for a while; None for one that was removed, or is no longer readable."""
@@ -288,9 +280,7 @@ class SearchIndex:
 
     def _delete(self, connection: sqlite3.Connection, folder: str, names: Iterable[str]) -> None:
         for name in names:
-            path = f"{folder}/{name}" if folder else name
-            connection.execute("DELETE FROM words WHERE rowid = (SELECT id FROM documents WHERE path = ?)", (path,))
-            connection.execute("DELETE FROM documents WHERE path = ?", (path,))
+            index_tables.delete_document(connection, f"{folder}/{name}" if folder else name)
 
     def _load(self, connection: sqlite3.Connection) -> None:
         """Load the stamps in the index, by folder. No folder counts as scanned yet."""
@@ -309,6 +299,7 @@ class SearchIndex:
             self._connection = connection = sqlite3.connect(
                 name, timeout=_LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             self._create_tables(connection)
@@ -319,14 +310,17 @@ class SearchIndex:
         """Create the tables, unless they are there for this version and this root."""
         with _transaction(connection):
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            root = connection.execute("SELECT root FROM about").fetchone() if version == VERSION else None
+            is_current = version == index_tables.VERSION
+            root = connection.execute("SELECT root FROM about").fetchone() if is_current else None
             if root == (self._tree.root,):
                 return
-            for name in ("words", "documents", "about"):
+            for name in index_tables.TABLES:
                 connection.execute(f"DROP TABLE IF EXISTS {name}")
-            for statement in _SCHEMA:
+            for statement in index_tables.SCHEMA:
                 connection.execute(statement)
             connection.execute("INSERT INTO about (root) VALUES (?)", (self._tree.root,))
+        if version:
+            connection.execute("VACUUM")  # gives back the room of the former index
 
     def _raise_unless_corrupt(self, error: sqlite3.DatabaseError) -> None:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NOT_CORRUPTION:
@@ -372,27 +366,6 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
     connection.execute("COMMIT")
 
 
-def _put(connection: sqlite3.Connection, document: Document, stamp_text: str) -> None:
-    row = (document.path, stamp_text, _title(document))
-    row_id = connection.execute(
-        "INSERT INTO documents (path, stamp, title) VALUES (?, ?, ?) "
-        "ON CONFLICT (path) DO UPDATE SET stamp = excluded.stamp, title = excluded.title RETURNING id",
-        row,
-    ).fetchone()[0]
-    front = document.front
-    words = (row_id, document.path, row[2], " ".join(front.tags), front.description or "", document.text or "")
-    connection.execute("DELETE FROM words WHERE rowid = ?", (row_id,))
-    connection.execute(
-        "INSERT INTO words (rowid, name, title, tags, description, body) VALUES (?, ?, ?, ?, ?, ?)", words
-    )
-
-
-def _title(document: Document) -> str:
-    if document.front.title:
-        return document.front.title
-    heading = _HEADING.search(document.text or "", 0, 2_000)
-    return heading[1] if heading else stem(document.path.rpartition("/")[2])
-
-
 def _stamp_text(mark: Stamp) -> str:
-    return ":".join(map(str, mark))
+    # Short, because an index of small documents consists of such columns.
+    return blake2b(repr(mark).encode(), digest_size=8).hexdigest()

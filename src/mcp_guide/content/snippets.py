@@ -14,6 +14,7 @@ _NEAR = 160
 """Words at most this many characters apart are shown together."""
 
 _TOKEN = re.compile(r"\w+")
+_TERM_WORD = re.compile(r"\w+(?:\+\+|#)?|\.net")
 
 
 class _BaseLetters(dict[int, str]):
@@ -31,7 +32,7 @@ _BASE_LETTERS = _BaseLetters()
 
 def make_snippet(texts: Sequence[str], terms: Sequence[str]) -> str:
     """Some words of the first text that contains a term, around it; the beginning of the first if none does."""
-    words = {word for term in terms for word in _TOKEN.findall(term.translate(_BASE_LETTERS))}
+    words = {word for term in terms for word in _TERM_WORD.findall(term.translate(_BASE_LETTERS))}
     expression = re.compile("|".join(map(_word_regex, sorted(words, key=len, reverse=True))) or "(?!)")
     for text in texts:
         folded = text[:MAX_TEXT_LENGTH].translate(_BASE_LETTERS)

@@ -1,4 +1,5 @@
 import os
+import random
 import sqlite3
 import struct
 import threading
@@ -89,6 +90,36 @@ def test_a_search_that_takes_long_is_interrupted_and_the_next_one_works(search, 
 def test_words_are_found_by_their_start_and_without_accents(search):
     assert found(search, "excep") == ["lang/java.md"]
     assert found(search, "naive RESUME") == ["lang/java.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "queries", "other_queries"),
+    [
+        ("日本語の検索エンジン", ["日本語", "検索", "語", "ン", "エンジン", '"検索"', "日"], ["日語", "本の", "中"]),
+        ("全文搜索引擎的设计。很好。", ["搜索", "引擎的设计", "设计", "计", '"很好"'], ["索擎", "好很"]),
+        ("設計APIを読む", ["API", "設計", "設計API", "APIを", '"設計API"'], ["計設"]),
+        ("ﾃﾞｰﾀ 全角ＡＰＩ", ["データ", "API", "全角"], ["データベース"]),
+        ("We use C++17 and C#, not F#.", ["c++", "C#", "f#", "C++17", "use -d++"], ["d++", "g#", "c"]),
+        ("Target .NET 8 with ASP.NET.", [".net", ".NET", "asp.net"], []),
+        ("The network and the net.", ["net"], [".NET"]),
+        ("Install node.js first; see page#part and a++b.", ["node.js", "page", "part", "page#part"], ["node.py"]),
+    ],
+)
+def test_words_without_spaces_and_with_symbols_are_found(tmp_path, text, queries, other_queries):
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "a.md").write_text(f"Before {text}", encoding="utf-8")
+    search = SearchIndex(DocumentTree(tmp_path / "root"))
+    assert [query for query in queries if search.find(query).total != 1] == []
+    assert [query for query in other_queries if search.find(query).total] == []
+    search.close()
+
+
+def test_a_snippet_shows_such_words(search, root):
+    (root / "docs" / "ja.md").write_text(
+        f"{'前' * 200} {'x ' * 300}日本語の検索。{'y ' * 300} We like c++.", encoding="utf-8"
+    )
+    assert "日本語の検索" in search.find("検索").hits[0].snippet
+    assert "c++" in search.find("c++").hits[0].snippet
 
 
 def test_phrases_and_exclusions_are_understood(search):
@@ -212,7 +243,7 @@ def age(*paths):
         os.sched_yield()
 
 
-@pytest.mark.parametrize("damage", ["garbage", "emptied", "cut", "no table", "another version"])
+@pytest.mark.parametrize("damage", ["garbage", "emptied", "cut", "no table", "another version", "copies"])
 def test_a_broken_index_is_rebuilt(search, root, tmp_path, damage):
     assert found(search, "java") == ["lang/java.md"]
     search.close()
@@ -221,11 +252,32 @@ def test_a_broken_index_is_rebuilt(search, root, tmp_path, damage):
         path.write_bytes({"garbage": b"no database" * 1_000, "emptied": b"", "cut": path.read_bytes()[:5_000]}[damage])
     else:
         with sqlite3.connect(path) as connection:
-            connection.execute("DROP TABLE words" if damage == "no table" else "PRAGMA user_version = 99")
+            connection.execute(
+                {
+                    "no table": "DROP TABLE words",
+                    "another version": "PRAGMA user_version = 99",
+                    "copies": "UPDATE documents SET texts = x'00'",
+                }[damage]
+            )
         connection.close()
     second = SearchIndex(DocumentTree(root), path)
     assert found(second, "java") == ["lang/java.md"]
     second.close()
+
+
+def test_the_index_of_small_documents_is_at_most_half_as_large_again(tmp_path):
+    dice, root = random.Random(1), tmp_path / "root"
+    words = [f"{a}{b}{c}" for a in "bdfklmnprst" for b in ("a", "e", "ing", "or") for c in ("", "r", "tion", "ly", "m")]
+    root.mkdir()
+    for number in range(1_000):
+        text = " ".join(dice.choices(words, k=150))
+        (root / f"{number}.md").write_text(f"---\ntitle: Document {number}\ntags: [a, b]\n---\n# Heading\n\n{text}\n")
+    age(*root.iterdir())
+    search = SearchIndex(DocumentTree(root), tmp_path / "index.db")
+    search.refresh()
+    search.close()
+    size = sum(path.stat().st_size for path in root.iterdir())
+    assert (tmp_path / "index.db").stat().st_size <= 1.5 * size
 
 
 def test_an_index_of_another_root_is_not_used(search, root, tmp_path):

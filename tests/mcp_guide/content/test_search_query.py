@@ -11,14 +11,18 @@ from mcp_guide.content.search_query import SearchQuery, parse_query
 @pytest.mark.parametrize(
     ("text", "query"),
     [
-        ("naming", SearchQuery(('"naming"*',), ())),
-        ("error handling", SearchQuery(('"error"*', '"handling"*'), ())),
-        ('"error handling" -java', SearchQuery(('"error handling"',), ('"-java"*',))),
-        ('a -"old way"', SearchQuery(('"a"',), ('"old way"',))),
-        ('"never closed', SearchQuery(('"never closed"',), ())),
-        ("well-known AND (x) NEAR/2", SearchQuery(('"well-known"*', '"AND"*', '"(x)"*', '"NEAR/2"*'), ())),
-        ("naming naming ... ***", SearchQuery(('"naming"*',), ())),
-        ("語", SearchQuery(('"語"*',), ())),
+        ("naming", SearchQuery(('"naming"*',), (), ("naming",))),
+        ("error handling", SearchQuery(('"error"*', '"handling"*'), (), ("error", "handling"))),
+        ('"error handling" -java', SearchQuery(('"error handling"',), ('"-java"*',), ("error handling",))),
+        ('a -"old way"', SearchQuery(('"a"',), ('"old way"',), ("a",))),
+        ('"never closed', SearchQuery(('"never closed"',), (), ("never closed",))),
+        (
+            "well-known AND (x) NEAR/2",
+            SearchQuery(('"well-known"*', '"AND"*', '"(x)"*', '"NEAR/2"*'), (), ("well-known", "AND", "(x)", "NEAR/2")),
+        ),
+        ("naming naming ... ***", SearchQuery(('"naming"*',), (), ("naming",))),
+        ("語", SearchQuery(('"語"*',), (), ("語",))),
+        ('"語" 日本語 c++', SearchQuery(('"語"*', '"日本 本語"*', '"c\ue000\ue000"*'), (), ("語", "日本語", "c++"))),
     ],
 )
 def test_a_query_is_parsed(text, query):
