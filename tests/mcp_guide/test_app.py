@@ -142,7 +142,7 @@ def test_the_compact_list_says_which_tools_need_consent_and_which_only_read():
     reading = {name for name, tool in tools.items() if tool.annotations.get("readOnlyHint")}
     assert reading == {n for n in TOOLS if n.startswith(("get_", "list_", "search_")) or n == "client_info"}
     destroying = {name for name, tool in tools.items() if tool.annotations.get("destructiveHint")}
-    assert destroying == with_consent - {"create_document"}
+    assert destroying == with_consent - {"create_document"} | {"export_content"}
 
 
 def test_the_rules_have_no_finding():

@@ -3,30 +3,42 @@
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
-from typing import Annotated
+import asyncio
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mcp_guide.export import export
+from mcp_guide.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import Expression, Format, ProjectName
+from mcp_guide.tools.fields import Format, ProjectName
 from toolcharter import Example, Need, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
     """What to write, and where."""
 
-    expression: Expression
+    expression: Annotated[str, Field(description="As for get_content.")]
     destination: Annotated[str, Field(description="File, such as backend.md.")]
     format: Format = "plain"
+    user_consent: Annotated[Literal["REPLACE_FILE"] | None, Field(description="To replace.")] = None
     project: ProjectName = None
+
+
+async def _file_to_replace(args: ExportContentArgs, guide: Guide) -> str | None:
+    """The file, if it exists; nobody has to agree to a new one."""
+    folders = (await guide.load_configuration()).export_folders
+    return await asyncio.to_thread(find_existing, folders, args.destination)
 
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.adds(
     permissions=["documents:read", "documents:export"],
     tags=["content"],
+    destructive=True,
+    confirm="if_possible",
+    question="Replace the file {target}?",
+    target=_file_to_replace,
     examples=[
         Example(
             "Export the backend documents as one file",
@@ -38,15 +50,24 @@ class ExportContentArgs(ToolArguments):
 async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Write documents to a file.
 
-    Use it to export them as a new file in an allowed folder.
+    Use it to export them to an allowed folder.
 
-    An existing file is not changed.
+    An existing file is replaced only if the user agrees.
+    If the client can, it asks the user; otherwise `user_consent` states that they agreed.
     Only the user can allow a folder, in `export_folders` of the configuration file.
 
     Returns:
-        The file and its size.
+        File and size.
 
     Usage:
         export_content(expression="backend", destination="/home/ana/exports/backend.md")
     """
-    return await guide.run(args.project, context, export, args.expression, args.destination, args.format)
+    return await guide.run(
+        args.project,
+        context,
+        export,
+        args.expression,
+        args.destination,
+        args.format,
+        may_replace=context.is_confirmed or args.user_consent is not None,
+    )

