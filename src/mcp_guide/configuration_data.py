@@ -20,16 +20,20 @@ Unknown fields are kept.
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from mcp_guide import model, yaml_text
+from mcp_guide.content.patterns import compile_patterns
 from mcp_guide.model import Category, Collection, Configuration, Project
 from toolcharter import ToolError
 
 T = TypeVar("T")
 Data = dict[str, Any]
 FieldPath = tuple[str | int, ...]
+PatternLengths = dict[tuple[str, ...], int]
+"""The length of all patterns that were read so far. Reading stops at the first one that is too much."""
 
 
 class InvalidField(Exception):
@@ -46,8 +50,9 @@ class InvalidField(Exception):
 def from_data(data: object) -> Configuration:
     """Parse plain data into a configuration. Raises InvalidField."""
     fields = _mapping(data, ())
+    parse_project = partial(_parse_project, lengths={})
     return Configuration(
-        projects=_parse_entries(fields.get("projects"), ("projects",), "project", _parse_project),
+        projects=_parse_entries(fields.get("projects"), ("projects",), "project", parse_project),
         flags=_parse_flags(fields.get("flags"), ("flags",)),
         export_folders=tuple(
             cast(Path, _absolute_path(one, ("export_folders", number)))
@@ -58,14 +63,15 @@ def from_data(data: object) -> Configuration:
     )
 
 
-def _parse_project(name: str, data: object, field: FieldPath) -> Project:
+def _parse_project(name: str, data: object, field: FieldPath, lengths: PatternLengths) -> Project:
     fields = _mapping(data, field)
     with _errors_at((*field, "mode")):
         mode = model.INITIAL_MODE if fields.get("mode") is None else model.check_mode(fields["mode"])
     folders = fields.get("folders")
     if folders is not None and not isinstance(folders, bool):
         raise InvalidField((*field, "folders"), "must be true or false")
-    categories = _parse_entries(fields.get("categories"), (*field, "categories"), "category", _parse_category)
+    parse_category = partial(_parse_category, lengths=lengths)
+    categories = _parse_entries(fields.get("categories"), (*field, "categories"), "category", parse_category)
     collections = _parse_entries(fields.get("collections"), (*field, "collections"), "collection", _parse_collection)
     if both := next((one for one in collections if one in categories), None):
         raise InvalidField((*field, "collections", both), "is also the name of a category; rename one of them")
@@ -82,12 +88,14 @@ def _parse_project(name: str, data: object, field: FieldPath) -> Project:
     )
 
 
-def _parse_category(name: str, data: object, field: FieldPath) -> Category:
+def _parse_category(name: str, data: object, field: FieldPath, lengths: PatternLengths) -> Category:
     fields = _mapping(data, field)
     with _errors_at((*field, "dir")):
         folder = model.check_dir(_string(fields.get("dir"), (*field, "dir")) or name)
     with _errors_at((*field, "patterns")):
         patterns = model.check_patterns(_strings(fields.get("patterns"), (*field, "patterns")))
+        lengths[patterns] = compile_patterns(patterns).length
+        model.check_pattern_length(sum(lengths.values()))
     description = _string(fields.get("description"), (*field, "description"))
     return Category(
         name, folder, patterns, description, extra=_unknown_fields(fields, "dir", "patterns", "description")

@@ -1,13 +1,14 @@
 """Export documents to a file in a folder that the user has allowed. Call it in a thread (`Guide.run`)."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from mcp_guide import retrieval
 from mcp_guide.content import formats
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
-from toolcharter import Conflict, PermissionDenied, ToolError, Unavailable
+from toolcharter import Conflict, NotFound, PermissionDenied, ToolError, Unavailable
 
 
 def export(
@@ -43,6 +44,8 @@ def find_existing(folders: tuple[Path, ...], destination: str) -> str | None:
 
 def _write(folder: Path, path: str, text: str, *, may_replace: bool) -> None:
     tree = DocumentTree(folder)
+    with suppress(NotFound):
+        tree.folders(path.rpartition("/")[0])  # listing a folder deletes left-over temporary files
     try:
         tree.create(path, text)
     except Conflict:

@@ -305,7 +305,11 @@ def check_all_patterns(configuration: Configuration) -> None:
     """Raise InvalidArguments if the patterns of all projects together would make every start slow."""
     projects = configuration.projects.values()
     different = {category.patterns for project in projects for category in project.categories.values()}
-    length = sum(compile_patterns(patterns).length for patterns in different)
+    check_pattern_length(sum(compile_patterns(patterns).length for patterns in different))
+
+
+def check_pattern_length(length: int) -> None:
+    """Raise InvalidArguments if patterns of this length, without their braces, would make every start slow."""
     if length > MAX_ALL_PATTERNS:
         raise InvalidArguments(
             f"The patterns of all categories have {length:,} characters without braces. Use at most "

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -327,6 +328,18 @@ def test_an_unreadable_file_is_not_an_empty_one(tmp_path: Path):
 
 
 # --- files written by hand ----------------------------------------------------------------------------
+
+
+def test_patterns_that_would_make_every_start_slow_are_an_error_with_the_line(file: ConfigurationFile):
+    lines = [f"      c{n}: {{patterns: ['{n}{{{'a' * 400},{'b' * 400}}}{{a,b}}{{a,b}}{{a,b}}']}}" for n in range(100)]
+    put(file, "projects:\n  app:\n    categories:\n" + "\n".join(lines) + "\n")
+    before = time.process_time()
+    with pytest.raises(
+        InvalidConfiguration, match=r"line 11: projects.app.categories.c7.patterns is not valid. The pat"
+    ):
+        file.read()
+    assert time.process_time() - before < 3
+
 
 BY_HAND = """\
 # My guides

@@ -36,6 +36,10 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _OPEN_TO_READ = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW
 
+_TEMPORARY = re.compile(r"\.mcp-guide-[0-9a-f]{24}\.tmp")
+_LEFT_OVER_NS = 3_600_000_000_000
+"""A temporary file that is one hour old is no longer being written."""
+
 _COARSE_TICK_NS = 2_000_000_000
 _FINE_TICK_NS = 100_000_000
 _SECOND_NS = 1_000_000_000
@@ -190,8 +194,17 @@ def _read(folder: int, name: str) -> tuple[os.stat_result, bytes]:
         os.close(opened)
 
 
+def delete_if_left_over(folder: int, name: str, now_ns: int) -> None:
+    """Delete a temporary file of a process that was killed while it was writing. Others are not touched."""
+    if _TEMPORARY.fullmatch(name) is None:
+        return
+    with suppress(OSError):  # a folder that cannot be written to, or another process was faster
+        if now_ns - _status(folder, name).st_mtime_ns > _LEFT_OVER_NS:
+            os.unlink(name, dir_fd=folder)
+
+
 def _write_temporary(folder: int, data: bytes, mode: int | None = None) -> str:
-    name = f".{secrets.token_hex(12)}.tmp"  # hidden, so that it is never listed as a document
+    name = f".mcp-guide-{secrets.token_hex(12)}.tmp"  # hidden, so that it is never listed as a document
     _write(folder, name, data, mode)
     return name
 

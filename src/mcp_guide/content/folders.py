@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mcp_guide.content.files import Files, Stamp, is_name, is_stamp_reliable, stamp
+from mcp_guide.content.files import Files, Stamp, delete_if_left_over, is_name, is_stamp_reliable, stamp
 from mcp_guide.content.patterns import normalize, stem
 
 MISSING_ERRNOS = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
@@ -58,7 +58,10 @@ class FolderListings:
             if known is not None and known.is_reliable and known.stamp == stamp(status):
                 return known
             with os.scandir(opened) as entries:
-                listing = _make_listing(entries, stamp(status), reliable=is_stamp_reliable(status, now))
+                names = list(entries)
+            for hidden in [entry.name for entry in names if entry.name[0] == "."]:
+                delete_if_left_over(opened, hidden, now)
+            listing = _make_listing(names, stamp(status), reliable=is_stamp_reliable(status, now))
         finally:
             os.close(opened)
         if known is not None:

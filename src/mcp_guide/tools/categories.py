@@ -41,6 +41,7 @@ async def list_categories(args: ListArgs, guide: Need[Guide], context: ToolConte
 
 
 def _list_categories(view: ProjectView, name: str | None) -> GuideResult:
+    view.tree.require_root()
     categories = [find_category(view.project, name)] if name else list(view.project.categories.values())
     value = {"categories": [to_value(category) for category in categories]}
     return GuideResult.ok(value, None if categories else NO_CATEGORY)

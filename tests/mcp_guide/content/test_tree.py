@@ -177,6 +177,16 @@ def test_a_folder_with_a_reliable_stamp_is_not_listed_again(tree, tmp_path, monk
         assert tree.read("lang/python") == tree.read("lang/python.md")
 
 
+def test_old_temporary_files_of_a_killed_process_are_deleted_and_no_others(tree, tmp_path):
+    ours, new, others = f".mcp-guide-{'a' * 24}.tmp", f".mcp-guide-{'b' * 24}.tmp", (".mcp-guide-x.tmp", ".x.tmp")
+    for name in (ours, new, *others):
+        (tmp_path / "lang" / name).write_text("half")
+        if name != new:
+            os.utime(tmp_path / "lang" / name, (0, 0))
+    tree.match("lang", ("*",))
+    assert {path.name for path in (tmp_path / "lang").iterdir() if path.name[0] == "."} == {new, *others}
+
+
 def test_links_hidden_names_and_devices_are_ignored(tree, tmp_path):
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     (outside / "folder").mkdir(parents=True)

@@ -261,6 +261,7 @@ async def test_a_missing_document_root_is_an_error_everywhere(call, root):
         ("list_documents", {}),
         ("list_documents", {"expression": "lang"}),
         ("search_content", {"query": "python"}),
+        ("list_categories", {}),
     ):
         kind, words = await error(call, tool, **more)
         assert (kind, words.startswith(f"The document root '{root}' does not exist.")) == ("UnavailableError", True)
