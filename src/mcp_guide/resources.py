@@ -1,4 +1,7 @@
-"""Documents as resources: guide://CATEGORY lists the documents of a category, guide://CATEGORY/DOCUMENT is one."""
+"""Documents as resources: guide://CATEGORY lists the documents of a category, guide://CATEGORY/DOCUMENT is one.
+
+What is longer than the budget of an answer comes in parts: each ends with the URI of the rest, with `?from=N`.
+"""
 
 import asyncio
 from urllib.parse import quote, unquote
@@ -6,7 +9,7 @@ from urllib.parse import quote, unquote
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import Guide, ProjectView
 from mcp_guide.model import ALL_DOCUMENTS, Category
-from mcp_guide.retrieval import FoundDocument, read_documents
+from mcp_guide.retrieval import BYTES_PER_TOKEN, DEFAULT_BUDGET, FoundDocument, fitting_end, read_documents
 from toolcharter import (
     Content,
     Need,
@@ -21,6 +24,9 @@ from toolcharter import (
 
 PREFIX = "guide://"
 MARKDOWN, PLAIN = "text/markdown", "text/plain"
+_MAX_BYTES = DEFAULT_BUDGET * BYTES_PER_TOKEN - 1_000
+"""Of one part, without the line about the rest."""
+_MAX_DIGITS = 9
 
 
 async def list_resources(guide: Need[Guide], context: ToolContext, cursor: str | None = None) -> ResourcePage:
@@ -31,23 +37,31 @@ async def list_resources(guide: Need[Guide], context: ToolContext, cursor: str |
 
 async def read_resource(uri: str, guide: Need[Guide], context: ToolContext) -> Content | None:
     """A document, or the list of a category. None if it does not exist."""
+    path, has_query, query = uri.removeprefix(PREFIX).partition("?")
+    start = _parse_start(query) if has_query else 0
+    if start is None:
+        return None
     view = await guide.load_view(None, context)
-    return await asyncio.to_thread(_read, view, unquote(uri.removeprefix(PREFIX)))
+    return await asyncio.to_thread(_read, view, unquote(path), start)
 
+
+_CATEGORY = "The URIs of its documents, one per line. A long list ends with the URI of the rest."
+_DOCUMENT = "Its text, without front matter. A long one ends with the URI of the rest."
 
 DOCUMENTS = ResourceSource(
     PREFIX,
     read=read_resource,
     list=list_resources,
     templates=[
-        ResourceTemplate("guide://{category}", "A category", "The URIs of its documents, one per line.", PLAIN),
-        ResourceTemplate("guide://{category}/{+document}", "A document", "Its text, without front matter."),
+        ResourceTemplate("guide://{category}", "A category", _CATEGORY, PLAIN),
+        ResourceTemplate("guide://{category}/{+document}", "A document", _DOCUMENT),
     ],
     permissions=["documents:read"],
 )
 
 
 def _list(view: ProjectView, cursor: str | None) -> ResourcePage:
+    view.tree.require_root()
     resources: list[Resource] = []
     for category in view.project.categories.values():
         description = category.description or f"The documents of the category {category.name}."
@@ -59,15 +73,14 @@ def _list(view: ProjectView, cursor: str | None) -> ResourcePage:
     return page_of(resources, cursor)
 
 
-def _read(view: ProjectView, path: str) -> Content | None:
+def _read(view: ProjectView, path: str, start: int) -> Content | None:
     view.tree.require_root()
     name, slash, document = path.partition("/")
     category = view.project.categories.get(name)
     if category is None:
         return None
     if not slash:
-        uris = [_document_uri(category, entry) for entry in _entries(view, category)]
-        return Content("".join(f"{uri}\n" for uri in uris), PLAIN)
+        return _list_category(view, category, start)
     try:
         entry = view.tree.entry(f"{category.dir}/{document}")
     except NotFound:
@@ -75,7 +88,38 @@ def _read(view: ProjectView, path: str) -> Content | None:
     read = read_documents(view, [FoundDocument(entry.path, entry)])
     if read.withheld:
         raise NotFound(f"{entry.path} cannot be shown. {read.withheld[0][1]}")
-    return Content(read.documents[0].text or "", _media_type(entry.path))
+    text = read.documents[0].text or ""
+    if start and start >= len(text):
+        return None
+    end = fitting_end(text, start, _MAX_BYTES)
+    rest = _rest(_document_uri(category, entry), end) if end < len(text) else ""
+    return Content(text[start:end] + rest, _media_type(entry.path))
+
+
+def _list_category(view: ProjectView, category: Category, start: int) -> Content | None:
+    entries = _entries(view, category)
+    if start and start >= len(entries):
+        return None
+    lines, size = list[str](), 0
+    for number, entry in enumerate(entries[start:], start):
+        line = f"{_document_uri(category, entry)}\n"
+        size += len(line)
+        if size > _MAX_BYTES:
+            lines.append(_rest(_uri(category.name), number))
+            break
+        lines.append(line)
+    return Content("".join(lines), PLAIN)
+
+
+def _rest(uri: str, start: int) -> str:
+    return f"\n\nThe rest: {uri}?from={start + 1}\n"
+
+
+def _parse_start(query: str) -> int | None:
+    """The number of characters or documents before a part; None if the query is not valid."""
+    number = query.removeprefix("from=")
+    is_valid = query.startswith("from=") and number.isascii() and number.isdecimal() and len(number) <= _MAX_DIGITS
+    return int(number) - 1 if is_valid and int(number) > 0 else None
 
 
 def _entries(view: ProjectView, category: Category) -> list[Entry]:

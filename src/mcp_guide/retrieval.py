@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = 20_000
 """The tokens of an answer with documents."""
-_BYTES_PER_TOKEN = 4
+BYTES_PER_TOKEN = 4
 _RESERVED_BYTES = 2_000
 """For the instruction of the mode, the message and the cursor."""
 _MAX_ON_PAGE = 100
@@ -252,7 +252,7 @@ def get_content(
     """The text of documents, as much at a time as fits into a budget of tokens."""
     expression = add_pattern(expression, pattern)
     found = find_documents(view, expression)
-    page = _read_page(view, found, cursor, f"{view.project.name}\n{expression}", budget * _BYTES_PER_TOKEN)
+    page = _read_page(view, found, cursor, f"{view.project.name}\n{expression}", budget * BYTES_PER_TOKEN)
     if not page.documents and not page.remaining and cursor is None:
         reasons = " ".join(f"{path}: {reason}" for path, reason in page.withheld[:_MAX_NAMED])
         raise NotFound(f"No document of {expression[:200]!r} can be shown. {reasons}")
@@ -283,7 +283,7 @@ def _read_page(view: ProjectView, found: FoundDocuments, cursor: str | None, que
         else:
             text = document.text or ""
             space = room - _size_without_text(document)
-            end = _fitting_end(text, offset, space)
+            end = fitting_end(text, offset, space)
             if end < len(text) and page.documents:
                 break  # it begins the next page
             page.documents.append(replace(document, text=text[offset:end]))
@@ -307,7 +307,7 @@ def _read_page(view: ProjectView, found: FoundDocuments, cursor: str | None, que
     return page._replace(next_cursor=next_cursor, remaining=remaining)
 
 
-def _fitting_end(text: str, start: int, size: int) -> int:
+def fitting_end(text: str, start: int, size: int) -> int:
     """Where to cut a text so that it fits, if possible at the end of a line; always after the start."""
     end = min(len(text), start + max(1, size))
     while end - start > 1 and (needed := _json_size(text[start:end])) > size:

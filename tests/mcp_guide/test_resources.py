@@ -1,5 +1,6 @@
 """Documents as resources."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,44 @@ async def test_a_long_list_comes_in_pages(connected, tmp_path):
         listed = await list_uris(client)
         assert len(listed) == len(set(listed)) == len(DOCUMENTS) + 4 + 250
         assert await read(client, "guide://many/n007%20%C3%BC.md") == ("text/markdown", "7\n")
+
+
+async def read_all(client: Client, uri: str) -> tuple[list[int], str]:
+    """The sizes of the parts of a resource, and its whole text."""
+    sizes, text = [], ""
+    while uri:
+        _, part = await read(client, uri)
+        sizes.append(len(part.encode()))
+        shown, found, rest = part.rpartition("The rest: ") if "The rest: " in part else (part, "", "")
+        text, uri = text + shown.removesuffix("\n\n" if found else ""), rest.strip()
+    return sizes, text
+
+
+async def test_a_long_document_and_a_long_category_are_read_in_parts(connected, tmp_path):
+    long = "".join(f"Line {number} of a ü document.\n" for number in range(10_000))
+    names = {f"many/{'n' * 100}{number:04}.md": "" for number in range(1_000)}
+    write_documents(tmp_path / "docs", {"lang/long ü.md": long, **names})
+    async with connected as client:
+        sizes, text = await read_all(client, "guide://lang/long%20%C3%BC.md")
+        assert (text, len(sizes) > 3, max(sizes) <= 80_000) == (long, True, True)
+        sizes, text = await read_all(client, "guide://many")
+        assert text.split() == [f"guide://{name}" for name in names]
+        assert (len(sizes), max(sizes) <= 80_000) == (2, True)
+
+
+@pytest.mark.parametrize("rest", ["from=0", "from=-1", "from=x", "from=999999999", "to=1", "from=1&from=2", "from=²"])
+async def test_a_part_that_does_not_exist_is_unknown(connected, rest):
+    async with connected as client:
+        for uri in (f"guide://lang/python.md?{rest}", f"guide://lang?{rest}"):
+            with pytest.raises(Exception, match="Unknown resource"):
+                await read(client, uri)
+
+
+async def test_without_its_document_root_the_list_is_an_error(connected, tmp_path):
+    async with connected as client:
+        shutil.rmtree(tmp_path / "docs")
+        with pytest.raises(Exception, match=r"The document root .* does not exist"):
+            await list_uris(client)
 
 
 @pytest.mark.requirement("GUI-11")
