@@ -3,9 +3,11 @@
 import signal
 import threading
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 _Value = TypeVar("_Value")
+_AGAIN = 0.05
+"""Seconds between attempts to stop the code."""
 
 
 class CpuLimitExceeded(Exception):
@@ -28,18 +30,23 @@ def run_with_cpu_limit(function: Callable[[], _Value], seconds: float) -> _Value
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         raise CannotLimitCpu("code can be stopped only in the main thread of a POSIX system")
-    previous = signal.signal(signal.SIGVTALRM, _stop)
+    is_done = False
+
+    def stop(*_: object) -> None:
+        if not is_done:
+            raise _Stop
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        # Python ignores what is raised in a destructor, so the timer must fire again.
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
         try:
             return function()
         finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            is_done = True
     except _Stop:
         raise CpuLimitExceeded(f"stopped after {seconds:g} s of CPU time") from None
     finally:
+        is_done = True
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
-
-
-def _stop(*_: object) -> NoReturn:
-    raise _Stop
