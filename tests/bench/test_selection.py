@@ -4,6 +4,7 @@ from mcp_core.declare.listed import ListedTool
 from tests.shared_data import shared
 from toolcharter.evaluate.bm25 import Bm25Selector
 from toolcharter.evaluate.embedding import EmbeddingSelector
+from toolcharter.evaluate.hybrid import HybridSelector
 
 
 def test_recall_is_the_share_of_the_needed_tools_among_the_first():
@@ -16,7 +17,8 @@ def test_recall_is_the_share_of_the_needed_tools_among_the_first():
 def test_offline_selectors_find_the_tools_of_real_tasks_far_better_than_chance():
     tools, tasks = selection.read(shared("data/tools"))
     assert (len(tools), len(tasks)) == (527, 94)
-    for selector in (Bm25Selector(), EmbeddingSelector()):
+    words, vectors = Bm25Selector(), EmbeddingSelector()
+    for selector in (words, vectors, HybridSelector([words, vectors])):
         _, _, ten, twenty = selection.recall(tools, tasks, selector.score(tools, [task.question for task in tasks]))
         assert ten > 0.4, selector.name
         assert twenty > 0.5, selector.name

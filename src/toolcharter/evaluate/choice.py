@@ -31,7 +31,11 @@ class _BestMatch:
 
 
 def choose(
-    selector: str, cases: Sequence[Case], names: Sequence[str], scores: Sequence[Sequence[float]]
+    selector: str,
+    cases: Sequence[Case],
+    names: Sequence[str],
+    scores: Sequence[Sequence[float]],
+    parts: tuple[str, ...] = (),
 ) -> SelectorResult:
     """The choices of a selector that gives each tool a score."""
     best = [_BestMatch(case, rank(names, row), max(row, default=0.0)) for case, row in zip(cases, scores, strict=True)]
@@ -45,7 +49,7 @@ def choose(
         )
         for match in best
     ]
-    return SelectorResult(selector, results, _threshold(ordered))
+    return SelectorResult(selector, results, _threshold(ordered), parts=parts)
 
 
 def rank(names: Sequence[str], scores: Sequence[float]) -> tuple[str, ...]:

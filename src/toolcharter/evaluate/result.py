@@ -29,12 +29,16 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class SelectorResult:
-    """The choices of one selector. `unanswered` has the cases without an answer, with the reason."""
+    """The choices of one selector. `unanswered` has the cases without an answer, with the reason.
+
+    `parts` has the names of the selectors that it combines.
+    """
 
     selector: str
     cases: Sequence[CaseResult]
     threshold: float | None = None
     unanswered: Mapping[str, str] = field(default_factory=dict[str, str])
+    parts: tuple[str, ...] = ()
 
 
 def matched_arguments(result: CaseResult) -> tuple[int, int] | None:

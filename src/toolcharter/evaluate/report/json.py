@@ -57,6 +57,7 @@ def _result(result: SelectorResult, metrics: SelectorMetrics) -> dict[str, Any]:
         "served": _share(metrics.served),
         "none": _share(metrics.none),
         "threshold": result.threshold,
+        "parts": list(result.parts),
         "recall": {str(k): _share(share) for k, share in metrics.recall.items()},
         "arguments": {"whole": _share(metrics.all_arguments), "each": _share(metrics.arguments)},
         "tools": tools,
