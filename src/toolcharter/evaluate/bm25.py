@@ -7,16 +7,10 @@ from collections.abc import Sequence
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.tool_text import tool_text
+from toolcharter.evaluate.words import content_words
 
 _K1 = 1.2  # how soon repetitions of a word stop counting
 _B = 0.75  # how much long texts are penalized
-_WORD = re.compile(r"\w+")
-_STOPWORDS = frozenset({
-    *("a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "do", "does", "for", "from"),
-    *("had", "has", "have", "i", "if", "in", "into", "is", "it", "its", "let", "me", "my", "of", "on", "or", "our"),
-    *("please", "s", "so", "t", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this"),
-    *("to", "was", "we", "were", "will", "with", "would", "you", "your"),
-})  # fmt: skip
 _SHORTEST_STEM = 3
 
 
@@ -58,7 +52,7 @@ class _Index:
 
 def tokenize(text: str) -> list[str]:
     """The stems of the words in a text, without stop words."""
-    return [stem(word) for word in _WORD.findall(text.lower().replace("_", " ")) if word not in _STOPWORDS]
+    return [stem(word) for word in content_words(text)]
 
 
 def stem(word: str) -> str:

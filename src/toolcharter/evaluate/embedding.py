@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.tool_text import tool_text
+from toolcharter.evaluate.words import content_words
 
 # The files of the `wordllama` package. Its code is not imported: it changes the logging of the whole process, and its
 # loader looks for the tokenizer in the wrong folder and then on the network.
@@ -22,7 +23,7 @@ Vector = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class EmbeddingSelector:
-    """Scores are cosines. The vector of a text is the mean of the vectors of its tokens, and is cached."""
+    """Scores are cosines. The vector of a text is the mean of the vectors of its words, and is cached."""
 
     name = "embedding"
 
@@ -46,7 +47,10 @@ class EmbeddingSelector:
 
     def _vectors(self, texts: Sequence[str]) -> Vector:
         missing = [text for text in dict.fromkeys(texts) if text not in self._cache]
-        for text, tokens in zip(missing, self._tokenizer.encode_batch(missing, add_special_tokens=False), strict=True):
+        # Stop words are in every text, and would make all means alike.
+        texts_of_words = [" ".join(content_words(text)) or text for text in missing]
+        encoded = self._tokenizer.encode_batch(texts_of_words, add_special_tokens=False)
+        for text, tokens in zip(missing, encoded, strict=True):
             mean: Vector = self._table[tokens.ids].mean(axis=0) if tokens.ids else np.zeros_like(self._table[0])
             self._cache[text] = mean / max(float(np.linalg.norm(mean)), 1e-9)
         return np.stack([self._cache[text] for text in texts])

@@ -72,6 +72,12 @@ def test_bm25_scores_lie_between_nothing_and_all_of_the_request():
     assert 0 < some[2] < 1
 
 
+@pytest.mark.parametrize("selector", PARTS[:2], ids=lambda one: one.name)
+def test_words_that_every_request_has_do_not_count(selector: Selector):
+    plain, spoken = selector.score(TOOLS, ["remove task", "what should I do now: remove the task, please?"])
+    assert spoken == pytest.approx(plain, abs=1e-6)
+
+
 def test_embeddings_find_a_tool_by_a_word_that_it_does_not_have():
     (row,) = EmbeddingSelector().score(TOOLS, ["erase it"])
     assert Bm25Selector().score(TOOLS, ["erase"]) == [[0.0, 0.0, 0.0]]

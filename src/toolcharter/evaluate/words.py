@@ -1,0 +1,20 @@
+"""The words of a text that say what it is about."""
+
+import re
+
+_WORD = re.compile(r"\w+")
+# "On", "off", "out", "up", "all" and "again" are not here: they tell actions apart.
+_STOPWORDS = frozenset(
+    """
+    a about above after against am an and any are as at be because been being below between both but by can could
+    did do does doing don during each few for from further had has have having he her here him himself his how i if in
+    into is it its itself just let me my myself no nor not now of once only or other our ours ourselves over own please
+    s same she should so some such t than that the their them then there these they this those through to too under
+    until us very was we were what when where which while who whom why will with would you your yours
+    """.split()  # noqa: SIM905 - a list of 110 quoted words is harder to read
+)
+
+
+def content_words(text: str) -> list[str]:
+    """The words in lower case, without stop words such as `the` or `what`."""
+    return [word for word in _WORD.findall(text.lower().replace("_", " ")) if word not in _STOPWORDS]
