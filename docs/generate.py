@@ -7,10 +7,8 @@ Whole pages: tools of every server, settings, metrics, commands, rules, and the 
 that are written by hand, the text between `<!-- begin FILE -->` and `<!-- end -->` is that file, or a part that is made
 here or by a server.
 
-A server is found by its entry point. It may have a module `docs` with
-
-    SETTINGS    its subclass of Settings
-    PARTS       functions that return a part of a page, by the name after `begin`
+A server is found by its entry point. It may have a module `docs` with `PARTS`: functions that return a part of a page,
+by the name after `begin`.
 """
 
 import argparse
@@ -35,7 +33,7 @@ from pydantic.fields import FieldInfo
 
 from mcp_core import App, Settings, telemetry
 from mcp_core.declare.describe import full
-from mcp_core.settings import environment_variable
+from mcp_core.settings import environment_variable, settings_type
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json
@@ -70,8 +68,8 @@ def servers() -> tuple[DocumentedServer, ...]:
         package = entry.value.partition(".")[0]
         has_docs = importlib.util.find_spec(f"{package}.docs") is not None
         docs = importlib.import_module(f"{package}.docs") if has_docs else None
-        settings, parts = getattr(docs, "SETTINGS", Settings), getattr(docs, "PARTS", {})
-        found.append(DocumentedServer(commands.get(package, entry.name), settings, parts))
+        settings = settings_type(entry.load())
+        found.append(DocumentedServer(commands.get(package, entry.name), settings, getattr(docs, "PARTS", {})))
     return tuple(found)
 
 
@@ -125,7 +123,7 @@ def settings_page() -> str:
     lines = [
         "# Settings",
         "",
-        "Every server command and `toolcharter serve` take the same options.",
+        "Every server command and `toolcharter serve` take the same options, except those that do nothing there.",
         "Each one has an environment variable; the option wins.",
         "",
         *settings_table(Settings.model_fields),
@@ -139,7 +137,8 @@ def settings_page() -> str:
             f"## {server.command}",
             "",
             f"`{server.command}` has {'this' if len(own) == 1 else 'these'} too.",
-            f"`toolcharter serve`, `call` and `tools` know {'it' if len(own) == 1 else 'them'} from the environment.",
+            "So have the commands of `toolcharter` that run the server.",
+            *(f"It has no `--{name}`." for name in sorted(server.settings.unused)),
             "",
             *settings_table(own),
         ]

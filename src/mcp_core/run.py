@@ -15,10 +15,11 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
-from mcp_core.settings import Settings, add_options, from_options
+from mcp_core.settings import Settings, add_options, from_options, settings_type
 from mcp_core.start_errors import CannotStart
 
-Build = Callable[[Settings], App]
+Build = Callable[[Any], App]
+"""It takes `Settings`, or a subclass for a server with options of its own."""
 
 TRANSPORTS = ("stdio", "http")
 
@@ -30,19 +31,16 @@ def run(
     arguments: Sequence[str] | None = None,
     *,
     about: str = "MCP tools.",
-    settings_type: type[Settings] = Settings,
 ) -> None:
-    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
-
-    `settings_type` is a subclass of Settings for a server with options of its own.
-    """
+    """Serve the app that `build` makes, as the command line says. Returns when the server has ended."""
     command_line = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(about, settings_type)
+    settings_class = settings_type(build)
+    parser = _parser(about, settings_class)
     options = parser.parse_args(command_line)
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
     try:
-        settings = from_options(options, settings_type)
+        settings = from_options(options, settings_class)
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
         app = build(settings)
         if options.transport == "http":
@@ -56,7 +54,7 @@ def run(
         raise SystemExit(error.exit_code) from None
 
 
-def _parser(about: str, settings_type: type[Settings]) -> argparse.ArgumentParser:
+def _parser(about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
     name = Path(sys.argv[0]).name
     # A usage with every option would bury the error message for a mistyped one.
     parser = argparse.ArgumentParser(
@@ -68,7 +66,7 @@ def _parser(about: str, settings_type: type[Settings]) -> argparse.ArgumentParse
     parser.add_argument(
         "transport", nargs="?", default="stdio", metavar="stdio | http", help="how to serve; stdio by default"
     )
-    add_options(parser, settings_type)
+    add_options(parser, settings_class)
     return parser
 
 

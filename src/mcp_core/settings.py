@@ -1,9 +1,11 @@
 """Settings: read once at start, from the command line or the environment."""
 
 import argparse
+import inspect
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic.fields import FieldInfo
@@ -28,9 +30,12 @@ TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 class Settings(BaseSettings):
     """What a user can set. Each field is an option and an environment variable.
 
-    A server with settings of its own has a subclass. The title of a field is the name of its value in the help; by
-    default that is the last word of the field's name.
+    A server with settings of its own has a subclass, which its `build` names: `def build(settings: MySettings)`. The
+    title of a field is the name of its value in the help; by default that is the last word of the field's name.
     """
+
+    unused: ClassVar[frozenset[str]] = frozenset()
+    """Settings of every server that do nothing in this one, such as `db`. They are not offered as options."""
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
@@ -93,6 +98,15 @@ class Settings(BaseSettings):
         return settings if isinstance(settings, cls) else cls(**settings.model_dump())
 
 
+def settings_type(build: Any) -> type[Settings]:
+    """The settings that a function `build` takes, by the annotation of its first parameter."""
+    parameters: Collection[inspect.Parameter] = ()
+    with suppress(NameError, TypeError, ValueError):
+        parameters = inspect.signature(build, eval_str=True).parameters.values()
+    annotation = next((parameter.annotation for parameter in parameters), None)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, Settings) else Settings
+
+
 def environment_variable(name: str) -> str:
     """The environment variable of a setting."""
     return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
@@ -101,9 +115,9 @@ def environment_variable(name: str) -> str:
 def add_options(
     parser: argparse.ArgumentParser, settings_type: type[Settings] = Settings, *, without: Collection[str] = ()
 ) -> None:
-    """Give a command an option for each setting, except those in `without`."""
+    """Give a command an option for each setting that does something, except those in `without`."""
     for name, field in settings_type.model_fields.items():
-        if name in without:
+        if name in without or name in settings_type.unused:
             continue
         flag = f"--{name.replace('_', '-')}"
         words = f"{field.description} [{environment_variable(name)}]"
@@ -113,6 +127,16 @@ def add_options(
             parser.add_argument(flag, type=_split, default=None, metavar="A,B", help=words)
         else:
             parser.add_argument(flag, default=None, choices=_choices(field), metavar=_metavar(name, field), help=words)
+
+
+def add_own_options(parser: argparse.ArgumentParser, settings_type: type[Settings]) -> None:
+    """Give a command the options of one server, besides those of every server.
+
+    An option that the command has already means what the command says.
+    """
+    for name in settings_type.model_fields.keys() - Settings.model_fields.keys():
+        with suppress(argparse.ArgumentError):
+            add_options(parser, settings_type, without=settings_type.model_fields.keys() - {name})
 
 
 def from_options(options: argparse.Namespace, settings_type: type[Settings] = Settings) -> Settings:

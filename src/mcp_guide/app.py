@@ -14,7 +14,7 @@ from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
 from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, modes, projects
-from toolcharter import App, Naming, Settings
+from toolcharter import App, Naming
 
 VERSION = "1.0.0"
 
@@ -29,7 +29,7 @@ INSTRUCTIONS = (
 )
 
 
-def build(settings: Settings) -> App:
+def build(settings: GuideSettings) -> App:
     """Build the server."""
     return App(
         "guide",

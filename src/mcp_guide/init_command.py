@@ -83,14 +83,13 @@ def _report(root: Path, files: StarterFiles, *, is_default: bool) -> str:
         lines.append(f"  {folder}: {', '.join(names)}")
     if files.existing:
         lines.append(f"Already there, not changed: {', '.join(files.existing)}")
-    variable = "" if is_default else f"TOOLCHARTER_DOCS_ROOT={shlex.quote(str(root))} "
     option = "" if is_default else f" --docs-root {shlex.quote(str(root))}"
     return "\n".join(
         [
             *lines,
             "Each folder is a category. Edit the documents, add your own, and commit them like code.",
             "Try it:",
-            f"  {variable}toolcharter call guide get_content expression=lang/python",
+            f"  toolcharter call guide{option} get_content expression=lang/python",
             "Serve it to your agent (run in a terminal, it prints the client configuration):",
             f"  mcp-guide{option}",
             "",

@@ -5,7 +5,7 @@ import sys
 
 from mcp_guide import init_command
 from mcp_guide.app import build
-from mcp_guide.settings import PREFIX, GuideSettings
+from mcp_guide.settings import PREFIX
 from toolcharter import run
 
 ABOUT = (
@@ -26,7 +26,7 @@ def main() -> None:
 
             raise SystemExit(import_command.command(arguments))
         case _:
-            run(build, about=ABOUT, settings_type=GuideSettings)
+            run(build, about=ABOUT)
 
 
 def _configure_environment() -> None:

@@ -15,7 +15,9 @@ STARTER_FOLDER: Final = Path(__file__).parent / "starter"
 
 
 class GuideSettings(Settings):
-    """The settings of every server, and three more."""
+    """The settings of every server but the database, and three more."""
+
+    unused = frozenset({"db"})
 
     docs_root: Path | None = Field(
         default=None, title="DIR", description="Folder of the documents. Default: guide in the platform's data folder."

@@ -12,7 +12,7 @@ from mcp_noema.folder import Folder
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
-from toolcharter import App, Naming, Settings
+from toolcharter import App, Naming
 
 VERSION = "1.0.0"
 
@@ -36,7 +36,7 @@ def _now() -> datetime:
 REAL_WORLD = World(_now, random.random)
 
 
-def build(settings: Settings, world: World = REAL_WORLD) -> App:
+def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
     """Make the server. A test passes its own clock and dice."""
     return App(
         "noema",

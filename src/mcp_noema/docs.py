@@ -8,7 +8,6 @@ from typing import Any
 from mcp_noema.app import build
 from mcp_noema.model import World
 from mcp_noema.settings import NoemaSettings
-from toolcharter import Settings
 
 LESSON: list[tuple[str, dict[str, Any]]] = [
     ("create-deck", {"name": "Languages::French"}),
@@ -33,7 +32,7 @@ LESSON: list[tuple[str, dict[str, Any]]] = [
 def session() -> str:
     """The first minutes with the learning server: calls, the parts of the answers that matter, and what to do next."""
     morning = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
-    app = build(Settings(db="sqlite:///:memory:", deadline=60), World(lambda: morning))
+    app = build(NoemaSettings(db="sqlite:///:memory:", deadline=60), World(lambda: morning))
 
     async def learn() -> list[str]:
         lines: list[str] = []
@@ -62,5 +61,4 @@ def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-SETTINGS = NoemaSettings
 PARTS = {"noema-session": session}

@@ -9,7 +9,9 @@ from importlib.metadata import version
 from typing import NoReturn, Protocol
 
 from mcp_core.errors import DeclarationError
+from mcp_core.settings import add_own_options, settings_type
 from mcp_core.start_errors import CannotStart
+from toolcharter import targets
 from toolcharter.commands import CannotRun
 from toolcharter.terminal import escape_lines
 
@@ -60,7 +62,7 @@ def _run(name: str, argv: Sequence[str]) -> NoReturn:
     command.add_arguments(parser)
     own, server_command = _split_at_dashes(argv)
     try:
-        options = parser.parse_intermixed_args(own)
+        options = _parse(parser, own)
         options.command = server_command
         raise SystemExit(command.run(options))
     except DeclarationError as error:
@@ -73,6 +75,17 @@ def _run(name: str, argv: Sequence[str]) -> NoReturn:
         # The program that reads our output has stopped reading. Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(os.EX_OK) from None
+
+
+def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments of a command. An option that it does not know may be one of its server's own."""
+    options, unknown = parser.parse_known_intermixed_args(argv)
+    if unknown and getattr(options, "takes_server_options", False):
+        # The value of an unknown option looks like an argument, so a server is recognized by its name alone.
+        named = [word for word in argv if word in targets.known() or word.partition(":")[0].endswith(".py")]
+        for target in named or (targets.installed() if "servers" in options else []):
+            add_own_options(parser, settings_type(targets.find(target)))
+    return parser.parse_intermixed_args(argv)
 
 
 def load_command(name: str) -> CommandModule:

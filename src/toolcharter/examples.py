@@ -69,7 +69,7 @@ async def run_example(build: Build, spec: ToolSpec, example: Example, settings: 
         # Nothing that other processes share, and no file that outlives the example.
         isolated = settings.model_copy(update={"db": db, "redis": None, "audit_file": None})
         app = build(isolated)
-        if app.settings is not isolated:
+        if app.settings.db != db:
             raise CannotRunExamples(
                 f"{app.name!r} does not use the settings that its build function gets, so an example would change its "
                 "real data. Give a function that passes them on: build(settings) -> App(..., settings=settings)."

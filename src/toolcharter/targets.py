@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
-from mcp_core.settings import Settings
+from mcp_core.settings import Settings, settings_type
 from mcp_core.start_errors import CannotStart
 
 SERVERS = "toolcharter.servers"
@@ -45,45 +45,58 @@ def is_address(target: str) -> bool:
 
 def load(target: str, settings: Settings) -> App:
     """Build the App that a name, `file.py[:object]` or `module:object` stands for."""
-    app = load_any(target, settings)
-    if not isinstance(app, App):
-        raise UnknownTarget(f"{target!r} is of type {type(app).__name__}. Give an App, or a function that builds one.")
-    return app
+    return require_app(load_any(target, settings), target)
 
 
 def load_any(target: str, settings: Settings) -> Any:
     """Build an App or a server of an MCP library."""
+    return build(find(target), target, settings)
+
+
+def find(target: str) -> Any:
+    """The App, the server of an MCP library, or the function `build` that a target stands for."""
     servers = known()
     if target in servers:
         with _load_errors(target):
-            loaded = servers[target].load()
-    elif ".py" in target:
-        loaded = _load_file(target)
-    elif ":" in target:
+            return servers[target].load()
+    if ".py" in target:
+        return _load_file(target)
+    if ":" in target:
         module, _, name = target.partition(":")
-        loaded = _attribute(_import(module, target), name, target)
-    else:
-        names = ", ".join(servers) or "none"
-        forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
-        raise UnknownTarget(f"No server {target!r} is installed. Installed: {names}. {forms}")
-    if not inspect.isfunction(loaded):
-        return loaded
+        return _attribute(_import(module, target), name, target)
+    names = ", ".join(servers) or "none"
+    forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
+    raise UnknownTarget(f"No server {target!r} is installed. Installed: {names}. {forms}")
+
+
+def require_app(server: Any, target: str) -> App:
+    """Refuse a server of an MCP library, which has no declarations."""
+    if not isinstance(server, App):
+        kind = type(server).__name__
+        raise UnknownTarget(f"{target!r} is of type {kind}. Give an App, or a function that builds one.")
+    return server
+
+
+def build(found: Any, target: str, settings: Settings) -> Any:
+    """Call the function that was found for a target, with the settings that it takes; anything else is a server."""
+    if not inspect.isfunction(found):
+        return found
     try:
-        inspect.signature(loaded).bind(settings)
+        inspect.signature(found).bind(settings)
     except TypeError:
         raise UnknownTarget(
             f"The function {target!r} does not take the settings alone. Give build(settings) -> App."
         ) from None
     with _load_errors(target):
-        return cast(Callable[[Settings], Any], loaded)(settings)
+        return cast(Callable[[Settings], Any], found)(settings_type(found).of(settings))
 
 
-def load_all(names: Sequence[str], settings: Settings) -> list[App]:
-    """Build the named servers, or all that are installed."""
+def choose(names: Sequence[str]) -> list[str]:
+    """The named servers, or all that are installed."""
     chosen = list(names) or installed()
     if not chosen:
         raise UnknownTarget("No server is installed, and none was named. Give a file.py or module:object.")
-    return [load(name, settings) for name in chosen]
+    return chosen
 
 
 def _import(name: str, target: str) -> Any:

@@ -154,11 +154,11 @@ class Further(Settings):
 
 
 def test_a_server_with_settings_of_its_own_is_built_from_them():
-    def build(settings: Settings) -> App:
-        raise DeclarationError([f"built from {Further.of(settings).docs_root}"])
+    def build(settings: Further) -> App:
+        raise DeclarationError([f"built from {settings.docs_root}"])
 
     with pytest.raises(SystemExit, match="built from /guides"):
-        run(build, ["--docs-root", "/guides"], settings_type=Further)
+        run(build, ["--docs-root", "/guides"])
 
 
 def test_the_log_goes_where_it_is_told(tmp_path: Path):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import Field, ValidationError
 
-from mcp_core.settings import Settings, add_options, environment_variable, from_options
+from mcp_core.settings import Settings, add_options, environment_variable, from_options, settings_type
 
 
 @pytest.fixture(autouse=True)
@@ -174,6 +174,23 @@ def test_a_setting_of_one_server_is_an_option_and_a_variable_too(
     assert "--docs-root DIR Folder of the documents. [TOOLCHARTER_DOCS_ROOT]" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+def test_the_settings_of_a_server_are_those_that_its_build_function_takes():
+    def build(settings: Further) -> None: ...
+    def plain(settings): ...
+
+    assert [settings_type(each) for each in (build, plain, object(), print)] == [Further, Settings, Settings, Settings]
+
+
+class WithoutDatabase(Further):
+    unused = frozenset({"db"})
+
+
+def test_a_setting_that_a_server_does_not_use_is_not_an_option():
+    parser = argparse.ArgumentParser()
+    add_options(parser, WithoutDatabase)
+    assert set(vars(parser.parse_args([]))) == Further.model_fields.keys() - {"db"}
 
 
 def test_settings_that_all_servers_share_are_filled_up_for_one_that_has_more(monkeypatch: pytest.MonkeyPatch):

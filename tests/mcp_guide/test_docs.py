@@ -5,24 +5,33 @@ import re
 import shlex
 from pathlib import Path
 
-from mcp_guide.init_command import write_starter
+from mcp_guide import init_command
 from mcp_guide.model import MODES
-from tests.mcp_guide.guide_server import build_guide, make_call
+from tests.mcp_guide.guide_server import build_guide
+from tests.toolcharter.command_line import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
-SESSION = re.findall(r"^\$ toolcharter call guide (.*) \| cat\n(.*)$", PAGE, re.MULTILINE)
+INIT = "mcp-guide init --docs-root ~/guides"
+SESSION = re.findall(r"^\$ toolcharter (call guide .*) \| cat\n(.*)$", PAGE, re.MULTILINE)
 
 
-async def test_the_session_on_the_page_is_real(tmp_path):
+def test_the_session_on_the_page_is_real(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    written = PAGE.partition(f"$ {INIT}\n")[2].partition("```")[0].replace("/home/ana", str(tmp_path))
+    assert init_command.command(words_of(INIT)[2:]) == 0
+    assert written
+    assert capsys.readouterr().out.startswith(written)
     assert len(SESSION) == 4
-    write_starter(tmp_path / "docs")
-    async with build_guide(tmp_path) as app:
-        for command, documented in SESSION:
-            tool, *words = shlex.split(command)
-            pairs = [word.split("=", 1) for word in words]
-            arguments = {name: int(text) if text.isdecimal() else text for name, text in pairs}
-            _, result = await make_call(app)(tool, **arguments)
-            assert result == json.loads(documented), command
+    for command, documented in SESSION:
+        _, out, err = run(capsys, *words_of(command))
+        assert (json.loads(out), err) == (json.loads(documented), ""), command
+
+
+def words_of(command: str) -> list[str]:
+    """The words of a command, as a shell passes them."""
+    return [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(command)]
 
 
 def test_the_page_names_only_existing_tools_and_every_mode(tmp_path):

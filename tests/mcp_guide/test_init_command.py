@@ -43,7 +43,7 @@ def test_a_new_docs_root_gets_the_starter_set_and_a_report(tmp_path, capsys):
         "  lang: java, python, rust, typescript\n"
         "Each folder is a category. Edit the documents, add your own, and commit them like code.\n"
         "Try it:\n"
-        f"  TOOLCHARTER_DOCS_ROOT='{root}' toolcharter call guide get_content expression=lang/python\n"
+        f"  toolcharter call guide --docs-root '{root}' get_content expression=lang/python\n"
         "Serve it to your agent (run in a terminal, it prints the client configuration):\n"
         f"  mcp-guide --docs-root '{root}'\n"
     )

@@ -155,7 +155,7 @@ def test_asking_for_a_missing_project_does_not_create_it(environment, tmp_path):
 def test_the_commands_that_init_prints_work(installed, tmp_path):
     said = run(installed, "mcp-guide", "init", "--docs-root", str(tmp_path / "my guides")).stdout
     tried = re.search(r"Try it:\n  (.+)\n", said)[1]
-    assert "toolcharter call guide get_content" in tried
+    assert tried.startswith("toolcharter call guide --docs-root ")
     ended = run(installed, "sh", "-c", tried)
     assert json.loads(ended.stdout)["value"]["documents"] == ["lang/python.md"]
     start = shlex.split(said.splitlines()[-1])
@@ -183,6 +183,7 @@ def test_the_help_and_an_unknown_command(installed):
     for words in ("mcp-guide init", "mcp-guide import FILE", "--docs-root DIR", "--config FILE", "--project NAME"):
         assert words in help_text
     assert "[TOOLCHARTER_DOCS_ROOT]" in help_text
+    assert "--db" not in help_text
     ended = run(installed, "mcp-guide", "nonsense")
     assert "invalid choice: 'nonsense'; choose stdio or http" in ended.stderr
     assert ended.returncode == 2

@@ -50,6 +50,14 @@ def test_a_reader_that_stops_reading_is_not_an_error():
         assert (command.wait(timeout=60), command.stderr.read()) == (0, b"")
 
 
+@pytest.mark.parametrize("name", ["lock", "diff", "evaluate"])
+def test_a_command_that_only_lists_tools_offers_no_options_for_calls(capsys, name):
+    shown = run(capsys, name, "--help")[1]
+    unused = ("--db", "--redis", "--limits-without-redis", "--user", "--grants", "--audit-file", "--deadline")
+    assert [option for option in unused if f"  {option} " in shown] == []
+    assert "--descriptions" in shown
+
+
 @pytest.mark.parametrize("name", ["tools", "call", "verify", "lock"])
 def test_a_command_that_does_not_listen_offers_no_options_for_listening(capsys, name):
     shown = run(capsys, name, "--help")[1]

@@ -48,22 +48,19 @@ def test_an_app_object_is_used_as_it_is(tmp_path):
             "'toolcharter_examples.demo:nothing': toolcharter_examples.demo has no 'nothing'.",
         ),
         (
-            "json:dumps",
-            "'json:dumps' is of type str. Give an App, or a function that builds one.",
+            "inspect:isfunction",
+            "'inspect:isfunction' is of type bool. Give an App, or a function that builds one.",
         ),
     ],
 )
 def test_a_target_that_is_not_a_server_is_refused_with_what_to_do(target, message):
-
-    settings = {} if target == "json:dumps" else Settings()
     with pytest.raises(targets.UnknownTarget) as refusal:
-        targets.load(target, settings)
+        targets.load(target, Settings())
     assert str(refusal.value) == message
 
 
 def test_without_names_every_installed_server_is_served():
-    served = [app.name for app in targets.load_all([], Settings())]
-    assert served == targets.installed() == sorted(set(targets.known()) - {"demo"})
+    assert targets.choose([]) == targets.installed() == sorted(set(targets.known()) - {"demo"})
 
 
 def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
@@ -79,7 +76,7 @@ def test_a_third_party_server_is_found_by_its_entry_point(monkeypatch):
 
     monkeypatch.setattr(targets, "entry_points", lambda group: Entries([Entry] if group == targets.SERVERS else []))
     assert targets.installed() == ["theirs"]
-    assert [app.name for app in targets.load_all([], Settings())] == ["theirs"]
+    assert targets.load("theirs", Settings()).name == "theirs"
 
 
 def test_an_address_is_distinguished_from_a_name():

@@ -5,7 +5,7 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,7 +18,7 @@ from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
-from mcp_core.settings import HTTP_ONLY, Settings, add_options, from_options
+from mcp_core.settings import HTTP_ONLY, add_options, from_options, settings_type
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.json_file import read_json
@@ -28,6 +28,10 @@ SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
     "or a command that serves over stdio: -- COMMAND ..."
 )
+
+
+CALL_SETTINGS = frozenset({"db", "redis", "limits_without_redis", "user", "grants", "audit_file", "deadline"})
+"""Settings that do nothing in a command that only lists tools."""
 
 
 class Connection(Protocol):
@@ -75,13 +79,14 @@ def add_remote_options(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="time limit for an answer [60, and 600 for a call]",
     )
+    parser.set_defaults(takes_server_options=True)
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
+def add_settings(parser: argparse.ArgumentParser, *, without: Collection[str] = ()) -> None:
     """Add the settings of a server as options. They come last in the help: few calls need them."""
     group = parser.add_argument_group("settings", "for a toolcharter server that this command runs itself")
     # A group takes options just as a parser does.
-    add_options(cast(argparse.ArgumentParser, group), without=HTTP_ONLY)
+    add_options(cast(argparse.ArgumentParser, group), without={*HTTP_ONLY, *without})
 
 
 @asynccontextmanager
@@ -91,22 +96,18 @@ async def connect(options: argparse.Namespace, *, list_only: bool = False) -> As
     # The result says why a call was refused; the log is for what the result cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
-    async with _open(options.server, options, settings, list_only=list_only) as connection:
+    async with _open(options.server, options, list_only=list_only) as connection:
         yield connection
 
 
 @asynccontextmanager
-async def _open(
-    server: str | None, options: argparse.Namespace, settings: Settings, *, list_only: bool
-) -> AsyncGenerator[Connection]:
+async def _open(server: str | None, options: argparse.Namespace, *, list_only: bool) -> AsyncGenerator[Connection]:
     if server is not None and server.endswith(".json"):
         yield _read_tools_file(Path(server))
         return
     if server is None and not options.command:
         raise UsageError(f"No server was given. Give {SERVER}.")
-    loaded = (
-        None if server is None or options.command or targets.is_address(server) else targets.load_any(server, settings)
-    )
+    loaded = None if server is None or options.command or targets.is_address(server) else _load(server, options)
     if isinstance(loaded, App):
         try:
             async with nullcontext() if list_only else loaded:
@@ -139,6 +140,12 @@ async def _open_remote(server: str, options: argparse.Namespace, loaded: Any) ->
             yield connection
     except client.ServerUnreachable as error:
         raise CannotRun(str(error)) from None
+
+
+def _load(server: str, options: argparse.Namespace) -> Any:
+    """Build a server in this process, with the settings that it takes."""
+    found = targets.find(server)
+    return targets.build(found, server, from_options(options, settings_type(found)))
 
 
 def local_app(server: Connection) -> App | None:

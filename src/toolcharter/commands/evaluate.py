@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--renew", action="store_true", help="write the baseline instead of comparing with it")
     add("--install-minilm", action=_InstallMiniLm, help="install the weights of minilm (84 MB) for hybrid, and exit")
     chat_selector.add_arguments(parser)
-    connection.add_settings(parser)
+    connection.add_settings(parser, without=connection.CALL_SETTINGS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -81,7 +81,7 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 async def _tools(options: argparse.Namespace) -> list[ListedTool]:
-    async with connection.connect(options) as server:
+    async with connection.connect(options, list_only=True) as server:
         return await server.list_tools()
 
 

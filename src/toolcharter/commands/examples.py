@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "%(prog)s [options] SERVER [TOOL]"
     parser.add_argument("server", nargs="?", metavar="SERVER", help="an installed server, file.py or module:object")
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="only the examples of this tool")
-    connection.add_settings(parser)
+    # Each example has its own data and a caller with all permissions.
+    without = {"redis", "limits_without_redis", "user", "grants", "audit_file"}
+    connection.add_settings(parser, without=without)
 
 
 def run(options: argparse.Namespace) -> int:

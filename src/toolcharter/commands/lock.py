@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--relock", action="store_true", help="write the file even if that breaks the contract, or it was edited"
     )
-    connection.add_settings(parser)
+    connection.add_settings(parser, without=connection.CALL_SETTINGS)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,8 +4,9 @@ import argparse
 import os
 
 from mcp_core import mcp_log
+from mcp_core.app import App
 from mcp_core.hosts.site.server import serve_http
-from mcp_core.settings import add_options, from_options
+from mcp_core.settings import add_options, from_options, settings_type
 from toolcharter import targets
 
 
@@ -16,11 +17,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "servers", nargs="*", metavar="NAME", help="installed servers, files or module:object; default: all installed"
     )
     add_options(parser)
+    parser.set_defaults(takes_server_options=True)
 
 
 def run(options: argparse.Namespace) -> int:
     """Serve until the process is stopped."""
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
-    serve_http(targets.load_all(options.servers, settings), settings)
+    serve_http([_load(target, options) for target in targets.choose(options.servers)], settings)
     return os.EX_OK
+
+
+def _load(target: str, options: argparse.Namespace) -> App:
+    found = targets.find(target)
+    server = targets.build(found, target, from_options(options, settings_type(found)))
+    return targets.require_app(server, target)

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     rules.add_argument("--select", action="append", default=[], metavar="RULE", help=f"run only these: {RULES}")
     rules.add_argument("--ignore", action="append", default=[], metavar="RULE[=WHY]", help="do not count these")
     rules.add_argument(
-        "--config", type=Path, metavar="FILE", help="read [tool.toolcharter.verify] from this file [pyproject.toml]"
+        "--config",
+        dest="rules_config",
+        type=Path,
+        metavar="FILE",
+        help="read [tool.toolcharter.verify] from this file [pyproject.toml]",
     )
     rules.add_argument("--live", action="store_true", help="also call the tools that are declared read-only")
     rules.add_argument("--live-all", action="store_true", help="also call all others; the server's data may change")
@@ -105,9 +109,9 @@ async def _call_tools(
 def _selection(options: argparse.Namespace, names: set[str]) -> RuleSelection:
     """The selection of the configuration for this server, and of the command line."""
     known = all_rules()
-    if options.config is not None:
-        require_file(options.config)
-    configured = config.read(options.config, names, known)
+    if options.rules_config is not None:
+        require_file(options.rules_config)
+    configured = config.read(options.rules_config, names, known)
     given = dict(text.partition("=")[::2] for text in options.ignore)
     ignore = {**configured.ignore, **{rule: why or "on the command line" for rule, why in given.items()}}
     return parse_selection(options.select or configured.select, ignore, known)

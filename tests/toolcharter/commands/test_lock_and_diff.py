@@ -76,8 +76,9 @@ def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
     assert run(capsys, "lock", "--output", "x.json")[0] == 2
 
 
-def test_locking_opens_no_database(capsys, tmp_path):
-    assert run(capsys, "lock", "todo", "--db", f"sqlite:///{tmp_path}/todo.db")[0] == 0
+def test_locking_opens_no_database(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOOLCHARTER_DB", f"sqlite:///{tmp_path}/todo.db")
+    assert run(capsys, "lock", "todo")[0] == 0
     assert not (tmp_path / "todo.db").exists()
 
 

@@ -227,3 +227,53 @@ def test_a_tool_is_found_with_or_without_its_prefix(capsys, monkeypatch):
     assert json.loads(out)["name"] == "notes_create_note"
     code, _, err = run(capsys, "call", "demo", "note")
     assert (code, "The server has no tool 'note'" in err) == (2, True)
+
+
+# ---- options of one server -----------------------------------------------------------------------
+
+OWN_SETTINGS = """
+from pydantic import Field
+from toolcharter import App, Settings
+
+class Further(Settings):
+    color: str = Field(default="red", min_length=3, description="A color.")
+    config: str = Field(default="none", description="A file.")
+
+def build(settings: Further) -> App:
+    app = App("own", version="1.0.0", settings=settings, format="bare")
+
+    @app.tool
+    def color() -> list[str]:
+        return [settings.color, settings.config]
+
+    return app
+"""
+
+
+@pytest.fixture
+def own(tmp_path):
+    (tmp_path / "own.py").write_text(OWN_SETTINGS, encoding="utf-8")
+    return str(tmp_path / "own.py")
+
+
+def test_the_options_of_a_server_can_be_given_anywhere(capsys, own, monkeypatch):
+    for words in (f"--color blue {own} color", f"{own} color --color blue", f"{own}:build --color=blue color"):
+        assert run(capsys, "call", *words.split()) == (0, '["blue","none"]\n', "")
+    monkeypatch.setenv("TOOLCHARTER_COLOR", "green")
+    assert run(capsys, "call", own, "color") == (0, '["green","none"]\n', "")
+    assert run(capsys, "call", own, "color", "--color", "blue") == (0, '["blue","none"]\n', "")
+    code, out, err = run(capsys, "call", own, "color", "--color", "")
+    assert (code, out, err) == (2, "", "--color: String should have at least 3 characters, got ''\n")
+
+
+def test_an_option_of_another_server_is_refused(capsys, own):
+    for words in ((own, "color", "--docs-root", "x"), ("http://127.0.0.1:1/mcp", "color", "--color", "blue")):
+        code, out, err = run(capsys, "call", *words)
+        assert (code, out) == (2, "")
+        assert "error: unrecognized arguments: --" in err
+
+
+def test_an_option_that_a_command_has_itself_is_not_the_server_s(capsys, own, tmp_path):
+    (tmp_path / "rules.toml").write_text("", encoding="utf-8")
+    words = ("verify", own, "--config", str(tmp_path / "rules.toml"), "--color", "blue", "--select", "SCH001")
+    assert run(capsys, *words)[0] == 0
