@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
+from mcp_core.errors import ToolError
 from mcp_core.mcp_log import JSON_ESCAPES, TRACE_LEVEL, get_logger, redact
 from mcp_core.start_errors import CannotStart
 from mcp_core.telemetry import Telemetry
@@ -88,10 +89,16 @@ def _log_end(call: Call, summary: CallSummary, seconds: float) -> None:
         logger.log(level, message, name, extra={"summary": fields | {"cached": bool(summary.cached)}})
     elif failure.kind == "system":
         extra = {"errorId": failure.error_id} if failure.error_id else {}
-        logger.error("Tool %s failed: %s", name, summary.error or failure.error, exc_info=summary.error, extra=extra)
+        stack = None if _explains_itself(summary.error) else summary.error
+        logger.error("Tool %s failed: %s", name, summary.error or failure.error, exc_info=stack, extra=extra)
     else:
         verb = "failed" if summary.invoked else "refused"
         logger.log(failure_level(failure, invoked=summary.invoked), "Tool %s %s: %s", name, verb, failure.error)
+
+
+def _explains_itself(error: Exception | None) -> bool:
+    """Whether an error needs no stack: a handler raised it on purpose, and not because of another error."""
+    return isinstance(error, ToolError) and error.__cause__ is None
 
 
 def failure_level(failure: Failure, *, invoked: bool) -> int:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from pydantic import Field, SecretStr
 
-from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, UnknownTool, get_logger
+from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, Unavailable, UnknownTool, get_logger
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -100,6 +100,26 @@ async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_wa
             False,
         ),
     ]
+
+
+async def test_an_error_that_explains_itself_is_logged_without_a_stack(log):
+    @query()
+    async def fetch() -> int:
+        raise Unavailable("The folder 'x' does not exist.")
+
+    @query()
+    async def read() -> int:
+        try:
+            raise OSError("disk full")
+        except OSError as error:
+            raise Unavailable("It cannot be read.") from error
+
+    async with App("test", version="1.0.0", tools=[fetch, read]) as app:
+        await app.call("fetch")
+        await app.call("read")
+    ends = [(entry["level"], entry["message"], entry.get("stack", "")) for entry in log.entries[1::2]]
+    assert ends[0] == ("ERROR", "Tool fetch failed: The folder 'x' does not exist.", "")
+    assert (ends[1][:2], "disk full" in ends[1][2]) == (("ERROR", "Tool read failed: It cannot be read."), True)
 
 
 @pytest.mark.requirement("LOG-4", "LOG-6")
