@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Answer, Ask
+from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
@@ -229,8 +230,8 @@ class RemoteServer:
         content = read.contents[0]
         return content.text if isinstance(content, types.TextResourceContents) else tool.description
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool."""
-        result = await self._client.call_tool(tool, dict(arguments), self._timeouts.call)
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
+        """Call a tool. `progress` is called with what the tool reports."""
+        result = await self._client.call_tool(tool, dict(arguments), self._timeouts.call, cast(Any, progress))
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
         return Answer("\n".join(texts), bool(result.is_error), result.structured_content)

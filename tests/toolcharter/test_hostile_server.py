@@ -12,7 +12,7 @@ import pytest
 from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
 from toolcharter import client
-from toolcharter.commands import connection
+from toolcharter.commands import call, connection
 from toolcharter.verify.rules.live import output_schema_mismatch
 
 COMMAND = [sys.executable, str(Path(__file__).with_name("hostile_server.py"))]
@@ -124,7 +124,7 @@ async def test_questions_and_progress_of_a_server_do_not_reach_the_terminal_as_t
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert await connection.ask_on_terminal(f"Sure {hostile_server.ESCAPES}?")
-    await connection.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
+    await call.print_progress(1, 2, f"working {hostile_server.ESCAPES}")
     err = capsys.readouterr().err
     assert is_clean(err)
     assert err.count("[bold]x[/bold]") == 2

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
+from toolcharter.terminal import escape_invisible
 
 FAILED = 1
 
@@ -38,12 +39,17 @@ async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options) as server:
         tool = connection.require_tool(options.tool, await server.list_tools())
         arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, tool.input_schema)
-        answer = await server.call(tool.name, arguments)
+        answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None)
     if sys.stdout.isatty():
         print_answer(answer)
     else:
         print(answer.text)
     return FAILED if answer.is_error else os.EX_OK
+
+
+async def print_progress(done: float, total: float | None, message: str | None) -> None:
+    """Print progress to stderr; stdout is for the result."""
+    print(f"  {done:g}{f' of {total:g}' if total else ''} {escape_invisible(message or '')}".rstrip(), file=sys.stderr)
 
 
 def _parse_object(text: str | None) -> dict[str, Any]:

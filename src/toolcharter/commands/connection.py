@@ -14,6 +14,7 @@ from typing import Any, Protocol, cast
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.calling.records import Answer, Request
+from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
@@ -22,7 +23,7 @@ from mcp_core.settings import HTTP_ONLY, add_options, from_options, settings_typ
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.json_file import read_json
-from toolcharter.terminal import escape_invisible, escape_lines
+from toolcharter.terminal import escape_lines
 
 SERVER = (
     "an installed server, file.py, module:object, an http address, a .json file with a tools/list result, "
@@ -58,8 +59,8 @@ class Connection(Protocol):
         """The full documentation of a tool."""
         ...
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool."""
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
+        """Call a tool. `progress` is called with what the tool reports."""
         ...
 
 
@@ -179,7 +180,7 @@ class ToolsFile:
     async def documentation(self, tool: ListedTool) -> str:
         return tool.description
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:  # noqa: ARG002
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:  # noqa: ARG002
         raise UsageError("The tools in a file cannot be called. Give a server that runs.")
 
 
@@ -209,7 +210,7 @@ class LocalServer:
     async def documentation(self, tool: ListedTool) -> str:
         return self.app.documentation(tool.name)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
         request = Request(
             tool,
             arguments,
@@ -217,7 +218,7 @@ class LocalServer:
             agent_id="toolcharter",
             agent_version=self.app.version,
             ask=ask_on_terminal if sys.stdin.isatty() else None,
-            progress=print_progress,
+            progress=progress,
         )
         try:
             # A question is returned only to a caller that cannot be asked during the call.
@@ -254,13 +255,6 @@ async def ask_on_terminal(question: str) -> bool:
     print(f"{escape_lines(question)} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = await asyncio.to_thread(sys.stdin.readline)
     return answer.strip().lower() in ("y", "yes")
-
-
-async def print_progress(done: float, total: float | None, message: str | None) -> None:
-    """Print progress to stderr; stdout is for the result."""
-    if sys.stderr.isatty():
-        text = escape_invisible(message or "")
-        print(f"  {done:g}{f' of {total:g}' if total else ''} {text}", file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

@@ -277,3 +277,12 @@ def test_an_option_that_a_command_has_itself_is_not_the_server_s(capsys, own, tm
     (tmp_path / "rules.toml").write_text("", encoding="utf-8")
     words = ("verify", own, "--config", str(tmp_path / "rules.toml"), "--color", "blue", "--select", "SCH001")
     assert run(capsys, *words)[0] == 0
+
+
+@pytest.mark.parametrize("server", ["name", "address", "command"])
+def test_a_terminal_shows_the_progress_of_a_call_on_every_server(capsys, address, server, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    named = {"name": ["demo"], "address": [address], "command": []}[server]
+    command = ["--", *DEMO_COMMAND] if server == "command" else []
+    code, out, err = run(capsys, "call", *named, "digest_notes", *command)
+    assert (code, json.loads(out)["data"]["notes"], err) == (0, 1, "  1 of 1 Welcome\n")
