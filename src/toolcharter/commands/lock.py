@@ -1,7 +1,7 @@
 """Write what a server shows of its tools to a lock file, contracts/NAME.json, or check that it still shows the same.
 
-Without SERVER, all installed servers are locked. The exit code is 1 if the server differs from its lock (--check) or
-would break it.
+Without SERVER, this is done for the servers of the project in this folder, and for installed servers that have a lock
+here. The exit code is 1 if a server differs from its lock (--check) or would break it.
 """
 
 import argparse
@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 import sys
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -45,13 +46,49 @@ def run(options: argparse.Namespace) -> int:
         return asyncio.run(_run(options, options.server))
     if options.output:
         raise UsageError("--output is a file for one server. Name the server, or leave out --output.")
-    codes = [asyncio.run(_run(options, name)) for name in sorted(targets.known())]
-    return max(codes, default=os.EX_OK)
+    servers = _project_servers()
+    if not servers:
+        raise UsageError(
+            f"No server was given, this project registers none, and {FOLDER}/ has no lock of an installed one. "
+            "Name a server: toolcharter lock SERVER."
+        )
+    codes = [asyncio.run(_run(options, name)) for name in servers]
+    if options.check:
+        for file in sorted({*FOLDER.glob("*.json")} - {_lock_file(name) for name in servers}):
+            print(f"{file} was not checked. Name its server: toolcharter lock SERVER --check.", file=sys.stderr)
+    return max(codes)
+
+
+def _project_servers() -> list[str]:
+    """The installed servers that belong to the project in this folder, or have a lock here."""
+    project = _project_name()
+    return sorted(
+        name
+        for name, entry in targets.known().items()
+        if _lock_file(name).exists() or (entry.dist is not None and _normalized(entry.dist.name) == project)
+    )
+
+
+def _project_name() -> str | None:
+    try:
+        return _normalized(tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["name"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
+def _normalized(name: str) -> str:
+    """The name of a distribution in the form in which names are compared."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _lock_file(name: str) -> Path:
+    """The lock file of an installed server."""
+    return FOLDER / f"mcp-{name}.json"
 
 
 async def _run(options: argparse.Namespace, server: str | None) -> int:
     lock = await read(server, options)
-    file: Path = options.output or FOLDER / f"{_file_name(server, lock.server)}.json"
+    file: Path = options.output or _default_file(server, lock.server)
     if not options.check:
         return _write(file, lock, relock=options.relock)
     words = [server or "", f"--output {file}" if options.output else "", "" if server else "-- COMMAND"]
@@ -90,10 +127,10 @@ def print_changes(changes: list[Change]) -> None:
         print(report.to_text(changes))
 
 
-def _file_name(target: str | None, server: str) -> str:
+def _default_file(target: str | None, server: str) -> Path:
     if target in targets.known():
-        return f"mcp-{target}"
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", server).strip("-.") or "server"
+        return _lock_file(target)
+    return FOLDER / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', server).strip('-.') or 'server'}.json"
 
 
 def _check(file: Path, lock: Lock, command: str) -> int:

@@ -56,7 +56,8 @@ def test_another_server_is_locked_under_its_own_name_or_in_a_given_file(capsys):
     assert Path("mine.json").read_bytes() == Path("contracts/hello.json").read_bytes()
 
 
-def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
+def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys):
+    Path("pyproject.toml").write_text('[project]\nname = "ToolCharter"\n', encoding="utf-8")
     assert run(capsys, "lock")[1] == (
         "wrote contracts/mcp-demo.json: 7 tools.\n"
         "wrote contracts/mcp-guide.json: 30 tools.\n"
@@ -74,6 +75,32 @@ def test_without_a_name_all_installed_servers_are_locked_and_checked(capsys):
         "",
     )
     assert run(capsys, "lock", "--output", "x.json")[0] == 2
+
+
+NOTHING = (
+    "No server was given, this project registers none, and contracts/ has no lock of an installed one. "
+    "Name a server: toolcharter lock SERVER.\n"
+)
+
+
+@pytest.mark.parametrize("project", [None, '[project]\nname = "acme"\n', "[tool.x]\n", "not TOML"])
+def test_another_project_locks_and_checks_none_of_our_servers(capsys, project):
+    if project is not None:
+        Path("pyproject.toml").write_text(project, encoding="utf-8")
+    assert run(capsys, "lock") == (2, "", NOTHING)
+    assert run(capsys, "lock", "--check") == (2, "", NOTHING)
+    run(capsys, "lock", "todo")
+    assert run(capsys, "lock", "--check") == (0, "contracts/mcp-todo.json: 5 tools, as locked.\n", "")
+
+
+def test_a_lock_whose_server_must_be_named_is_not_passed_over_in_silence(capsys):
+    run(capsys, "lock", "todo")
+    run(capsys, "lock", HELLO)
+    assert run(capsys, "lock", "--check") == (
+        0,
+        "contracts/mcp-todo.json: 5 tools, as locked.\n",
+        "contracts/hello.json was not checked. Name its server: toolcharter lock SERVER --check.\n",
+    )
 
 
 def test_locking_opens_no_database(capsys, tmp_path, monkeypatch):
