@@ -47,6 +47,16 @@ class DeckSelection:
         counted = counted_reviews(self.user.id)
         return counted if self.is_all else counted & reviews.c.card_id.in_(sa.select(cards.c.id).where(self.of_cards))
 
+    @property
+    def of_recent_reviews(self) -> ColumnElement[bool]:
+        """The same condition for a query of a few days: it looks up the card of each review, not the log of each card.
+
+        With `of_reviews`, the progress of 90 days in a deck of 50,000 cards took 17 s instead of 1.3.
+        """
+        counted = counted_reviews(self.user.id)
+        in_deck = sa.exists().where(cards.c.id == reviews.c.card_id, self.of_cards)
+        return counted if self.is_all else counted & in_deck
+
 
 def select_decks(connection: Connection, owner: str, deck_id: DeckId | None) -> DeckSelection:
     """A deck with its subdecks; without an id, all decks."""

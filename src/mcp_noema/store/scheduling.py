@@ -22,7 +22,7 @@ from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
 from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
 from mcp_noema.store import decks, rescheduling, users
-from mcp_noema.store.conditions import counted_reviews, sample
+from mcp_noema.store.conditions import NOT_UNDONE, counted_reviews, sample
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.review_logs import group_by_card, select_logs
@@ -32,8 +32,8 @@ from mcp_noema.workload import AnswerHabits, AnswerStats, LearnedCard, neighbour
 
 MAX_REVIEWS = 50_000
 """More reviews hardly improve the fit, and the optimizer blocks all other threads while it runs."""
-ENOUGH_REVIEWS = 5_000
-"""Whether a fit is possible is tried with a sample of this size."""
+ENOUGH_CARDS = 1_000
+"""Whether a fit is possible is tried with this many cards."""
 MAX_CARDS = 50_000
 """Of more cards, an even sample is simulated."""
 HABIT_PERIOD = timedelta(days=180)
@@ -52,12 +52,12 @@ class SqlScheduling:
         return Plans(start.today, plans, start.basis)
 
     async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
-        selection, rows = await self._database.read(_load_logs, owner, deck_id, ENOUGH_REVIEWS)
+        selection, rows = await self._database.read(_load_some_logs, owner, deck_id)
         logs = (log for _, log in group_by_card(rows))
         return await asyncio.to_thread(can_fit, logs, selection.user.preferences)
 
     async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
-        selection, rows = await self._database.read(_load_logs, owner, deck_id, MAX_REVIEWS)
+        selection, rows = await self._database.read(_load_logs, owner, deck_id)
         preset, preferences = _common_preset(selection), selection.user.preferences
         fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
         applied = apply and fitted.is_better
@@ -79,14 +79,19 @@ class SqlScheduling:
 # --- parameters --------------------------------------------------------------------------------------------
 
 
-def _load_logs(
-    connection: Connection, owner: str, deck_id: DeckId | None, max_reviews: int
-) -> tuple[DeckSelection, Sequence[Any]]:
+def _load_some_logs(connection: Connection, owner: str, deck_id: DeckId | None) -> tuple[DeckSelection, Sequence[Any]]:
+    """The logs of the first cards that were answered more than once."""
+    selection = select_decks(connection, owner, deck_id)
+    some_cards = sa.select(cards.c.id).where(selection.of_cards, cards.c.reps > 1).limit(ENOUGH_CARDS)
+    return selection, connection.execute(select_logs(reviews.c.card_id.in_(some_cards), NOT_UNDONE)).all()
+
+
+def _load_logs(connection: Connection, owner: str, deck_id: DeckId | None) -> tuple[DeckSelection, Sequence[Any]]:
     """The reviews that the optimizer learns from: the whole logs of all cards, or of a sample of them."""
     selection = select_decks(connection, owner, deck_id)
     condition = selection.of_reviews
     total = connection.execute(sa.select(sa.func.count()).select_from(reviews).where(condition)).scalar_one()
-    _, in_sample = sample(reviews.c.card_id, total, max_reviews)
+    _, in_sample = sample(reviews.c.card_id, total, MAX_REVIEWS)
     return selection, connection.execute(select_logs(condition, in_sample)).all()
 
 

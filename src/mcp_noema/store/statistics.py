@@ -90,12 +90,12 @@ def _progress(connection: Connection, owner: str, deck_id: DeckId | None, days: 
     past = [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
     coming = [today + timedelta(days=ahead) for ahead in range(FORECAST_DAYS)]
     recent = load_recent(connection, selection.user.id, now)
-    totals = _totals_by_day(connection, selection.of_reviews, [preferences.day_on(day) for day in past])
+    totals = _totals_by_day(connection, selection.of_recent_reviews, [preferences.day_on(day) for day in past])
     retentions = {preset.desired_retention for preset in selection.presets.values()}
     new = sa.select(sa.func.count()).select_from(cards).where(selection.of_cards, cards.c.queue == NEW)
     return Progress(
         days=dict(zip(past, totals, strict=True)),
-        streak=_streak(connection, selection.of_reviews, preferences, today),
+        streak=_streak(connection, selection.of_recent_reviews, preferences, today),
         forecast=dict(zip(coming, _due_counts(connection, selection, coming), strict=True)),
         new_waiting=connection.execute(new).scalar_one(),
         desired=retentions.pop() if len(retentions) == 1 else None,
@@ -208,7 +208,9 @@ def _deck_stats(
         average_stability=row.stability,
         average_difficulty=row.difficulty,
         average_recall=average_recall,
-        last_30_days=_totals(connection, selection.of_reviews & (reviews.c.reviewed_at >= now - DECK_STATS_PERIOD)),
+        last_30_days=_totals(
+            connection, selection.of_recent_reviews & (reviews.c.reviewed_at >= now - DECK_STATS_PERIOD)
+        ),
         basis=Basis(
             reviews=int(row.reps or 0),
             last_at=row.last_at,
