@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -16,7 +16,8 @@ from mcp_noema.tools.cards import MOST_CARDS
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
 from toolcharter import AgentHints, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
 
-changes_cards = sets.preset(permissions=["cards:write"], tags=["cards", "decks", "statistics"])
+# A query may match the whole collection.
+changes_cards = sets.preset(permissions=["cards:write"], tags=["cards", "decks", "statistics"], deadline=60)
 
 MAX_IDS_IN_HINTS = 50
 """How many ids a suggestion repeats; the result has them all."""
@@ -45,21 +46,30 @@ class CardSelectionArguments(Arguments):
 
 
 def _ids(changed: ChangedCards) -> list[CardId]:
-    return [CardId.of(number) for number in changed.ids]
+    """The ids for the result: those that one call can take."""
+    return [CardId.of(number) for number in changed.ids[:MOST_CARDS]]
 
 
-def _undo(action: str, ids: Sequence[CardId], **data: bool) -> SuggestedAction:
-    """The opposite change, with the ids of the cards if they are few."""
+def _changed_json(changed: ChangedCards) -> dict[str, Any]:
+    return {"changed": len(changed.ids), "cardIds": _ids(changed), "unchanged": changed.unchanged}
+
+
+def _undo(action: str, changed: ChangedCards, **data: bool) -> list[SuggestedAction]:
+    """The opposite change, with the ids of the cards if they are few. Only what one call can undo is suggested."""
+    ids = _ids(changed)
+    if not 0 < len(changed.ids) <= MOST_CARDS:
+        return []
     few = len(ids) <= MAX_IDS_IN_HINTS
-    return SuggestedAction(
+    step = SuggestedAction(
         action=action,
         priority="low",
-        data={**data, "cardIds": list(ids)} if few else dict(data),
+        data={**data, "cardIds": ids} if few else dict(data),
         needs=None if few else (NeededArgument(name="cardIds", description="The cardIds of this result."),),
         description="Undo this change.",
         category="correction",
         reversible=True,
     )
+    return [step]
 
 
 def _change_hints(changed: ChangedCards, change: str, then: Sequence[SuggestedAction]) -> AgentHints:
@@ -83,28 +93,27 @@ class SuspendCards(CardSelectionArguments):
         Example(
             "Two cards that are too hard for now",
             {"cardIds": ["card_1", "card_2"]},
-            {"cardIds": ["card_1", "card_2"], "unchanged": 0, "suspended": True},
+            {"changed": 2, "cardIds": ["card_1", "card_2"], "unchanged": 0, "suspended": True},
         ),
         Example(
             "Ask all of a deck again",
             {"query": "deck:Languages is:suspended OR cid:card_3", "suspend": False},
-            {"cardIds": [], "unchanged": 1, "suspended": False},
+            {"changed": 0, "cardIds": [], "unchanged": 1, "suspended": False},
         ),
     ],
 )
 async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Pause cards, or unsuspend them.
 
-    Use it to stop showing cards until the user wants them again; for today only, use bury-cards. Returns the ids of the
-    cards that changed.
+    Use it to stop showing cards until the user wants them again; for today only, use bury-cards. Returns how
+    many changed, and the first 1,000 ids.
 
-    They keep their schedule. At most 1,000 at once: all of them change, or none.
+    They keep their schedule. All of them change, or none.
     """
     changed = await cards.suspend(owner(context), args.selection(), world.now(), suspend=args.suspend)
-    ids = _ids(changed)
-    value = {"cardIds": ids, "unchanged": changed.unchanged, "suspended": args.suspend}
-    undo = _undo("suspend-cards", ids, suspend=not args.suspend)
-    then = [] if not ids else [undo] if args.suspend else [_STUDY, undo]
+    value = _changed_json(changed) | {"suspended": args.suspend}
+    undo = _undo("suspend-cards", changed, suspend=not args.suspend)
+    then = [_STUDY, *undo] if changed.ids and not args.suspend else undo
     change = "are suspended now" if args.suspend else "are no longer suspended"
     return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
@@ -120,22 +129,21 @@ class BuryCards(CardSelectionArguments):
         Example(
             "Not today",
             {"cardIds": ["card_1"]},
-            {"cardIds": ["card_1"], "unchanged": 0, "buriedUntil": "<time>"},
+            {"changed": 1, "cardIds": ["card_1"], "unchanged": 0, "buriedUntil": "<time>"},
         )
     ],
 )
 async def bury_cards(args: BuryCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Hide cards until tomorrow, or unbury them.
 
-    Use it when the user wants to skip a card, for today only. Returns the ids of the cards that changed.
+    Use it when the user wants to skip a card, for today only. Returns how many changed, and the first 1,000 ids.
 
-    They keep their schedule. At most 1,000 at once: all of them change, or none.
+    They keep their schedule. All of them change, or none.
     """
     changed = await cards.bury(owner(context), args.selection(), world.now(), bury=args.bury)
-    ids = _ids(changed)
-    value = {"cardIds": ids, "unchanged": changed.unchanged, "buriedUntil": iso(changed.until)}
-    undo = _undo("bury-cards", ids, bury=not args.bury)
-    then = [_STUDY, undo] if ids else []
+    value = _changed_json(changed) | {"buriedUntil": iso(changed.until)}
+    undo = _undo("bury-cards", changed, bury=not args.bury)
+    then = [_STUDY, *undo] if changed.ids else []
     change = "are hidden until tomorrow" if args.bury else "are no longer hidden"
     return JsonResult.ok(value, hints=_change_hints(changed, change, then))
 
@@ -154,7 +162,13 @@ class SetDueDate(CardSelectionArguments):
         Example(
             "An exam in a week",
             {"query": "deck:Languages", "days": 7, "explicit_action": "SET_DUE_DATE"},
-            {"cardIds": ["card_1", "card_2", "card_3"], "due": "<time>", "expectedRecall": "<number>"},
+            {
+                "changed": 3,
+                "cardIds": ["card_1", "card_2", "card_3"],
+                "unchanged": 0,
+                "due": "<time>",
+                "expectedRecall": "<number>",
+            },
         )
     ],
 )
@@ -163,13 +177,13 @@ async def set_due_date(args: SetDueDate, cards: Need[Cards], world: Need[World],
 
     Use it to see cards again on a certain date, or put them off. Returns the new due date and the expected recall.
 
-    They keep their memory state; new and learning cards become review cards. At most 1,000 at once.
+    They keep their memory state; new and learning cards become review cards.
     """
     day = args.days if args.days is not None else args.day
     if day is None or (args.days is not None and args.day is not None):
         raise InvalidArguments("Give either date or days.", fields=("date", "days"))
     changed = await cards.set_due(owner(context), args.selection(), day, world.now())
-    value = {"cardIds": _ids(changed), "due": iso(changed.until), "expectedRecall": changed.recall}
+    value = _changed_json(changed) | {"due": iso(changed.until), "expectedRecall": changed.recall}
     return JsonResult.ok(value, hints=_due_date_hints(changed, world.now()))
 
 
@@ -214,19 +228,18 @@ class ResetCards(CardSelectionArguments):
         Example(
             "Start over with one card",
             {"cardIds": ["card_3"], "explicit_action": "RESET_CARDS"},
-            {"cardIds": ["card_3"], "unchanged": 0},
+            {"changed": 1, "cardIds": ["card_3"], "unchanged": 0},
         )
     ],
 )
 async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Make cards new again.
 
-    Use it when the user wants to start over with cards from scratch. Returns the ids of the cards that changed.
+    Use it when the user wants to start over with cards from scratch. Returns how many changed, and the first 1,000 ids.
 
-    Their memory state and counts are lost, and they come after all other new cards. The review log stays. At most 1,000
-    at once.
+    Their memory state and counts are lost, and they come after all other new cards. The review log stays.
     """
     changed = await cards.reset(owner(context), args.selection(), world.now())
     agent_hints = _change_hints(changed, "are new again", [_STUDY] if changed.ids else [])
-    value = {"cardIds": _ids(changed), "unchanged": changed.unchanged}
+    value = _changed_json(changed)
     return JsonResult.ok(value, hints=_with_suspended(agent_hints, changed))

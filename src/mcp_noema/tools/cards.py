@@ -16,7 +16,7 @@ from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, ow
 from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext, hints
 
 MOST_CARDS = 1000
-"""How many cards one call may change."""
+"""How many cards one call may name by their ids."""
 
 
 # --- reading one -------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
         description="Shows the first of them in full.",
         category="exploration",
     )
-    if isinstance(query, Everything) or page.total > MOST_CARDS:
+    if isinstance(query, Everything):
         return [first]
     suspend = not all(face.card.suspended for face in page.faces)
     change = SuggestedAction(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import fsrs
 import pytest
 
+from mcp_noema.store import cards
 from mcp_noema.tools.card_changes import MAX_IDS_IN_HINTS
 from tests.mcp_noema.learner import MONDAY, Learner
 
@@ -56,28 +57,26 @@ async def test_cards_are_selected_by_ids_or_by_a_query(ana: Learner, tool: str, 
     assert (await ana.fails(tool, cardIds=["deck_1"], **more))[0] == "ValidationError"
 
 
-async def test_more_than_a_thousand_cards_are_an_error(ana: Learner):
+async def test_a_query_changes_any_number_of_cards_in_batches(ana: Learner, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cards, "BATCH", 1000)
     deck = await ana.deck()
-    for start in range(0, 1001, 500):
-        drafts = [{"front": f"q {number}"} for number in range(start, min(start + 500, 1001))]
+    for start in range(0, 2300, 500):
+        drafts = [{"front": f"q {number}"} for number in range(start, min(start + 500, 2300))]
         await ana("create-notes", deckId=deck, notes=drafts)
-    assert await ana.fails("suspend-cards", query="deck:French") == (
-        "ValidationError",
-        (
-            "1001 cards match 'deck:French', but one call can change at most 1000, so nothing was changed. "
-            "Narrow the query, for example with deck: or tag:."
-        ),
-    )
-    assert (await ana("search-cards", query="is:suspended"))["total"] == 0
-    ids = [f"card_{number}" for number in range(1, 1002)]
-    assert (await ana.fails("suspend-cards", cardIds=ids))[0] == "ValidationError"
-    done = await ana("suspend-cards", query='deck:French -"q 1000"')
-    assert len(done["cardIds"]) == 1000
-    [undo] = ana.hints["suggestedNextActions"]
-    assert (undo["data"], undo["needs"]) == (
-        {"suspend": False},
-        [{"name": "cardIds", "description": "The cardIds of this result."}],
-    )
+    first = [f"card_{number}" for number in range(1, 1001)]
+    assert (await ana.fails("suspend-cards", cardIds=[*first, "card_1001"]))[0] == "ValidationError"
+    await ana("suspend-cards", cardIds=["card_7"])
+    done = await ana("suspend-cards", query="deck:French")
+    assert (done["changed"], done["unchanged"], len(done["cardIds"])) == (2299, 1, 1000)
+    # One call cannot undo it: card_7 was suspended before.
+    assert ana.hints["suggestedNextActions"] == []
+    assert (await ana("search-cards", query="is:suspended"))["total"] == 2300
+    assert (await ana("suspend-cards", query="deck:*", suspend=False))["changed"] == 2300
+    assert (await ana("bury-cards", query="deck:*"))["changed"] == 2300
+    assert (await ana("set-due-date", query="deck:*", days=3, explicit_action="SET_DUE_DATE"))["changed"] == 2300
+    assert (await ana("search-cards", query="prop:due=3"))["total"] == 2300
+    assert (await ana("reset-cards", query="deck:*", explicit_action="RESET_CARDS"))["changed"] == 2300
+    done = await ana("suspend-cards", query='deck:French "q 1*"')
     assert len(done["cardIds"]) > MAX_IDS_IN_HINTS
 
 
@@ -109,6 +108,7 @@ async def test_a_suspended_card_is_not_shown_and_keeps_its_schedule(ana: Learner
     before = [await ana("get-card", cardId=card) for card in (new, learning, review)]
     assert sorted(await waiting(ana)) == [new, learning, review]
     assert await ana("suspend-cards", query="deck:French") == {
+        "changed": 3,
         "cardIds": [new, learning, review],
         "unchanged": 0,
         "suspended": True,
@@ -128,7 +128,12 @@ async def test_a_suspended_card_is_not_shown_and_keeps_its_schedule(ana: Learner
     assert [await ana("get-card", cardId=card["cardId"]) for card in before] == [
         card | {"suspended": True} for card in before
     ]
-    assert await ana("suspend-cards", cardIds=[new, new]) == {"cardIds": [], "unchanged": 1, "suspended": True}
+    assert await ana("suspend-cards", cardIds=[new, new]) == {
+        "changed": 0,
+        "cardIds": [],
+        "unchanged": 1,
+        "suspended": True,
+    }
     assert ana.hints["suggestedNextActions"] == []
     assert ana.hints["reasoning"].startswith("0 cards are suspended now. 1 did not need to change.")
     assert (await ana("suspend-cards", **undo))["cardIds"] == [new, learning, review]
@@ -147,6 +152,7 @@ async def test_a_buried_card_comes_back_tomorrow(ana: Learner):
     await ana("review-card", cardId=review, grade="easy")
     ana.clock.forward(days=8)
     assert await ana("bury-cards", cardIds=[review, learning, new]) == {
+        "changed": 3,
         "cardIds": [new, learning, review],
         "unchanged": 0,
         "buriedUntil": "2026-11-25T04:00:00Z",
@@ -157,7 +163,7 @@ async def test_a_buried_card_comes_back_tomorrow(ana: Learner):
     assert sorted(await waiting(ana)) == [new, learning, review]
     assert (await ana("bury-cards", cardIds=[new]))["cardIds"] == [new]
     undo = ana.hints["suggestedNextActions"][-1]["data"]
-    assert await ana("bury-cards", **undo) == {"cardIds": [new], "unchanged": 0, "buriedUntil": None}
+    assert await ana("bury-cards", **undo) == {"changed": 1, "cardIds": [new], "unchanged": 0, "buriedUntil": None}
     assert sorted(await waiting(ana)) == [new, learning, review]
 
 
@@ -172,7 +178,9 @@ async def test_cards_are_due_on_the_given_day(ana: Learner):
     before = {card: await ana("get-card", cardId=card) for card in (new, learning, review)}
     done = await ana("set-due-date", query="deck:French", days=3, explicit_action="SET_DUE_DATE")
     assert done == {
+        "changed": 3,
         "cardIds": [new, learning, review],
+        "unchanged": 0,
         "due": "2026-11-19T04:00:00Z",
         "expectedRecall": done["expectedRecall"],
     }
@@ -260,6 +268,7 @@ async def test_a_reset_card_is_new_and_comes_last(ana: Learner):
     await ana.answers(first, "good", "easy", "again", "good", every=timedelta(days=2))
     assert (await ana("get-card", cardId=first))["lapses"] == 1
     assert await ana("reset-cards", cardIds=[first, second], explicit_action="RESET_CARDS") == {
+        "changed": 1,
         "cardIds": [first],
         "unchanged": 1,
     }
