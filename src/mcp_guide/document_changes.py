@@ -12,7 +12,7 @@ def create(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
     """Create a document. The folder of the category and the document root are created with the first one."""
     view.require_writable()
     category = _find_category(view, category_dir)
-    path = f"{category.dir}/{_file_name(name)}"
+    path = category.path_of(_file_name(name))
     view.root.mkdir(parents=True, exist_ok=True)
     view.tree.create(path, content)
     shown = shown_path(category, path)
@@ -23,7 +23,7 @@ def update(view: ProjectView, category_dir: str, name: str, content: str) -> Gui
     """Replace the text of a document."""
     view.require_writable()
     category = _find_category(view, category_dir)
-    path = view.tree.entry(f"{category.dir}/{name}").path
+    path = view.tree.entry(category.path_of(name)).path
     view.tree.replace(path, content)
     shown = shown_path(category, path)
     return GuideResult.ok({"path": shown, "size": len(content.encode())}, f"Replaced the text of {shown}.")
@@ -33,7 +33,7 @@ def delete(view: ProjectView, category_dir: str, name: str) -> GuideResult:
     """Delete a document."""
     view.require_writable()
     category = _find_category(view, category_dir)
-    path = view.tree.entry(f"{category.dir}/{name}").path
+    path = view.tree.entry(category.path_of(name)).path
     view.tree.delete(path)
     shown = shown_path(category, path)
     return GuideResult.ok({"path": shown}, f"Deleted the document {shown}.")

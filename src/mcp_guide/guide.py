@@ -153,7 +153,7 @@ class Guide:
             root = STARTER_FOLDER
         tree = self._tree(root)
         # A missing root has no folders. Reading a document then says that the root does not exist.
-        project = self._add_folders(active.project, root, tree.folders() if root.is_dir() else [])
+        project = self._add_folders(active.project, root, _category_folders(tree) if root.is_dir() else [])
         modes = self.active.modes(_session(context))
         return ProjectView(
             configuration, project, active.reason, modes, root, tree, lambda: self._search(root), missing_root
@@ -245,6 +245,11 @@ async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
         # The thread cannot be stopped, and would write what the caller believes to have failed.
         cancelled.set()
         raise
+
+
+def _category_folders(tree: DocumentTree) -> list[str]:
+    """The folders that are categories: those in the root, and the root itself if it contains documents."""
+    return [*tree.folders(), *([model.ROOT] if tree.has_documents() else [])]
 
 
 def _join(*sentences: str | None) -> str:

@@ -31,6 +31,8 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 INITIAL_MODE: Final[Mode] = "DISCUSSION"
 DEFAULT_PROJECT: Final = "default"
 """The project that exists without any configuration."""
+ROOT: Final = "."
+"""The document root as the folder of a category, and the category of the documents directly in it."""
 ALL_DOCUMENTS: Final = ("**/*",)
 """The default patterns of a category: all documents of its folder."""
 
@@ -87,6 +89,18 @@ class Category:
     """Whether the category comes from a folder and is not in the configuration file."""
     extra: Mapping[str, Any] = field(default_factory=_empty, hash=False)
     """Unknown fields of the configuration file, kept when it is written. The same below."""
+
+    def path_of(self, relative: str) -> str:
+        """The path, below the document root, of a path in the category."""
+        return relative if self.dir == ROOT else f"{self.dir}/{relative}"
+
+    def contains(self, path: str) -> bool:
+        """Whether a path below the document root is below the folder of the category."""
+        return self.dir == ROOT or path.startswith(f"{self.dir}/")
+
+    def relative(self, path: str) -> str:
+        """The path in the category of a path below the document root, which it must contain."""
+        return path if self.dir == ROOT else path[len(self.dir) + 1 :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +200,7 @@ def document_root(configuration: Configuration, project: Project, option: Path |
 def with_folders(project: Project, folders: Iterable[str]) -> Project:
     """The project with a category for each folder of its document root, unless the name is taken.
 
-    A folder whose name is not valid in an expression is left out.
+    A folder whose name is not valid in an expression is left out. ROOT has the documents that are in no folder.
     """
     if not project.folders:
         return project
@@ -197,6 +211,8 @@ def with_folders(project: Project, folders: Iterable[str]) -> Project:
         for name, folder in named.items()
         if name not in taken and is_name(name)
     }
+    if ROOT in named:
+        added[ROOT] = Category(ROOT, ROOT, ("*",), "The documents in no folder.", from_folder=True)
     return replace(project, categories={**added, **project.categories})
 
 
@@ -273,6 +289,8 @@ def check_name(name: str, kind: str) -> str:
 
 def check_dir(dir: str) -> str:
     """Return a folder below the document root without its last '/', if it is valid. Raises InvalidArguments."""
+    if dir in (ROOT, f"{ROOT}/"):
+        return ROOT
     parts = dir.removesuffix("/").split("/")
     rule = None
     if not dir or len(dir) > MAX_PATH_LENGTH:

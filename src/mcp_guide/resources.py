@@ -82,7 +82,7 @@ def _read(view: ProjectView, path: str, start: int) -> Content | None:
     if not slash:
         return _list_category(view, category, start)
     try:
-        entry = view.tree.entry(f"{category.dir}/{document}")
+        entry = view.tree.entry(category.path_of(document))
     except NotFound:
         return None
     read = read_documents(view, [FoundDocument(entry.path, entry)])
@@ -124,13 +124,13 @@ def _parse_start(query: str) -> int | None:
 
 def _entries(view: ProjectView, category: Category) -> list[Entry]:
     try:
-        return view.tree.match(category.dir, ALL_DOCUMENTS)
+        return view.tree.match(category.dir, category.patterns if category.from_folder else ALL_DOCUMENTS)
     except NotFound:
         return []
 
 
 def _document_uri(category: Category, entry: Entry) -> str:
-    return _uri(category.name, entry.path.removeprefix(f"{category.dir}/"))
+    return _uri(category.name, category.relative(entry.path))
 
 
 def _uri(*parts: str) -> str:

@@ -14,7 +14,7 @@ from mcp_guide.content.pages import PageLimits, get_page, get_start, make_cursor
 from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView
-from mcp_guide.model import NO_CATEGORY, Category, FlagValue, resolve_flags
+from mcp_guide.model import NO_CATEGORY, ROOT, Category, FlagValue, resolve_flags
 from mcp_guide.references import CategorySelection, resolve_expression
 from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
 
@@ -109,7 +109,7 @@ def _find_exact(view: ProjectView, expression: str) -> FoundDocument | None:
     if category is None or _SPECIAL.isdisjoint(rest):
         return None
     try:
-        view.tree.status(path := f"{category.dir}/{rest}")
+        view.tree.status(path := category.path_of(rest))
     except ToolError:
         return None
     return FoundDocument(expression, view.tree.entry(path))
@@ -126,20 +126,20 @@ def _match(view: ProjectView, selection: CategorySelection, unreadable: dict[str
         unreadable[f"{category.name}/"] = str(error)
         return []
     for folder, reason in view.tree.unreadable().items():
-        if folder.startswith(f"{category.dir}/"):
+        if category.contains(folder):
             unreadable[f"{shown_path(category, folder)}/"] = f"The folder cannot be listed: {reason}."
     return [FoundDocument(shown_path(category, entry.path), entry) for entry in entries]
 
 
 def shown_path(category: Category, path: str) -> str:
     """The path by which get_content reads a document of a category."""
-    return f"{category.name}{path[len(category.dir) :]}"
+    return f"{category.name}/{category.relative(path)}"
 
 
 def _category_of(view: ProjectView, path: str) -> Category:
     """The category of a document, if possible one that is named as its folder; else the nearest."""
-    containing = [one for one in view.project.categories.values() if path.startswith(f"{one.dir}/")]
-    return max(containing, key=lambda category: (category.name == category.dir, len(category.dir)))
+    containing = [one for one in view.project.categories.values() if one.contains(path)]
+    return max(containing, key=lambda one: (one.dir != ROOT, one.name == one.dir, len(one.dir)))
 
 
 def _suggest_document(view: ProjectView, part: Specification, error: NotFound) -> NotFound:

@@ -119,6 +119,11 @@ class DocumentTree:
                 cached = self._sorted_folders[below] = (listing, names)
             return list(cached[1])
 
+    def has_documents(self, folder: str = "") -> bool:
+        """Whether documents are directly in a folder."""
+        with self._lock:
+            return bool(self._listing(_folder_parts(folder)).documents)
+
     def walk(self, folder: str = "") -> Iterator[tuple[str, Listing]]:
         """A folder and all folders below it, each with its listing."""
         base = _folder_parts(folder)

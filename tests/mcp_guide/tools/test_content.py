@@ -254,6 +254,38 @@ async def test_every_path_that_is_returned_can_be_read(call, root, tmp_path):
     assert (await value(call, "get_content", expression=created["path"]))["content"] == "New"
 
 
+async def test_documents_directly_in_the_root_are_reached(call, root):
+    write_documents(
+        root, {"README.md": "# Readme zebra\n", "lang.md": "# All languages\n", "deep.d/x!/y.md": "zebra\n"}
+    )
+    for expression in ("./README.md", "./README", ".", "./README+lang"):
+        got = await value(call, "get_content", expression=expression)
+        assert got["documents"] == ["./README.md", "./lang.md"][: 2 if expression in (".", "./README+lang") else 1]
+    assert (await value(call, "get_content", expression="./lang"))["content"] == "# All languages\n"
+    assert (await value(call, "get_content", expression="lang/python"))["documents"] == ["lang/python.md"]
+    listed = await value(call, "list_documents")
+    assert [one["path"] for one in listed["documents"]].count("./README.md") == 1
+    assert listed["total"] == len(DOCUMENTS) + 3
+    assert "Did you mean './README'?" in (await error(call, "get_content", expression="README"))[1]
+    for hit in (await value(call, "search_content", query="zebra"))["hits"]:
+        assert (await value(call, "get_content", expression=hit["path"]))["documents"] == [hit["path"]]
+    made = {"category_dir": ".", "name": "new", "content": "New\n", "explicit_action": "CREATE_DOCUMENT"}
+    assert (await value(call, "create_document", **made))["path"] == "./new.md"
+    assert (root / "new.md").read_text() == "New\n"
+    categories = (await value(call, "list_categories"))["categories"]
+    assert categories[-1] == {"name": ".", "dir": ".", "patterns": ["*"], "description": "The documents in no folder."}
+
+
+async def test_a_category_can_have_the_root_as_its_folder(call, root):
+    write_documents(root, {"README.md": "# Readme\n"})
+    await value(call, "add_category", name="all", dir=".", patterns=["*", "lang/*"])
+    got = await value(call, "get_content", expression="all")
+    assert got["documents"] == ["all/README.md", "all/lang/java.md", "all/lang/python.md", "all/lang/rust.md"]
+    assert (await value(call, "get_content", expression="all/README.md"))["content"] == "# Readme\n"
+    (hit,) = (await value(call, "search_content", query="readme"))["hits"]
+    assert (await value(call, "get_content", expression=hit["path"]))["content"] == "# Readme\n"
+
+
 async def test_a_missing_document_root_is_an_error_everywhere(call, root):
     shutil.rmtree(root)
     for tool, more in (

@@ -12,7 +12,7 @@ OUTSIDE = [
     "../../secret.md",
     "lang/../../secret.md",
     "..",
-    ".",
+    "./..",
     "/etc/passwd",
     "~/secret.md",
     ".hidden.md",
