@@ -5,6 +5,7 @@ Files are accessed in threads, once per call, so that the event loop stays free.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +19,7 @@ from mcp_guide.active_project import ActiveProjects, Reason
 from mcp_guide.configuration_file import ConfigurationFile
 from mcp_guide.content.tree import DocumentTree
 from mcp_guide.model import Configuration, Mode, Project
+from mcp_guide.search_threads import SearchThreads
 from mcp_guide.settings import STARTER_FOLDER, default_index_folder
 from toolcharter import Conflict, Result, ToolContext, Unavailable
 
@@ -29,6 +31,8 @@ T = TypeVar("T")
 JsonObject = dict[str, Any]
 GuideResult = Result[JsonObject]
 """What every tool of the guide returns."""
+ReportIndexing = Callable[[int, int], None]
+"""Called with the number of documents in the index, and of all documents."""
 
 
 class ProjectView(NamedTuple):
@@ -93,6 +97,7 @@ class Guide:
         self._with_folders: dict[Path, tuple[Project, list[str], Project]] = {}
         self._searches: dict[Path, SearchIndex] = {}
         self._search_lock = Lock()
+        self._search_threads = SearchThreads()
         self._index_folder: Path | None = None
         self._temporary: TemporaryDirectory[str] | None = None
 
@@ -113,10 +118,29 @@ class Guide:
             view = self.view(project, context, roots)
             if is_cancelled():
                 raise Unavailable("The call was cancelled before anything was done.")
-            result = function(view, *arguments, **named)
-            return view.result(result.value or {}, result.message, result.instruction)
+            return _with_boundary(view, function(view, *arguments, **named))
 
         return await _run_in_thread(work)
+
+    async def search(
+        self, project: str | None, context: ToolContext, function: Callable[[ProjectView, ReportIndexing], GuideResult]
+    ) -> GuideResult:
+        """The same in a thread for searches. The client is told how far the index is while it is being built."""
+        roots = await _client_roots(project, context)
+        loop, reports = asyncio.get_running_loop(), list[Future[None]]()
+
+        def report(done: int, total: int) -> None:
+            progress = context.report_progress(done, total, "Building the search index")
+            reports.append(asyncio.run_coroutine_threadsafe(progress, loop))
+
+        def work() -> GuideResult:
+            view = self.view(project, context, roots)
+            return _with_boundary(view, function(view, report))
+
+        result = await self._search_threads.run(work)
+        for sent in reports:
+            await asyncio.wrap_future(sent)  # before the answer
+        return result
 
     def view(self, project: str | None, context: ToolContext, roots: Sequence[Path] = ()) -> ProjectView:
         """The view of a project, as its files are now. Reads the disk: call it in a thread."""
@@ -230,10 +254,15 @@ class Guide:
 
     def close(self) -> None:
         """Close the search indexes and delete the temporary folder."""
+        self._search_threads.close()
         for search in self._searches.values():
             search.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+
+def _with_boundary(view: ProjectView, result: GuideResult) -> GuideResult:
+    return view.result(result.value or {}, result.message, result.instruction)
 
 
 async def _run_in_thread(work: Callable[[Callable[[], bool]], T]) -> T:

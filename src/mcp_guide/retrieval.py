@@ -13,7 +13,7 @@ from mcp_guide.content.expressions import Specification, add_pattern, parse_expr
 from mcp_guide.content.pages import PageLimits, get_page, get_start, make_cursor
 from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
-from mcp_guide.guide import GuideResult, JsonObject, ProjectView
+from mcp_guide.guide import GuideResult, JsonObject, ProjectView, ReportIndexing
 from mcp_guide.model import NO_CATEGORY, ROOT, Category, FlagValue, resolve_flags
 from mcp_guide.references import CategorySelection, resolve_expression
 from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
@@ -401,7 +401,9 @@ def _summary(document: Document, flags: Mapping[str, FlagValue]) -> JsonObject:
     return {name: value for name, value in summary.items() if value is not None}
 
 
-def search_documents(view: ProjectView, query: str, limit: int, cursor: str | None) -> GuideResult:
+def search_documents(
+    view: ProjectView, report: ReportIndexing, query: str, limit: int, cursor: str | None
+) -> GuideResult:
     """The documents that contain the words, the best first."""
     if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= len(str(_NO_LIMIT))):
         raise InvalidArguments(
@@ -411,7 +413,7 @@ def search_documents(view: ProjectView, query: str, limit: int, cursor: str | No
     offset = int(cursor or 0)
     view.tree.require_root()
     folders = list(dict.fromkeys(category.dir for category in view.project.categories.values()))
-    page = view.open_search().find(query, folders, limit, offset)
+    page = view.open_search().find(query, folders, limit, offset, report)
     flags = resolve_flags(view.configuration, view.project)
     value: JsonObject = {"hits": [_hit(view, hit, flags) for hit in page.hits], "total": page.total}
     reached = offset + len(page.hits)

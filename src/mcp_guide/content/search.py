@@ -38,6 +38,8 @@ MAX_INLINE = 50
 """The number of changed documents that a search indexes itself."""
 WAIT = 1.0
 """Seconds that a search waits for the thread that updates the index."""
+REPORT_SECONDS = 0.2
+"""How often a search that waits reports."""
 _BATCH_SECONDS = 0.1  # a search waits at most this long for the connection
 _LOCK_TIMEOUT = 10.0  # seconds, while another process writes
 _UNRELIABLE = ""
@@ -87,13 +89,23 @@ class SearchIndex:
         self._is_compared = False
         """Whether all folders have been compared with the index."""
         self._total = 0
+        self._indexed = 0
+        """The number of documents that the updater found in the index or has put there."""
         self._generation = 0
         """Changes when the index is opened again, so that an update of the former one stops."""
 
-    def find(self, query: str, folders: Sequence[str] | None = None, limit: int = 10, offset: int = 0) -> SearchPage:
+    def find(
+        self,
+        query: str,
+        folders: Sequence[str] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        report: Callable[[int, int], None] | None = None,
+    ) -> SearchPage:
         """The documents with all the words, the best first; if there are none, those with any.
 
-        Searches in `folders`, or everywhere. Raises InvalidArguments.
+        Searches in `folders`, or everywhere. While it waits for the index, it reports how many documents are in it,
+        and how many there are. Raises InvalidArguments.
         """
         parsed = parse_query(query)
         if not 1 <= limit <= MAX_HITS or offset < 0:
@@ -101,13 +113,13 @@ class SearchIndex:
                 f"limit is {limit} and offset is {offset}. Use a limit of 1 to {MAX_HITS} and an offset of 0 or more.",
                 fields=("limit", "offset"),
             )
-        is_complete = self._update(WAIT)
+        is_complete = self._update(WAIT, report)
         with self._lock:
             generation = self._generation
             page = self._with_rebuild(lambda: RankedSearch(self._connect(), folders).find(parsed, limit, offset))
             if generation == self._generation:
                 return page if is_complete else replace(page, progress=(self._count_indexed(), self._total))
-        return self.find(query, folders, limit, offset)  # the index was broken, and the new one is empty
+        return self.find(query, folders, limit, offset, report)  # the index was broken, and the new one is empty
 
     def refresh(self) -> None:
         """Update the index now, and wait for the end."""
@@ -139,7 +151,7 @@ class SearchIndex:
 
     # --- updating ------------------------------------------------------------------------------------------
 
-    def _update(self, seconds: float | None) -> bool:
+    def _update(self, seconds: float | None, report: Callable[[int, int], None] | None = None) -> bool:
         """Bring the index up to date; False if that takes longer than these seconds. Raises Unavailable."""
         with self._lock:
             is_running = self._updater is not None
@@ -154,13 +166,26 @@ class SearchIndex:
                 self._updater = threading.Thread(target=self._run_updater, args=(changes,), daemon=True)
                 self._updater.start()
             updater = self._updater
-        updater.join(seconds)
+        self._wait_for(updater, seconds, report)
         if updater.is_alive():
             return False
         if self._failure is not None:
             raise self._failure
         # An update that was running may have missed the newest changes.
-        return self._update(seconds) if is_running else self._is_compared
+        return self._update(seconds, report) if is_running else self._is_compared
+
+    def _wait_for(
+        self, updater: threading.Thread, seconds: float | None, report: Callable[[int, int], None] | None
+    ) -> None:
+        """Wait for the updater at most these seconds, and report how far it is."""
+        if report is None or seconds is None:
+            return updater.join(seconds)
+        end = time.monotonic() + seconds
+        while updater.is_alive() and (left := end - time.monotonic()) > 0:
+            updater.join(min(left, REPORT_SECONDS))
+            if updater.is_alive() and self._total:
+                report(self._indexed, self._total)
+        return None
 
     def _run_updater(self, changes: "_Changes | None") -> None:
         """Update the index batch by batch; again from the start if it is broken."""
@@ -217,6 +242,7 @@ class SearchIndex:
         """Update the index in batches. Stops if it is closed or was replaced."""
         scans = dict(changes.scanned)
         stale = iter(changes.stale)
+        self._indexed = self._total - len(changes.stale)
         while batch := self._read_batch(stale):
             with self._lock:
                 if self._closing.is_set() or self._generation != changes.generation:
@@ -229,6 +255,7 @@ class SearchIndex:
                             scans[folder].stamps[name] = _UNRELIABLE
                         else:
                             index_tables.put_document(connection, document, stamp_text)
+            self._indexed += len(batch)
         with self._lock:
             if self._closing.is_set() or self._generation != changes.generation:
                 return

@@ -3,6 +3,7 @@
 How a tool is documented: src/mcp_guide/tools/README.md
 """
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -129,7 +130,8 @@ async def search_content(args: SearchContentArgs, guide: Need[Guide], context: T
         search_content(query="error handling")
         search_content(query="retry", limit=3)
     """
-    return await guide.run(args.project, context, retrieval.search_documents, args.query, args.limit, args.cursor)
+    search = partial(retrieval.search_documents, query=args.query, limit=args.limit, cursor=args.cursor)
+    return await guide.search(args.project, context, search)
 
 
 class ListDocumentsArgs(ToolArguments):
