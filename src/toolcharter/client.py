@@ -197,6 +197,20 @@ class RemoteServer:
         templates = await self._all_pages(self._client.list_resource_templates, "resource_templates", optional=True)
         return resources + templates
 
+    async def other_texts(self) -> JsonObject:
+        """What agents read besides tools: `instructions`, `prompts` and `resources`; `problems` says what failed."""
+        texts: JsonObject = {"instructions": self._client.instructions, "problems": []}
+        has = self._client.server_capabilities
+        for name, supported, list_all in (
+            ("prompts", has.prompts, self.list_prompts),
+            ("resources", has.resources, self.list_resources),
+        ):
+            try:
+                texts[name] = [] if supported is None else await list_all()
+            except (MCPError, ServerUnreachable, TimeoutError, ValidationError) as error:
+                texts["problems"].append(f"The {name} were not checked, because listing them failed: {_reason(error)}")
+        return texts
+
     async def _all_pages(
         self, list_page: Callable[..., Awaitable[Any]], name: str, *, optional: bool = False
     ) -> list[JsonObject]:

@@ -155,3 +155,25 @@ def test_patterns_and_schemas_that_need_exponential_time_do_not_hang_a_command(
     assert code == (1 if found else 0)
     if "result" in behaviour:
         assert found["output-schema-mismatch"].endswith("the schema cannot be used: stopped after 0.1 s of CPU time")
+
+
+# ---- other texts ---------------------------------------------------------------------------------
+
+
+@TRANSPORTS
+def test_poisoned_instructions_prompts_and_resources_are_found(capsys, transport):
+    code, out, _ = run_command(
+        capsys, transport, "poisoned", "verify", "--select", "security", "--severity", "error", "--format", "json"
+    )
+    found = [(finding["rule"], finding["path"]) for finding in json.loads(out)["findings"]]
+    places = ("instructions", "prompts.0", "resources.0")
+    assert (code, found) == (1, [("SEC007", f"{place}.description") for place in places])
+
+
+def test_lists_that_fail_are_named_and_the_tools_are_verified(capsys):
+    code, out, err = run_command(capsys, "stdio", "broken-lists", "verify", "--select", "DSC001", "--format", "json")
+    assert (code, json.loads(out)["findings"]) == (0, [])
+    assert err == (
+        "The prompts were not checked, because listing them failed: no prompts/list\n"
+        "The resources were not checked, because listing them failed: no resources/list\n"
+    )

@@ -27,6 +27,13 @@ async def answer(library: Library, method: str, cursor: str | None, request: Req
     return {**listed, **next_page}, {"ttlMs": 0, "cacheScope": "private"}
 
 
+def fixed_lists(library: Library) -> JsonObject:
+    """The prompts and resources that are known before the server is open."""
+    resources = [resource_fields(resource) for resource in library.fixed]
+    templates = [template_fields(template) for template in library.templates]
+    return {"prompts": [prompt_fields(prompt) for prompt in library.prompts], "resources": resources + templates}
+
+
 def prompt_fields(prompt: Prompt) -> JsonObject:
     """A prompt in the list."""
     arguments = [_without_null(argument._asdict()) for argument in prompt.arguments]

@@ -55,6 +55,10 @@ class Connection(Protocol):
         """All resources and templates, as in the protocol."""
         ...
 
+    async def other_texts(self) -> JsonObject:
+        """What agents read besides tools: `instructions`, `prompts` and `resources`; `problems` says what failed."""
+        ...
+
     async def documentation(self, tool: ListedTool) -> str:
         """The full documentation of a tool."""
         ...
@@ -177,6 +181,9 @@ class ToolsFile:
     async def list_resources(self) -> list[JsonObject]:
         return []
 
+    async def other_texts(self) -> JsonObject:
+        return {}
+
     async def documentation(self, tool: ListedTool) -> str:
         return tool.description
 
@@ -206,6 +213,9 @@ class LocalServer:
             resources += page.resources
         templates = [library_json.template_fields(template) for template in library.templates]
         return [library_json.resource_fields(resource) for resource in resources] + templates
+
+    async def other_texts(self) -> JsonObject:
+        return {"instructions": self.app.instructions, **library_json.fixed_lists(self.app.library)}
 
     async def documentation(self, tool: ListedTool) -> str:
         return self.app.documentation(tool.name)

@@ -15,11 +15,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
 from toolcharter.commands.rules import explain, list_rules
-from toolcharter.terminal import escape_invisible
+from toolcharter.terminal import escape_invisible, escape_lines
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
 from toolcharter.verify.model import Server
+from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.report import FORMATS, format_for, render
 from toolcharter.verify.report.groups import count_line, headline
 from toolcharter.verify.report.text import print_report
@@ -83,7 +84,10 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
         tools = await running.list_tools()
         name, _ = running.identity
         selection = _selection(options, {name, options.server or " ".join(options.command)})
-        server = server_from_tools(tools, name, local_app(running))
+        texts = await running.other_texts()
+        for problem in texts.get("problems", ()):
+            print(escape_lines(problem), file=sys.stderr)
+        server = server_from_tools(tools, name, local_app(running), other_texts(texts))
         rules = [rule for rule in all_rules() if live or rule.check_live is None]
         live_findings = await _call_tools(running, server, selection.rules(rules), options) if live else []
     with _progress("rules", len(rules)) as on_step:

@@ -6,7 +6,7 @@ from mcp_core.app import App
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import ToolSpec
 from toolcharter.verify.live.observations import Observations
-from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.model import OtherText, Server, Tool
 from toolcharter.verify.rule import Definition, Finding, Problem, Rule
 
 OnStep = Callable[[str], object]
@@ -50,6 +50,11 @@ def _run(rule: Rule, server: Server) -> Iterator[Finding]:
         for tool in server.tools:
             for problem in rule.check(tool, server):
                 yield _finding(rule, problem, tool.name)
+        # Warnings are about the manners of tools: instructions may well say which tool to call first.
+        for other in server.others if rule.family == "security" and rule.severity == "error" else ():
+            for problem in rule.check(other.tool, server):
+                message, path = f"{other.label} {problem.message}", f"{other.path}.{problem.path}"
+                yield _finding(rule, problem._replace(message=message, path=path), None)
     if rule.check_server is not None:
         for problem in rule.check_server(server):
             yield _finding(rule, problem, problem.tool)
@@ -69,13 +74,15 @@ def _finding(rule: Rule, problem: Problem, tool: str | None) -> Finding:
     )
 
 
-def server_from_tools(tools: Sequence[ListedTool], name: str = "", app: App | None = None) -> Server:
+def server_from_tools(
+    tools: Sequence[ListedTool], name: str = "", app: App | None = None, others: Sequence[OtherText] = ()
+) -> Server:
     """The server that rules check, from its list of tools. With the App, its declarations are checked too."""
     specs: dict[str, ToolSpec] = {}
     if app is not None:
         specs = {final: app.registry.resolve(final) for final in app.registry.final_names().values()}
     wrapped = [Tool(tool, specs.get(tool.name)) for tool in tools]
-    return Server(wrapped, name or (app.name if app else ""), app.registry.naming if app else None)
+    return Server(wrapped, name or (app.name if app else ""), app.registry.naming if app else None, others)
 
 
 _FAULTLESS: Definition = {

@@ -169,6 +169,15 @@ class Tool:
         return Texts(self.listed)
 
 
+class OtherText(NamedTuple):
+    """A text of a server outside its tools, in the form of a tool, so that rules about texts can check it."""
+
+    label: str
+    """What it is, such as `the prompt 'review'`."""
+    path: str
+    tool: Tool
+
+
 @dataclass(frozen=True)
 class Server:
     """All tools of a server."""
@@ -177,6 +186,8 @@ class Server:
     name: str = ""
     naming: Naming | None = None
     """The naming policy, if the server is one of ours."""
+    others: Sequence[OtherText] = ()
+    """Instructions, prompts and resources, for the security rules."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Tool]:

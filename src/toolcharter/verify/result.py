@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcp_core.app import App
+from mcp_core.hosts import library_json
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, run_rules, server_from_tools
 from toolcharter.verify.model import Server
+from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.rule import Finding, Rule, Severity
 from toolcharter.verify.rules import static_rules
 from toolcharter.verify.score import Scores, score_server
@@ -72,4 +74,6 @@ def verify_app(app: App, folder: Path, target: str) -> VerifyResult:
     file = folder / config.DEFAULT_FILE
     found = config.read(file, {app.name, target}, known) if file.is_file() else config.Config()
     selection = parse_selection(found.select, found.ignore, known)
-    return verify_server(server_from_tools(app.list_tools(), app=app), known, selection)
+    texts = {"instructions": app.instructions, **library_json.fixed_lists(app.library)}
+    server = server_from_tools(app.list_tools(), app=app, others=other_texts(texts))
+    return verify_server(server, known, selection)
