@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -115,8 +116,27 @@ def _parse(content: object, name: str) -> Lock:
 
 
 def compare(old: Lock, new: Lock) -> list[Change]:
-    """All changes from one lock to the other, as of today."""
-    return diff_tools(old.tools.values(), new.tools.values(), datetime.now(UTC).date())
+    """All changes from one lock to the other, as of today, and what security rules find in them."""
+    changes = diff_tools(old.tools.values(), new.tools.values(), datetime.now(UTC).date())
+    changed = [name for name, tool in new.tools.items() if tool != old.tools.get(name)]
+    return [*changes, *_security_findings(old, new, changed)] if changed else changes
+
+
+def _security_findings(old: Lock, new: Lock, changed: Sequence[str]) -> list[Change]:
+    """The security errors in the new and changed tools that the old ones do not have."""
+    from toolcharter.verify.engine import run_rules, server_from_tools  # noqa: PLC0415 - 150 ms, only after a change
+    from toolcharter.verify.rules import static_rules  # noqa: PLC0415 - the same
+
+    rules = [rule for rule in static_rules() if rule.family == "security" and rule.severity == "error"]
+    before, after = (
+        run_rules(server_from_tools([lock.tools[name] for name in changed if name in lock.tools]), rules)
+        for lock in (old, new)
+    )
+    return [
+        Change("security-finding", one.tool or "", f"$.{one.path}", f"{one.rule} {one.name}: {one.message}")
+        for one in after
+        if one not in before
+    ]
 
 
 def print_changes(changes: list[Change]) -> None:

@@ -38,6 +38,9 @@ METADATA = VersioningRule("A tool shows its version, and its deprecation with th
 WORDING = VersioningRule(
     "Agents choose a tool by its wording.", "a check that agents still choose and use it correctly"
 )
+SECURITY = VersioningRule(
+    "A change must not add text that manipulates agents.", "the text removed, or examined and locked with --relock"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ TOOL_KINDS: Mapping[str, ChangeKind] = {
     "permission-added": _breaking("a tool requires another permission"),
     "permission-removed": _additive("a tool no longer requires a permission"),
     "meta-changed": _behavioural("anything else in `_meta` or the annotations changed", METADATA),
+    "security-finding": _breaking("new text in which a security rule of `toolcharter verify` finds an error", SECURITY),
     "unjudged": _breaking("a schema is too deep or too large to compare"),
 }
 

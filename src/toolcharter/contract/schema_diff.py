@@ -11,6 +11,7 @@ from fractions import Fraction
 from operator import gt, lt
 from typing import Any, cast
 
+from toolcharter.contract.changed_words import changed_words
 from toolcharter.contract.changes import Difference
 from toolcharter.contract.normalize import (
     ALL_TYPES,
@@ -288,10 +289,15 @@ def _annotations(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> 
     for key in sorted(old.annotations.keys() | new.annotations.keys()):
         if canonical_json(old.annotations.get(key)) != canonical_json(new.annotations.get(key)):
             kind = "parameter-description-changed" if key == "description" else "note-changed"
-            before, after = (
-                _short(schema.annotations[key]) if key in schema.annotations else "none" for schema in (old, new)
-            )
-            yield Difference(kind, place.at(key).path, f"the {key} of {place} changed from {before} to {after}")
+            change = _annotation_change(old.annotations.get(key), new.annotations.get(key))
+            yield Difference(kind, place.at(key).path, f"the {key} of {place} changed{change}")
+
+
+def _annotation_change(old: Any, new: Any) -> str:
+    if isinstance(old or "", str) and isinstance(new or "", str):
+        return f": {changed_words(old or '', new or '')}"
+    before, after = ("none" if value is None else _short(value) for value in (old, new))
+    return f" from {before} to {after}"
 
 
 def _default(old: NormalizedSchema, new: NormalizedSchema, place: Place) -> Differences:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from mcp_core.calling.render import META
 from mcp_core.declare.listed import ListedTool
+from toolcharter.contract.changed_words import changed_words
 from toolcharter.contract.changes import Change, Difference, output_kind
 from toolcharter.contract.normalize import canonical, canonical_json
 from toolcharter.contract.schema_diff import SchemaTooLarge, diff_schemas
@@ -128,8 +129,10 @@ def _removal_is_due(tool: ListedTool, today: date) -> str | None:
 
 def _text_changes(old: ListedTool, new: ListedTool) -> Iterator[Change]:
     for name, path in _TEXT_PATHS.items():
-        if getattr(old, name) != getattr(new, name):
-            yield Change(f"{name}-changed", old.name, path, f"the {name} of {old.name} changed")
+        before, after = getattr(old, name), getattr(new, name)
+        if before != after:
+            sentence = f"the {name} of {old.name} changed: {changed_words(before, after)}"
+            yield Change(f"{name}-changed", old.name, path, sentence)
 
 
 def _annotation_changes(old: ListedTool, new: ListedTool) -> Iterator[Change]:

@@ -130,7 +130,8 @@ def test_a_change_of_a_tool_is_named_with_its_place(old, new, expected):
 
 def test_every_kind_of_change_has_an_example_here_or_at_the_schemas():
     shown = {kind for _, _, expected in OF_A_TOOL for kind, _ in expected}
-    assert shown | {"tool-added", "tool-removed", "tool-renamed"} == TOOL_KINDS.keys() | OUTPUT_KINDS.keys()
+    others = {"tool-added", "tool-removed", "tool-renamed", "security-finding"}
+    assert shown | others == TOOL_KINDS.keys() | OUTPUT_KINDS.keys()
 
 
 def test_new_and_removed_tools_are_named():
@@ -145,7 +146,7 @@ def test_a_renamed_tool_is_recognised_and_compared():
     hello = replace(GREET, name="hello", title="Hello")
     assert diff_tools([GREET], [hello], TODAY) == [
         Change("tool-renamed", "greet", "$.name", "greet was renamed to hello"),
-        Change("title-changed", "greet", "$.title", "the title of greet changed"),
+        Change("title-changed", "greet", "$.title", "the title of greet changed: [-Greet-] {+Hello+}"),
     ]
 
 
