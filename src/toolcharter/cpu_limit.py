@@ -1,6 +1,7 @@
 """Stops code that needs too much CPU time: patterns and schemas of other people can need exponential time."""
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -36,9 +37,16 @@ def run_with_cpu_limit(function: Callable[[], _Value], seconds: float) -> _Value
         if not is_done:
             raise _Stop
 
+    hook = sys.unraisablehook
+
+    def ignore_stop(unraisable: "sys.UnraisableHookArgs") -> None:
+        if unraisable.exc_type is not _Stop:
+            hook(unraisable)
+
     previous = signal.signal(signal.SIGVTALRM, stop)
     try:
-        # Python ignores what is raised in a destructor, so the timer must fire again.
+        # Python reports and ignores what is raised in a destructor, so the timer must fire again.
+        sys.unraisablehook = ignore_stop
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
         try:
             return function()
@@ -50,3 +58,4 @@ def run_with_cpu_limit(function: Callable[[], _Value], seconds: float) -> _Value
         is_done = True
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, previous)
+        sys.unraisablehook = hook

@@ -39,7 +39,6 @@ def test_the_value_of_a_function_is_returned_and_an_exception_raised():
 @pytest.mark.parametrize(
     "function", [lambda: re.search(r"^(a|aa)+$", "a" * 60 + "!"), count_forever, destroy_and_count]
 )
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_code_that_needs_too_long_is_stopped(function):
     started = time.process_time()
     with pytest.raises(CpuLimitExceeded, match="stopped after"):
