@@ -82,7 +82,7 @@ class _Card:
     answers: tuple[Answer, ...] = ()
 
     def answered(self, rating: int, at: datetime, dice: random.Random) -> "_Card":
-        before, after = self.schedule, answer(self.schedule, rating, at, Preset(), dice.random)
+        before, after = self.schedule, answer(self.schedule, rating, at, Preset(), Preferences(), fuzz=dice.random())
         intervals = [round(span.total_seconds()) if span else 0 for span in (after.interval, before.interval)]
         row = (rating, _seconds(at), round(dice.lognormvariate(8.9, 0.5)), int(before.state), *intervals)
         return replace(self, schedule=after, answers=(*self.answers, (*row, after.stability, after.difficulty)))

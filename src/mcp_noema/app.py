@@ -1,7 +1,6 @@
 """The learning server, wired: the only place that knows the database, the clock and the dice."""
 
 import asyncio
-import random
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
@@ -9,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mcp_noema.folder import Folder
-from mcp_noema.model import World
+from mcp_noema.model import Dice, World, roll
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
 from toolcharter import App, Naming
@@ -32,8 +31,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-# The dice fuzz intervals; no secret depends on them.
-REAL_WORLD = World(_now, random.random)
+REAL_WORLD = World(_now, roll)
 
 
 def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
@@ -59,7 +57,7 @@ async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
     folder = Folder(NoemaSettings.of(app.settings).files or default_files())
     app.provide(Folder, folder)
     # In a thread, so that the server answers while SQLAlchemy is imported.
-    store = await asyncio.to_thread(_store, app.settings.db)
+    store = await asyncio.to_thread(_store, app.settings.db, world.dice)
     async with store as repositories:
         for protocol, repository in repositories.items():
             app.provide(protocol, repository)
@@ -69,10 +67,10 @@ async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
             folder.close()
 
 
-def _store(url: str | None) -> AbstractAsyncContextManager[dict[type[Any], Any]]:
+def _store(url: str | None, dice: Dice | None) -> AbstractAsyncContextManager[dict[type[Any], Any]]:
     from mcp_noema.store.collection import open_collection  # noqa: PLC0415 - 211 ms, most of it SQLAlchemy
 
-    return open_collection(url)
+    return open_collection(url, dice)
 
 
 async def _create_example_data(app: App) -> None:

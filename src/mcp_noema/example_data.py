@@ -24,7 +24,7 @@ async def create_example_data(app: App) -> None:
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
-    await app.provided(Reviews).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now, None)
+    await app.provided(Reviews).record(LOCAL, NewReview(CardId("card_3"), 3, 4_000), now)
     database: Database = app.provided(Database)
     await database.write(_insert_old_reviews, now)
     folder, packages = app.provided(Folder), app.provided(AnkiPackages)

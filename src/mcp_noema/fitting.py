@@ -9,8 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from operator import itemgetter
 
-from fsrs.scheduler import DEFAULT_PARAMETERS
-from fsrs_rs_python import FSRS, FSRSItem, FSRSReview, filter_outlier
+from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, FSRSItem, FSRSReview, filter_outlier
 
 from mcp_core import Conflict
 from mcp_noema.analysis import Fit, Quality

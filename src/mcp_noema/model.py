@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from typing import Any, Literal, Self
+from zlib import crc32
 from zoneinfo import ZoneInfo
 
 from mcp_core import BrandedId
@@ -84,8 +85,14 @@ Grade = Literal["again", "hard", "good", "easy"]
 RATINGS: Mapping[Grade, int] = {"again": 1, "hard": 2, "good": 3, "easy": 4}
 GRADES: Mapping[int, Grade] = {number: word for word, number in RATINGS.items()}
 
-Dice = Callable[[], float]
-"""Returns a random number from 0 to 1; `random.random` in production."""
+Dice = Callable[[int, int], float]
+"""Returns a number from 0 to 1 for a card's id and the number of its answers: the same for the same card and answer, so
+that the interval that is shown is the one that is applied."""
+
+
+def roll(card_id: int, answers: int) -> float:
+    """The dice of production."""
+    return crc32(b"%d %d" % (card_id, answers)) / 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +314,10 @@ class Preferences:
     def date_of(self, at: datetime) -> date:
         """The date of the learning day of a time."""
         return (at.astimezone(ZoneInfo(self.timezone)) - timedelta(hours=self.day_start_hour)).date()
+
+    def days_between(self, since: datetime, until: datetime) -> int:
+        """How many learning days lie between two times; 0 if they are on the same day."""
+        return max(0, (self.date_of(until) - self.date_of(since)).days)
 
     def day_of(self, at: datetime) -> "Day":
         """The learning day of a time."""

@@ -25,7 +25,6 @@ from mcp_noema.model import (
     CardId,
     Deck,
     DeckId,
-    Dice,
     Grade,
     Note,
     NoteId,
@@ -313,7 +312,7 @@ class Queue:
     next_answer: int = 1
     """Which answer to the first card the next one will be, counted in the review log."""
     next_intervals: Mapping[Grade, float] = field(default_factory=dict[Grade, float])
-    """The interval of the first card in seconds for each grade, without fuzz."""
+    """The interval of the first card in seconds for each grade, as it will be applied."""
     held_back: tuple[HeldBack, ...] = ()
     """If no card is left: the cards that a daily limit holds back."""
     empty_deck: Deck | None = None
@@ -366,7 +365,7 @@ class Reviews(Protocol):
         """The cards that wait in a deck and its subdecks, or in all decks."""
         ...
 
-    async def record(self, owner: str, new_review: NewReview, now: datetime, dice: Dice | None) -> RecordedReview:
+    async def record(self, owner: str, new_review: NewReview, now: datetime) -> RecordedReview:
         """Record a review and schedule its card."""
         ...
 
@@ -426,7 +425,7 @@ class Scheduling(Protocol):
         """Fit FSRS to the reviews of a deck, or of all decks; nothing changes unless `apply`."""
         ...
 
-    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
+    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool) -> Rescheduling:
         """Recompute the due dates of a deck from the log, with its present preset."""
         ...
 

@@ -20,8 +20,16 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fsrs.scheduler import DEFAULT_PARAMETERS
-from fsrs_rs_python import FSRS, Card, ItemState, MemoryState, SimulatorConfig, default_simulator_config, simulate
+from fsrs_rs_python import (
+    DEFAULT_PARAMETERS,
+    FSRS,
+    Card,
+    ItemState,
+    MemoryState,
+    SimulatorConfig,
+    default_simulator_config,
+    simulate,
+)
 
 from mcp_noema.analysis import Workload
 from mcp_noema.model import Preset, State

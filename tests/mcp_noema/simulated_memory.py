@@ -3,7 +3,7 @@
 import random
 from datetime import UTC, datetime, timedelta
 
-from mcp_noema.model import Preset, Schedule, State
+from mcp_noema.model import Preferences, Preset, Schedule, State
 from mcp_noema.schedule import answer, retrievability
 
 START = datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
@@ -20,13 +20,13 @@ def simulate_logs(cards: int, reviews_each: int, seed: int = 1) -> list[list[tup
 def _simulate_log(reviews: int, dice: random.Random, at: datetime) -> list[tuple[int, datetime, int]]:
     scheduled, memory, log = Schedule(), Schedule(), []
     for _ in range(reviews):
-        recall = retrievability(memory, at, Preset(parameters=MEMORY))
+        recall = retrievability(memory, at, Preset(parameters=MEMORY), Preferences())
         remembers = dice.random() < (0.6 if recall is None else recall)
         rating = dice.choice((2, 3, 3, 3, 4)) if remembers else 1
         log.append((rating, at, int(scheduled.state)))
         scheduled, memory = (
-            answer(scheduled, rating, at, Preset()),
-            answer(memory, rating, at, Preset(parameters=MEMORY)),
+            answer(scheduled, rating, at, Preset(), Preferences()),
+            answer(memory, rating, at, Preset(parameters=MEMORY), Preferences()),
         )
         assert scheduled.due is not None
         at = scheduled.due + timedelta(minutes=dice.randrange(120) if scheduled.state is State.REVIEW else 1)

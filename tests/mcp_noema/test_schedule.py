@@ -1,12 +1,11 @@
-"""Schedules compared with the library, float for float."""
+"""The rules of scheduling. anki/test_agreement.py compares whole histories with Anki."""
 
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from unittest.mock import patch
+from itertools import pairwise
 
 import fsrs
-import fsrs.scheduler
 import pytest
 import sqlalchemy as sa
 from hypothesis import given
@@ -14,8 +13,16 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from mcp_core.db import address, open_database
-from mcp_noema.model import RATINGS, CardId, Preset, Schedule, State
-from mcp_noema.schedule import answer, fuzz, next_schedules, replay, reschedule, retrievability, since_last_learned
+from mcp_noema.model import RATINGS, CardId, Preferences, Preset, Schedule, State, roll
+from mcp_noema.schedule import (
+    answer,
+    fuzz_interval,
+    next_schedules,
+    replay,
+    reschedule,
+    retrievability,
+    since_last_learned,
+)
 from mcp_noema.store.row_mapping import CARD_COLUMNS, schedule_values, to_card
 from mcp_noema.store.tables import cards
 from tests.mcp_noema.learner import Learner
@@ -31,23 +38,9 @@ PRESETS = st.sampled_from(
     ]
 )
 GAPS = st.timedeltas(min_value=timedelta(seconds=1), max_value=timedelta(days=400))
+UTC_DAYS = Preferences()
+FUZZ = st.one_of(st.none(), st.floats(0, 1, exclude_max=True))
 HISTORIES = st.lists(st.tuples(st.integers(1, 4), GAPS), min_size=1, max_size=12)
-
-
-def library(preset, *, fuzz=False):
-    given = {} if preset.parameters is None else {"parameters": preset.parameters}
-    return fsrs.Scheduler(
-        **given,
-        desired_retention=preset.desired_retention,
-        learning_steps=[timedelta(seconds=step) for step in preset.learning_steps],
-        relearning_steps=[timedelta(seconds=step) for step in preset.relearning_steps],
-        maximum_interval=preset.maximum_interval,
-        enable_fuzzing=fuzz,
-    )
-
-
-def as_schedule(card):
-    return Schedule(State(card.state), card.step, card.stability, card.difficulty, card.due, card.last_review)
 
 
 def dated(history):
@@ -58,94 +51,129 @@ def dated(history):
     return reviews
 
 
-@given(HISTORIES, PRESETS)
-def test_every_answer_gives_the_library_s_schedule(history, preset):
-    scheduler, card, schedule = library(preset), fsrs.Card(card_id=1), Schedule()
-    for rating, at in dated(history):
+@given(HISTORIES, st.sampled_from([None, OTHER]))
+def test_memory_states_are_those_of_the_library_in_python(history, parameters):
+    """Another implementation of FSRS, which counts days of 24 hours: here, all answers are whole days apart."""
+    preset = Preset(parameters=parameters)
+    scheduler = fsrs.Scheduler(**({"parameters": parameters} if parameters else {}), enable_fuzzing=False)
+    card, schedule = fsrs.Card(card_id=1), Schedule()
+    for index, (rating, gap) in enumerate(history):
+        at = START + timedelta(days=sum(gap.days for _, gap in history[: index + 1]))
         card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
-        schedule = answer(schedule, rating, at, preset, None)
-        assert schedule == as_schedule(card)
+        schedule = answer(schedule, rating, at, preset, UTC_DAYS)
+        assert schedule.difficulty == pytest.approx(card.difficulty, abs=0.05)
+        assert schedule.stability == pytest.approx(card.stability, rel=0.05, abs=0.001)
 
 
 @given(HISTORIES, PRESETS, GAPS)
-def test_retrievability_equals_the_library_s(history, preset, later):
-    scheduler, card = library(preset), fsrs.Card(card_id=1)
-    for rating, at in dated(history):
-        card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
-    moment = card.last_review + later
-    assert retrievability(as_schedule(card), moment, preset) == scheduler.get_card_retrievability(card, moment)
+def test_recall_falls_with_each_learning_day(history, preset, later):
+    schedule = replay(dated(history), preset, UTC_DAYS)
+    moment = schedule.last_review + later
+    days = UTC_DAYS.days_between(schedule.last_review, moment)
+    card = fsrs.Card(1, stability=schedule.stability, last_review=START)
+    scheduler = fsrs.Scheduler(**({"parameters": preset.parameters} if preset.parameters else {}))
+    expected = scheduler.get_card_retrievability(card, START + timedelta(days=days))
+    assert retrievability(schedule, moment, preset, UTC_DAYS) == pytest.approx(expected, rel=1e-6)
 
 
-@given(HISTORIES, PRESETS)
-def test_the_next_schedules_are_those_of_the_four_answers(history, preset):
+@given(HISTORIES, PRESETS, FUZZ)
+def test_the_next_schedules_are_those_of_the_four_answers(history, preset, fuzz):
     *before, (_, last) = dated(history)
-    schedule = replay(before, preset)
-    assert next_schedules(schedule, last, preset) == {
-        grade: answer(schedule, rating, last, preset) for grade, rating in RATINGS.items()
+    schedule = replay(before, preset, UTC_DAYS)
+    assert next_schedules(schedule, last, preset, UTC_DAYS, fuzz=fuzz) == {
+        grade: answer(schedule, rating, last, preset, UTC_DAYS, fuzz=fuzz) for grade, rating in RATINGS.items()
     }
 
 
+@given(HISTORIES, PRESETS, FUZZ)
+def test_a_better_grade_has_a_longer_interval_up_to_the_maximum(history, preset, fuzz):
+    schedule, at = Schedule(), START
+    for rating, gap in history:
+        at += gap
+        after = next_schedules(schedule, at, preset, UTC_DAYS, fuzz=fuzz)
+        days = [after[grade].due for grade in ("hard", "good", "easy") if after[grade].state is State.REVIEW]
+        longest = at + timedelta(days=preset.maximum_interval)
+        assert all(one < other or one == other == longest for one, other in pairwise(days))
+        schedule = answer(schedule, rating, at, preset, UTC_DAYS, fuzz=fuzz)
+
+
 @given(HISTORIES, PRESETS, st.randoms(use_true_random=False))
-def test_a_replay_in_any_order_equals_the_library_s_reschedule(history, preset, shuffler):
+def test_a_replay_does_not_depend_on_the_order_of_the_log(history, preset, shuffler):
     reviews = dated(history)
-    logs = [fsrs.ReviewLog(1, fsrs.Rating(rating), at, None) for rating, at in reviews]
-    expected = library(preset).reschedule_card(fsrs.Card(card_id=1), logs)
+    expected = Schedule()
+    for rating, at in reviews:
+        expected = answer(expected, rating, at, preset, UTC_DAYS)
     shuffler.shuffle(reviews)
-    assert replay(reviews, preset) == as_schedule(expected)
+    assert replay(reviews, preset, UTC_DAYS) == expected
 
 
-@given(HISTORIES, PRESETS, st.integers(0, 2**32))
-def test_a_fuzzed_replay_equals_the_library_s_with_the_same_dice(history, preset, seed):
-    reviews, scheduler, card = dated(history), library(preset, fuzz=True), fsrs.Card(card_id=1)
-    with patch.object(fsrs.scheduler, "random", random.Random(seed).random):
-        for rating, at in reviews:
-            card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
-    assert replay(reviews, preset, random.Random(seed).random) == as_schedule(card)
+@pytest.mark.parametrize(
+    ("shortest", "longest", "fuzz", "days"),
+    [
+        (1, 999, None, 52),
+        (1, 999, 0.0, 47),
+        (1, 999, 0.5, 52),
+        (1, 999, 0.999999, 57),
+        (50, 55, 0.0, 50),
+        (50, 55, 0.999999, 55),
+        (60, 999, 0.0, 60),
+        (1, 40, 0.0, 36),
+        (1, 40, 0.999999, 40),
+    ],
+)
+def test_fuzz_stays_within_its_range(shortest, longest, fuzz, days):
+    assert fuzz_interval(52.0, shortest, longest, fuzz) == days
 
 
-@pytest.mark.parametrize("maximum", [1, 2, 3, 30, 365, 36_500])
-def test_the_fuzz_of_an_interval_equals_the_library_s(maximum):
-    scheduler = library(Preset(maximum_interval=maximum))
-    for days in (*range(400), *range(400, 40_000, 97)):
-        interval = timedelta(days=days, seconds=days)
-        for seed in range(3):
-            with patch.object(fsrs.scheduler, "random", random.Random(seed).random):
-                expected = scheduler._get_fuzzed_interval(interval=interval)
-            assert fuzz(interval, maximum, random.Random(seed).random) == expected
+def test_the_day_of_the_learner_decides_whether_an_answer_is_on_the_same_day():
+    paris = Preferences("Europe/Paris", 4)
+    evening = datetime(2026, 3, 2, 21, 0, tzinfo=UTC)
+    card = answer(Schedule(), 4, evening, Preset(), paris)
+    at_night, in_the_morning = evening + timedelta(hours=5), evening + timedelta(hours=7)
+    assert retrievability(card, at_night, Preset(), paris) == 1.0
+    assert retrievability(card, in_the_morning, Preset(), paris) < 1.0
+    # An hour before the cut, nothing is gained by remembering it; an hour after it, something is.
+    assert answer(card, 3, at_night, Preset(), paris).stability == card.stability
+    assert answer(card, 3, in_the_morning, Preset(), paris).stability > card.stability
 
 
-# 52 days may become 47 to 57; the library rounds the random number, so that the day after is possible too.
-@pytest.mark.parametrize(("random_number", "days"), [(0.0, 47), (0.5, 52), (0.999999, 58)])
-def test_fuzz_stays_within_the_library_s_range(random_number, days):
-    review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
-    plain = answer(review, 3, START, Preset(), None)
-    assert plain.interval == timedelta(days=52)
-    assert answer(review, 3, START, Preset(), lambda: random_number).interval == timedelta(days=days)
+def test_without_steps_an_interval_below_half_a_day_stays_in_learning():
+    preset = Preset(learning_steps=(), relearning_steps=())
+    again = answer(Schedule(), 1, START, preset, UTC_DAYS)
+    assert (again.state, again.interval) == (State.LEARNING, timedelta(seconds=18_316))
+    good = answer(again, 3, again.due, preset, UTC_DAYS)
+    assert (good.state, good.interval) == (State.LEARNING, timedelta(seconds=21_313))
+
+
+def test_a_step_that_ends_on_another_day_is_due_from_its_beginning():
+    preset = Preset(learning_steps=(86_400, 259_200))
+    first = answer(Schedule(), 1, START, preset, UTC_DAYS)
+    assert first.due == datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
+    second = answer(first, 3, first.due, preset, UTC_DAYS)
+    assert (second.state, second.due) == (State.LEARNING, datetime(2026, 3, 5, 4, 0, tzinfo=UTC))
 
 
 def test_learning_steps_are_not_fuzzed():
-    def never():
-        raise AssertionError("no dice are needed for a step")
-
-    after = answer(Schedule(), 3, START, Preset(), never)
-    assert (after.state, after.interval) == (State.LEARNING, timedelta(minutes=10))
+    for fuzz in (0.0, 0.9):
+        after = answer(Schedule(), 3, START, Preset(), UTC_DAYS, fuzz=fuzz)
+        assert (after.state, after.interval) == (State.LEARNING, timedelta(minutes=10))
 
 
-def test_the_global_random_generator_is_not_touched():
-    random.seed(7)
-    before = random.getstate()
-    replay([(4, START), (3, START + timedelta(days=8))], Preset(), random.Random(1).random)
-    assert random.getstate() == before
-    assert fsrs.scheduler.random == random.random
+def test_the_dice_give_a_card_the_same_number_until_it_is_answered():
+    numbers = [roll(card, reps) for card in range(1, 101) for reps in range(10)]
+    assert numbers == [roll(card, reps) for card in range(1, 101) for reps in range(10)]
+    assert len(set(numbers)) == 1000
+    assert all(0 <= number < 1 for number in numbers)
+    assert 0.45 < sum(numbers) / 1000 < 0.55
 
 
 def test_a_new_card_is_learned_from_the_first_step():
-    assert retrievability(Schedule(), START, Preset()) is None
-    assert answer(Schedule(), 1, START, Preset()) == Schedule(
+    assert retrievability(Schedule(), START, Preset(), UTC_DAYS) is None
+    assert answer(Schedule(), 1, START, Preset(), UTC_DAYS) == Schedule(
         state=State.LEARNING,
         step=0,
         stability=0.212,
-        difficulty=6.4133,
+        difficulty=6.413,
         due=START + timedelta(minutes=1),
         last_review=START,
     )
@@ -154,21 +182,14 @@ def test_a_new_card_is_learned_from_the_first_step():
 @pytest.mark.parametrize("state", [State.LEARNING, State.REVIEW, State.RELEARNING])
 def test_a_card_with_a_due_date_but_no_memory_state_is_answered_like_a_new_one(state):
     given_a_date = Schedule(state, due=START)
-    assert answer(given_a_date, 3, START, Preset()) == answer(Schedule(), 3, START, Preset())
+    assert answer(given_a_date, 3, START, Preset(), UTC_DAYS) == answer(Schedule(), 3, START, Preset(), UTC_DAYS)
 
 
 def test_a_time_may_be_in_any_zone():
     there = START.astimezone(timezone(timedelta(hours=-7)))
-    assert answer(Schedule(), 3, there, Preset()) == answer(Schedule(), 3, START, Preset())
+    assert answer(Schedule(), 3, there, Preset(), UTC_DAYS) == answer(Schedule(), 3, START, Preset(), UTC_DAYS)
     review = Schedule(State.REVIEW, None, 20.0, 5.0, START, START - timedelta(days=15))
-    assert retrievability(review, there, Preset()) == retrievability(review, START, Preset())
-
-
-def test_a_scheduler_is_created_once_for_each_preset():
-    with patch.object(fsrs, "Scheduler", wraps=fsrs.Scheduler) as made:
-        for _ in range(3):
-            answer(Schedule(), 3, START, Preset(desired_retention=0.8765))
-    assert made.call_count == 1
+    assert retrievability(review, there, Preset(), UTC_DAYS) == retrievability(review, START, Preset(), UTC_DAYS)
 
 
 NEW, LEARNING, REVIEW, RELEARNING = 0, 1, 2, 3
@@ -199,20 +220,29 @@ def test_a_memory_state_depends_on_the_reviews_since_the_card_was_last_new(state
 # ---- rescheduling --------------------------------------------------------------------------------
 
 
-@given(HISTORIES, PRESETS, PRESETS, st.integers(0, 2**32))
-def test_rescheduling_changes_a_card_only_if_its_preset_differs(history, preset, other, seed):
+@given(HISTORIES, PRESETS, PRESETS, FUZZ)
+def test_rescheduling_changes_a_card_only_if_its_preset_differs(history, preset, other, fuzz):
     reviews = dated(history)
-    fuzzed = replay(reviews, preset, random.Random(seed).random)
-    assert reschedule(fuzzed, reviews, preset, random.Random(1).random) is fuzzed
-    moved = reschedule(fuzzed, reviews, other)
-    plain = replay(reviews, other)
-    assert moved == plain or (moved is fuzzed and replace(moved, due=None) == replace(plain, due=None))
+    # As `reschedule` does it: only the last answer is fuzzed.
+    before = replay(reviews[:-1], preset, UTC_DAYS)
+    fuzzed = answer(before, *reviews[-1], preset, UTC_DAYS, fuzz=fuzz)
+    assert reschedule(fuzzed, reviews, preset, UTC_DAYS, fuzz=0.4) is fuzzed
+    moved = reschedule(fuzzed, reviews, other, UTC_DAYS)
+    assert moved is fuzzed or moved == replay(reviews, other, UTC_DAYS)
 
 
 def test_rescheduling_replaces_a_due_date_that_was_set_manually():
     reviews = [(4, START)]
-    by_hand = replace(replay(reviews, Preset()), due=START + timedelta(days=99))
-    assert reschedule(by_hand, reviews, Preset()) == replay(reviews, Preset())
+    plain = replay(reviews, Preset(), UTC_DAYS)
+    by_hand = replace(plain, due=START + timedelta(days=99))
+    assert reschedule(by_hand, reviews, Preset(), UTC_DAYS) == plain
+
+
+def test_rescheduling_keeps_a_memory_state_that_was_rounded_elsewhere():
+    reviews = [(4, START), (3, START + timedelta(days=9))]
+    plain = replay(reviews, Preset(), UTC_DAYS)
+    rounded = replace(plain, stability=round(plain.stability, 1), difficulty=round(plain.difficulty, 1))
+    assert reschedule(rounded, reviews, Preset(), UTC_DAYS) is rounded
 
 
 async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Learner, db_url: str):
@@ -220,7 +250,7 @@ async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Le
     made = {}
     for card in await ana.notes(await ana.deck(), 40):
         history = [(dice.randint(1, 4), timedelta(seconds=dice.uniform(1, 4e6))) for _ in range(dice.randint(1, 8))]
-        made[CardId(card).number] = replay(dated(history), Preset(parameters=OTHER), dice.random)
+        made[CardId(card).number] = replay(dated(history), Preset(parameters=OTHER), UTC_DAYS, fuzz=dice.random())
 
     def keep(connection: Connection) -> None:
         for number, schedule in made.items():
@@ -236,4 +266,6 @@ async def test_a_schedule_comes_back_from_the_database_to_the_last_digit(ana: Le
     assert kept == made
     later = START + timedelta(days=4000)
     for number, schedule in kept.items():
-        assert next_schedules(schedule, later, Preset()) == next_schedules(made[number], later, Preset())
+        assert next_schedules(schedule, later, Preset(), UTC_DAYS) == next_schedules(
+            made[number], later, Preset(), UTC_DAYS
+        )

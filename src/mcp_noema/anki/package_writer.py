@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from fsrs.scheduler import DEFAULT_PARAMETERS
+from fsrs_rs_python import DEFAULT_PARAMETERS
 
 from mcp_core import Conflict
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json

@@ -100,7 +100,7 @@ def _get(connection: Connection, owner: str, card_id: CardId, now: datetime) -> 
         note=notes.get(connection, user.id, NoteId.of(card.note_id)),
         deck=deck,
         preset=preset,
-        recall=retrievability(card.schedule, now, preset),
+        recall=retrievability(card.schedule, now, preset, user.preferences),
         recent=load_recent(connection, user.id, now),
         is_due=_is_due(card, user, now),
         next_answer=next_answer(connection, card.id),
@@ -240,7 +240,7 @@ def _average_recall(
     all_decks = decks.by_name(connection, user.id)
     presets = {deck.id: preset_of(deck, all_decks) for deck in all_decks.values()}
     with_presets = [(card, presets[card.deck_id]) for card in selected]
-    recalls = [(retrievability(card.schedule, at, preset), preset) for card, preset in with_presets]
+    recalls = [(retrievability(card.schedule, at, preset, user.preferences), preset) for card, preset in with_presets]
     known = [(recall, preset.desired_retention) for recall, preset in recalls if recall is not None]
     if not known:
         return None, None

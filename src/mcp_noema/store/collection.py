@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_core.db import Database, Migrations, address, open_database
+from mcp_noema.model import Dice
 from mcp_noema.repositories import AnkiPackages, Cards, Decks, Notes, Reviews, Scheduling, Statistics, Users
 from mcp_noema.store.anki_packages import SqlAnkiPackages
 from mcp_noema.store.cards import SqlCards
@@ -20,7 +21,7 @@ MIGRATIONS = Migrations("noema", Path(__file__).parent.parent / "migrations")
 
 
 @asynccontextmanager
-async def open_collection(url: str | None) -> AsyncGenerator[dict[type[Any], Any]]:
+async def open_collection(url: str | None, dice: Dice | None) -> AsyncGenerator[dict[type[Any], Any]]:
     """The repositories of the database at that URL, migrated to the newest schema, by the type that tools need."""
     async with open_database(address(url, "noema")) as database:
         await MIGRATIONS.apply(database)
@@ -29,9 +30,9 @@ async def open_collection(url: str | None) -> AsyncGenerator[dict[type[Any], Any
             Decks: SqlDecks(database),
             Notes: SqlNotes(database),
             Cards: SqlCards(database),
-            Reviews: SqlReviews(database),
+            Reviews: SqlReviews(database, dice),
             Statistics: SqlStatistics(database),
-            Scheduling: SqlScheduling(database),
+            Scheduling: SqlScheduling(database, dice),
             Users: SqlUsers(database),
             AnkiPackages: SqlAnkiPackages(database),
         }

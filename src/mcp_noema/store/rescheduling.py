@@ -1,6 +1,5 @@
 """Due dates recomputed from the review log with the present presets."""
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_noema.analysis import Basis, MovedCard, Rescheduling
-from mcp_noema.model import Card, Day, Deck, DeckId, Preset, Schedule, State
+from mcp_noema.model import Card, Day, Deck, DeckId, Dice, Preferences, Preset, Schedule, State
 from mcp_noema.schedule import LoggedReview, reschedule, since_last_learned
 from mcp_noema.store import decks, users
 from mcp_noema.store.deck_selection import select_decks
@@ -47,11 +46,12 @@ class ReviewedDeck:
     cards: Sequence[Card]
     logs: Mapping[int, Sequence[LoggedReview]]
     presets: Mapping[int, Preset]
+    preferences: Preferences
     day: Day
     basis: Basis
 
-    def compute_changes(self, *, fuzz: bool) -> ScheduleChanges:
-        """Reschedule all cards. The fuzz of a card is the same each time."""
+    def compute_changes(self, dice: Dice | None) -> ScheduleChanges:
+        """Reschedule all cards, with the fuzz of their last answers."""
         changes: list[ScheduleChange] = []
         unknown = 0
         for card in self.cards:
@@ -59,9 +59,9 @@ class ReviewedDeck:
             if not log or log[-1][1] != card.schedule.last_review:
                 unknown += 1
                 continue
-            dice = random.Random(card.id).random if fuzz else None  # noqa: S311 - not for a secret
+            fuzz = dice(card.id, card.reps - 1) if dice else None
             answers = [(rating, at) for rating, at, _ in log]
-            after = reschedule(card.schedule, answers, self.presets[card.deck_id], dice)
+            after = reschedule(card.schedule, answers, self.presets[card.deck_id], self.preferences, fuzz=fuzz)
             if after != card.schedule:
                 changes.append(ScheduleChange(card.id, card.schedule, after))
         return ScheduleChanges(changes, unknown)
@@ -103,6 +103,7 @@ def load_reviewed_deck(connection: Connection, owner: str, deck_id: DeckId, now:
         cards=reviewed_cards,
         logs=dict(group_by_card(rows)),
         presets=selection.presets,
+        preferences=preferences,
         day=preferences.day_of(now),
         basis=Basis(len(rows), last_at, session_minutes=preferences.session_minutes),
     )

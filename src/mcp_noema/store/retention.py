@@ -41,7 +41,7 @@ class MemoryStates:
         for card_id, deck_id, stability, last_review, _ in self.rows:
             preset = self.presets[deck_id]
             schedule = Schedule(State.REVIEW, stability=stability, last_review=last_review)
-            recall = retrievability(schedule, at, preset)
+            recall = retrievability(schedule, at, preset, self.user.preferences)
             if recall is not None:
                 recalls.append(Recall(card_id, recall, preset.desired_retention))
         return recalls

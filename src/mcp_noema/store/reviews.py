@@ -45,14 +45,15 @@ from mcp_noema.store.tables import NEW, REVIEW, cards, notes, reviews, undone
 class SqlReviews:
     """The study queue and the review log of all users."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, dice: Dice | None) -> None:
         self._database = database
+        self._dice = dice
 
     async def queue(self, owner: str, deck_id: DeckId | None, most: int, now: datetime) -> Queue:
-        return await self._database.read(load_queue, owner, deck_id, most, now)
+        return await self._database.read(load_queue, owner, deck_id, most, now, dice=self._dice)
 
-    async def record(self, owner: str, new_review: NewReview, now: datetime, dice: Dice | None) -> RecordedReview:
-        return await self._database.write(_record, owner, new_review, now, dice)
+    async def record(self, owner: str, new_review: NewReview, now: datetime) -> RecordedReview:
+        return await self._database.write(_record, owner, new_review, now, self._dice)
 
     async def undo(self, owner: str, review_id: ReviewId | None, now: datetime) -> UndoneReview:
         return await self._database.write(_undo, owner, review_id, now)
@@ -72,7 +73,9 @@ def _record(
     card = get_card(connection, user.id, new_review.card_id)
     at = _review_time(card, new_review, now)
     deck, preset = decks.with_preset(connection, card.deck_id)
-    after = _after(card, new_review.rating, answer(card.schedule, new_review.rating, at, preset, dice))
+    fuzz = dice(card.id, card.reps) if dice else None
+    schedule = answer(card.schedule, new_review.rating, at, preset, user.preferences, fuzz=fuzz)
+    after = _after(card, new_review.rating, schedule)
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(after)))
     buried = _bury_siblings(connection, card, user, now) if preset.bury_siblings else ()
     leech = _tag_leech(connection, after) if _is_leech(after, new_review.rating, preset) else False

@@ -20,7 +20,7 @@ from mcp_core.db import Database
 from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
-from mcp_noema.model import Deck, DeckId, Preferences, Preset, preset_of
+from mcp_noema.model import Deck, DeckId, Dice, Preferences, Preset, preset_of
 from mcp_noema.store import decks, rescheduling, users
 from mcp_noema.store.conditions import NOT_UNDONE, counted_reviews, sample
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
@@ -43,8 +43,9 @@ HABIT_PERIOD = timedelta(days=180)
 class SqlScheduling:
     """The scheduling of all users."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, dice: Dice | None) -> None:
         self._database = database
+        self._dice = dice
 
     async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
         start = await self._database.read(_load_start, owner, deck_id, now)
@@ -67,9 +68,9 @@ class SqlScheduling:
         basis = Basis(fitted.reviews, last_at, session_minutes=preferences.session_minutes)
         return Optimization(fitted, tuple(selection.top_decks), preset.parameters, applied=applied, basis=basis)
 
-    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, fuzz: bool, apply: bool) -> Rescheduling:
+    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool) -> Rescheduling:
         deck = await self._database.read(rescheduling.load_reviewed_deck, owner, deck_id, now)
-        computed = await asyncio.to_thread(deck.compute_changes, fuzz=fuzz)
+        computed = await asyncio.to_thread(deck.compute_changes, self._dice)
         changes = computed.changes
         if apply and changes:
             changes = await self._database.write(rescheduling.apply, owner, changes, now)

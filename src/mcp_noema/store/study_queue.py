@@ -1,11 +1,11 @@
 """The study queue: the cards to show now, in order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
 
-from mcp_noema.model import CardFace, DeckId, Grade, Preset
+from mcp_noema.model import DeckId, Dice, Grade, Preferences, Preset, Schedule
 from mcp_noema.repositories import Queue, RemainingCounts, User
 from mcp_noema.schedule import next_schedules, retrievability
 from mcp_noema.store import card_faces, waiting_cards
@@ -19,7 +19,9 @@ MIN_CARDS_PER_DECK = 20
 """How many cards of each deck are read at least, because siblings among them are left out."""
 
 
-def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_cards: int, now: datetime) -> Queue:
+def load_queue(
+    connection: Connection, owner: str, deck_id: DeckId | None, max_cards: int, now: datetime, *, dice: Dice | None
+) -> Queue:
     """The queue of a deck with its subdecks, or of all decks."""
     selection = select_decks(connection, owner, deck_id)
     user, day = selection.user, selection.user.preferences.day_of(now)
@@ -38,7 +40,11 @@ def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_c
     loaded = card_faces.load(connection, user.id, [card.id for card in ordered[:max_cards]])
     # A card may have been moved to another deck since.
     faces = [face for face in loaded if face.card.deck_id in limits.presets]
-    recall, intervals = _outlook(faces, limits.presets, now)
+    recall, intervals = None, {}
+    if faces:
+        card = faces[0].card
+        fuzz = dice(card.id, card.reps) if dice else None
+        recall, intervals = _outlook(card.schedule, limits.presets[card.deck_id], user.preferences, now, fuzz)
     empty = EmptyQueue() if faces else explain(connection, selection, request, limits, counts)
     return Queue(
         faces=tuple(faces),
@@ -58,17 +64,14 @@ def load_queue(connection: Connection, owner: str, deck_id: DeckId | None, max_c
 
 
 def _outlook(
-    faces: Sequence[CardFace], presets: Mapping[int, Preset], now: datetime
+    schedule: Schedule, preset: Preset, preferences: Preferences, now: datetime, fuzz: float | None
 ) -> tuple[float | None, dict[Grade, float]]:
-    """The probability that the first card is remembered, and its next interval for each grade."""
-    if not faces:
-        return None, {}
-    schedule, preset = faces[0].card.schedule, presets[faces[0].card.deck_id]
+    """The probability that a card is remembered, and its next interval for each grade."""
     intervals: dict[Grade, float] = {}
-    for grade, after in next_schedules(schedule, now, preset).items():
+    for grade, after in next_schedules(schedule, now, preset, preferences, fuzz=fuzz).items():
         if after.due is not None:
             intervals[grade] = (after.due - now).total_seconds()
-    return retrievability(schedule, now, preset), intervals
+    return retrievability(schedule, now, preset, preferences), intervals
 
 
 def _ordered(user: User, learning: Sequence[WaitingCard], due: AllowedCards, new: AllowedCards) -> list[WaitingCard]:

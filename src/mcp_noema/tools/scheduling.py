@@ -387,8 +387,7 @@ async def reschedule_cards(
 async def _reschedule(
     scheduling: Scheduling, args: RescheduleCards, world: World, context: ToolContext, *, apply: bool
 ) -> Rescheduling:
-    fuzz = world.dice is not None
-    return await scheduling.reschedule(owner(context), args.deck_id, world.now(), fuzz=fuzz, apply=apply)
+    return await scheduling.reschedule(owner(context), args.deck_id, world.now(), apply=apply)
 
 
 def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool) -> AgentHints:

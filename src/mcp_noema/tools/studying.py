@@ -208,7 +208,7 @@ async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[Worl
         args.idempotency_key,
         deck_id=args.deck_id,
     )
-    recorded = await reviews.record(owner(context), new_review, now, world.dice)
+    recorded = await reviews.record(owner(context), new_review, now)
     queue = await reviews.queue(owner(context), args.deck_id, 1, now)
     value = _recorded_json(recorded, args.grade, now) | {"remaining": _remaining_json(queue.remaining)}
     agent_hints = advice.after_review(recorded, queue, args.deck_id, now, with_next=args.next)

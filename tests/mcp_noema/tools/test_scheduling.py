@@ -1,18 +1,17 @@
 """Forecasts, fitted parameters and recomputed due dates through the tools, compared with the libraries."""
 
-import random
 import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import fsrs
 import pytest
 
 from mcp_core import Settings
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
 from mcp_noema.fitting import fit
-from mcp_noema.model import DeckId, Preferences, Preset, State, World
+from mcp_noema.model import RATINGS, DeckId, Preferences, Preset, State, World, roll
+from mcp_noema.schedule import answer, replay
 from mcp_noema.store import rescheduling, scheduling
 from mcp_noema.store.deck_selection import select_decks
 from mcp_noema.workload import AnswerStats, LearnedCard, simulate_days
@@ -21,7 +20,7 @@ from tests.mcp_noema.review_logs import insert_logs
 from tests.mcp_noema.simulated_memory import MEMORY, START, simulate_logs
 
 DAY = timedelta(days=1)
-HISTORIES = simulate_logs(cards=60, reviews_each=10)
+HISTORIES = simulate_logs(cards=60, reviews_each=10, seed=4)
 NOW = max(at for log in HISTORIES for _, at, _ in log) + DAY
 
 
@@ -46,7 +45,7 @@ async def test_a_plan_simulates_the_present_cards(ana: Learner, db_url: str, clo
     seen = await ana("plan-workload", deckId=deck, days=20, desiredRetention=0.8)
     known = []
     for log in logs.values():
-        card = library_card(log, Preset())
+        card = replay(log, Preset(), Preferences())
         due = (Preferences().date_of(card.due) - Preferences().date_of(clock.now)).days
         last = (Preferences().date_of(card.last_review) - Preferences().date_of(clock.now)).days
         known.append((card.due, LearnedCard(card.stability, card.difficulty, last, max(0, due))))
@@ -158,9 +157,8 @@ async def test_the_next_answer_is_scheduled_with_the_fitted_parameters(ana: Lear
     logs = await with_history(ana, db_url, deck)
     parameters = (await ana("optimize-parameters", deckId=deck, apply=True))["parameters"]
     card_id, log = next(iter(logs.items()))
-    before = library_card(log, Preset())
-    theirs = fsrs.Scheduler(parameters=parameters, enable_fuzzing=False)
-    after, _ = theirs.review_card(before, fsrs.Rating.Good, NOW)
+    before = replay(log, Preset(), Preferences())
+    after = answer(before, RATINGS["good"], NOW, Preset(parameters=tuple(parameters)), Preferences())
     data = await ana("review-card", cardId=card_id, grade="good")
     assert (data["stability"], data["difficulty"]) == (after.stability, after.difficulty)
     assert datetime.fromisoformat(data["due"]) == after.due.replace(microsecond=0)
@@ -215,14 +213,7 @@ async def test_a_fit_of_very_many_reviews_uses_a_sample_of_cards(
 # ---- due dates -----------------------------------------------------------------------------------
 
 
-def library_card(log, preset: Preset) -> fsrs.Card:
-    """What the library's own rescheduling makes of a log."""
-    given = {} if preset.parameters is None else {"parameters": preset.parameters}
-    scheduler = fsrs.Scheduler(desired_retention=preset.desired_retention, enable_fuzzing=False, **given)
-    return scheduler.reschedule_card(fsrs.Card(1), [fsrs.ReviewLog(1, fsrs.Rating(r), at, None) for r, at in log])
-
-
-async def test_cards_are_rescheduled_as_the_library_does_and_a_preview_changes_nothing(ana: Learner, db_url: str):
+async def test_cards_are_rescheduled_from_their_logs_and_a_preview_changes_nothing(ana: Learner, db_url: str):
     deck = await ana.deck()
     logs = await with_history(ana, db_url, deck)
     preset = Preset(desired_retention=0.8, parameters=MEMORY)
@@ -232,8 +223,8 @@ async def test_cards_are_rescheduled_as_the_library_does_and_a_preview_changes_n
     seen = await ana("preview-reschedule", deckId=deck)
     assert {card: await ana("get-card", cardId=card) for card in logs} == before
     ends = Preferences().day_of(NOW).ends
-    old = {card: library_card(log, Preset()) for card, log in logs.items()}
-    new = {card: library_card(log, preset) for card, log in logs.items()}
+    old = {card: replay(log, Preset(), Preferences()) for card, log in logs.items()}
+    new = {card: replay(log, preset, Preferences()) for card, log in logs.items()}
     moves = sorted(logs, key=lambda card: abs(new[card].due - old[card].due), reverse=True)
     assert seen == {
         "deckId": deck,
@@ -296,7 +287,10 @@ async def test_a_suspended_card_gets_its_date_and_stays_suspended(ana: Learner, 
     await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
     await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
     shown = await ana("get-card", cardId=card_id)
-    assert (shown["due"], shown["suspended"]) == (wire(library_card(log, Preset(desired_retention=0.8)).due), True)
+    assert (shown["due"], shown["suspended"]) == (
+        wire(replay(log, Preset(desired_retention=0.8), Preferences()).due),
+        True,
+    )
 
 
 async def test_a_card_with_an_incomplete_log_stays_as_it_is(ana: Learner, db_url: str):
@@ -331,7 +325,7 @@ async def test_a_card_with_a_due_date_before_its_first_answer_has_a_complete_log
     await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
     seen = await ana("reschedule-cards", deckId=deck, explicit_action="RESCHEDULE_CARDS")
     assert (seen["changed"], seen["unknown"]) == (1, 0)
-    expected = library_card([(4, answered)], Preset(desired_retention=0.8))
+    expected = replay([(4, answered)], Preset(desired_retention=0.8), Preferences())
     assert (await ana("get-card", cardId=card))["due"] == wire(expected.due)
 
 
@@ -342,7 +336,7 @@ async def test_a_card_answered_during_rescheduling_keeps_the_answer(ana: Learner
     answered = next(iter(logs))
     async with open_database(address(db_url, "noema")) as database:
         reviewed_deck = await database.read(rescheduling.load_reviewed_deck, "ana", DeckId(deck), NOW)
-        changes = reviewed_deck.compute_changes(fuzz=False).changes
+        changes = reviewed_deck.compute_changes(None).changes
         await ana("review-card", cardId=answered, grade="good")
         after = await ana("get-card", cardId=answered)
         applied = await database.write(rescheduling.apply, "ana", changes, NOW)
@@ -351,9 +345,8 @@ async def test_a_card_answered_during_rescheduling_keeps_the_answer(ana: Learner
 
 
 async def test_fuzz_alone_moves_no_card_and_is_reproducible(db_url: str):
-    dice = random.Random(5).random
     clock = Clock(START)
-    async with build(Settings(db=db_url, deadline=60), World(clock, dice)) as app:
+    async with build(Settings(db=db_url, deadline=60), World(clock, roll)) as app:
         ana = Learner(app, clock, "ana")
         deck = await ana.deck()
         for card in await ana.notes(deck, 20):

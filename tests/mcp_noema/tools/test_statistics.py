@@ -3,9 +3,10 @@
 from datetime import timedelta
 from statistics import fmean
 
-import fsrs
 import pytest
 
+from mcp_noema.model import Preferences, Preset
+from mcp_noema.schedule import replay, retrievability
 from tests.mcp_noema.learner import MONDAY, Clock, Learner
 from tests.mcp_noema.review_logs import insert_logs
 from tests.mcp_noema.simulated_memory import START, simulate_logs
@@ -13,16 +14,13 @@ from tests.mcp_noema.simulated_memory import START, simulate_logs
 DAY = timedelta(days=1)
 
 
-def theirs(*answers):
-    """A card of the library after (rating, time) pairs."""
-    scheduler, card = fsrs.Scheduler(enable_fuzzing=False), fsrs.Card(1)
-    for rating, at in answers:
-        card, _ = scheduler.review_card(card, fsrs.Rating(rating), at)
-    return card
+def scheduled(*answers):
+    """The schedule after (rating, time) pairs."""
+    return replay(answers, Preset(), Preferences())
 
 
-def recalled(card, at):
-    return fsrs.Scheduler().get_card_retrievability(card, at)
+def recalled(schedule, at):
+    return retrievability(schedule, at, Preset(), Preferences())
 
 
 # ---- retention -----------------------------------------------------------------------------------
@@ -31,7 +29,7 @@ def recalled(card, at):
 async def test_a_card_is_predicted_as_the_library_does(ana: Learner, clock: Clock):
     [card] = await ana.notes(await ana.deck())
     await ana.answers(card, "good", "good", every=timedelta(0) + timedelta(minutes=10))
-    expected = theirs((3, MONDAY), (3, MONDAY + timedelta(minutes=10)))
+    expected = scheduled((3, MONDAY), (3, MONDAY + timedelta(minutes=10)))
     clock.now = MONDAY + 9 * DAY
     now = await ana("predict-retention", cardId=card)
     later = await ana("predict-retention", cardId=card, on="2026-12-31")
@@ -68,7 +66,7 @@ async def test_a_deck_is_predicted_with_its_subdecks_and_their_presets(ana: Lear
     await ana.notes(inner, front="new")
     await insert_logs(db_url, logs)
     clock.now = MONDAY + 6 * DAY
-    recalls = [recalled(theirs(*log), clock.now) for log in logs.values()]
+    recalls = [recalled(scheduled(*log), clock.now) for log in logs.values()]
     both = await ana("predict-retention", deckId=outer)
     assert {name: both[name] for name in ("cards", "average", "desired", "below")} == {
         "cards": 2,
@@ -157,7 +155,7 @@ async def test_progress_counts_days_grades_minutes_and_what_was_remembered(ana: 
     await insert_logs(db_url, logs, duration_ms=30_000)
     clock.now = MONDAY + 8 * DAY + timedelta(hours=1)
     seen = await ana("get-progress", days=3)
-    due = theirs(*logs[first]).due
+    due = scheduled(*logs[first]).due
     assert seen == {
         "today": {"reviews": 2, "new": 0, "minutes": 1.0, "retention": 0.5},
         "period": {
@@ -306,7 +304,7 @@ async def test_the_statistics_of_a_deck_are_the_sum_of_its_cards(ana: Learner, d
     }
     await insert_logs(db_url, logs)
     clock.now = MONDAY
-    cards = [theirs(*log) for log in logs.values()]
+    cards = [scheduled(*log) for log in logs.values()]
     seen = await ana("get-deck-stats", deckId=outer)
     assert seen == {
         "deckId": outer,
@@ -366,7 +364,7 @@ async def test_pages_of_the_log_are_stable_when_reviews_are_added(ana: Learner, 
 async def test_a_review_in_the_log_is_complete(ana: Learner, clock: Clock):
     [card] = await ana.notes(await ana.deck())
     await ana("review-card", cardId=card, grade="easy", timeTakenMs=4200)
-    after = theirs((4, MONDAY))
+    after = scheduled((4, MONDAY))
     assert await ana("get-review-history", cardId=card) == {
         "reviews": [
             {
