@@ -47,6 +47,11 @@ def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace").replace("\0", "")
 
 
+def parse_text(value: Any) -> str:
+    """A text, which any program may have stored as bytes or as a number."""
+    return _decode(value) if isinstance(value, bytes) else str(value)
+
+
 def _compare_ignoring_case(one: str, other: str) -> int:
     """Anki's collation for names."""
     a, b = one.casefold(), other.casefold()

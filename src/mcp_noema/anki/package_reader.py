@@ -11,7 +11,7 @@ from mcp_noema.anki import schema11, schema15
 from mcp_noema.anki.archive import EXPORT_FOR_OLDER, ReadLimits, extract_collection
 from mcp_noema.anki.cards import CARD_COLUMNS, AnkiCard, CardConverter, creation_time, parse_card
 from mcp_noema.anki.collection import AnkiDeck, Collection, parse_timestamp
-from mcp_noema.anki.database import check_tables, open_read_only, read_rows
+from mcp_noema.anki.database import check_tables, open_read_only, parse_text, read_rows
 from mcp_noema.anki.deck_options import DeckOptions
 from mcp_noema.anki.integers import parse_integers
 from mcp_noema.anki.package import BadPackage, Package, PackageDeck, PackageNote, damaged
@@ -84,7 +84,7 @@ def _notes(
     notes: dict[int, PackageNote] = {}
     for row in rows:
         note_id, type_id, modified = parse_integers("note", (row[0], row[2], row[3]))
-        guid, tags, values = map(str, (row[1], row[4], row[5]))
+        guid, tags, values = map(parse_text, (row[1], row[4], row[5]))
         note_type = note_types.get(type_id)
         if note_type is None or not note_type.fields or not note_type.templates:
             raise damaged(f"The note {note_id} has the note type {type_id}, which is missing from the file or empty.")

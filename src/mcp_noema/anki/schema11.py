@@ -58,7 +58,7 @@ class _Deck(BaseModel):
     conf: int = 1
     new_limit: int | None = Field(None, alias="newLimit")
     review_limit: int | None = Field(None, alias="reviewLimit")
-    desired_retention: float | None = Field(None, alias="desiredRetention")
+    desired_retention_percent: float | None = Field(None, alias="desiredRetention")
 
 
 class _Field(BaseModel):
@@ -124,7 +124,8 @@ def _options(json: _Options) -> DeckOptions:
 def _deck(json: _Deck, options: Mapping[int, DeckOptions]) -> AnkiDeck:
     if json.dyn:
         return filtered_deck(json.name)
-    limits = DeckLimits(json.new_limit, json.review_limit, json.desired_retention)
+    percent = json.desired_retention_percent
+    limits = DeckLimits(json.new_limit, json.review_limit, None if percent is None else percent / 100)
     return normal_deck(json.name, json.desc, options.get(json.conf, _UNTOUCHED), limits)
 
 

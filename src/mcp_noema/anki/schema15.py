@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from mcp_noema.anki import protobuf
 from mcp_noema.anki.archive import ReadLimits
 from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
-from mcp_noema.anki.database import check_tables, read_rows
+from mcp_noema.anki.database import check_tables, parse_text, read_rows
 from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
@@ -40,7 +40,7 @@ def read_collection(connection: sqlite3.Connection, created: int, limits: ReadLi
         start_hour = _DEFAULT_START_HOUR
     options = {options_id: _options(_bytes(config), modified) for options_id, modified, config in rows("deck_config")}
     return Collection(
-        {deck_id: _deck(str(name), _bytes(kind), options) for deck_id, name, kind in rows("decks")},
+        {deck_id: _deck(parse_text(name), _bytes(kind), options) for deck_id, name, kind in rows("decks")},
         _note_types(rows("notetypes"), rows("fields"), rows("templates")),
         parse_calendar(created, minutes_west, start_hour),
     )
@@ -109,17 +109,17 @@ def _note_types(
 ) -> dict[int, NoteType]:
     fields_of: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for type_id, ordinal, name in fields:
-        fields_of[type_id].append((_int(ordinal), str(name)))
+        fields_of[type_id].append((_int(ordinal), parse_text(name)))
     templates_of: defaultdict[int, list[tuple[int, Template]]] = defaultdict(list)
     for type_id, ordinal, name, config in templates:
         sides = protobuf.parse(_bytes(config))
-        template = Template(str(name), protobuf.get_text(sides, 1), protobuf.get_text(sides, 2))
+        template = Template(parse_text(name), protobuf.get_text(sides, 1), protobuf.get_text(sides, 2))
         templates_of[type_id].append((_int(ordinal), template))
     note_types: dict[int, NoteType] = {}
     for type_id, name, config in types:
         message = protobuf.parse(_bytes(config))
         note_type = NoteType(
-            str(name),
+            parse_text(name),
             tuple(field for _, field in sorted(fields_of[type_id])),
             tuple(template for _, template in sorted(templates_of[type_id], key=lambda pair: pair[0])),
             is_cloze=protobuf.get_int(message, 1) == 1,

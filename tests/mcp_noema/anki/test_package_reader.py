@@ -43,6 +43,32 @@ def test_decks_have_their_options(anki_files: AnkiFiles):
     )
 
 
+@pytest.mark.parametrize("legacy", [True, False])
+def test_the_desired_retention_of_a_deck_overrides_that_of_its_options(tmp_path: Path, legacy: bool):
+    with real_anki.collection(tmp_path / "made") as col:
+        real_anki.add(col, "Home", "Basic", "front", "back")
+        deck = col.decks.get(col.decks.id("Home"))
+        # Anki's own JSON has it in percent, its other formats as a share.
+        deck["desiredRetention"] = 88
+        col.decks.save(deck)
+        file = real_anki.export(col, tmp_path / "home.apkg", legacy=legacy)
+    [home] = read_package(file).decks
+    assert home.preset
+    assert home.preset.desired_retention == 0.88
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_texts_that_are_stored_as_bytes_are_read_as_text(tmp_path: Path, legacy: bool):
+    with real_anki.collection(tmp_path / "made") as col:
+        real_anki.add(col, "Home", "Basic", "Größe", "back", tags=("Maß",))
+        guid = col.db.scalar("SELECT guid FROM notes")
+        for column in ("flds", "tags", "guid"):
+            col.db.execute(f"UPDATE notes SET {column} = CAST({column} AS BLOB)")
+        file = real_anki.export(col, tmp_path / "bytes.colpkg", legacy=legacy)
+    [note] = read_package(file).notes
+    assert (note.guid, note.values, note.tags) == (guid, ("Größe", "back"), ("Maß",))
+
+
 def test_note_types_have_their_fields_templates_and_css(anki_files: AnkiFiles):
     types = {note.type.name: note.type for note in read_package(anki_files.files["anki21b.apkg"]).notes}
     assert {name: (each.fields, len(each.templates), each.is_cloze) for name, each in types.items()} == {
