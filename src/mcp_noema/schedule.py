@@ -33,6 +33,7 @@ _FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 _LOWEST_FUZZ, _HIGHEST_FUZZ = 0.0, 1.0 - 2**-53
 _STABILITY_DIGITS, _DIFFICULTY_DIGITS = 4, 3
 """Anki stores this many decimals. With the same, the same answers lead to the same dates."""
+_LONGEST_STEP_FUZZ = timedelta(minutes=5)
 _SAME_MEMORY = 0.005
 """Memory states are the same if they differ by a smaller share than this: older versions of Anki round differently."""
 
@@ -104,8 +105,16 @@ def reschedule(
     earliest, latest = (
         answer(before, rating, at, preset, preferences, fuzz=extreme).due for extreme in (_LOWEST_FUZZ, _HIGHEST_FUZZ)
     )
+    if after.state is not State.REVIEW and latest:
+        latest = _latest_end_of_step(at, latest, preferences)
     is_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
     return schedule if is_fuzz else after
+
+
+def _latest_end_of_step(at: datetime, due: datetime, preferences: Preferences) -> datetime:
+    """When a step may end in Anki, which lengthens it by a quarter; a step that ends on another day, on that day."""
+    day = preferences.day_of(due)
+    return day.ends if at < day.begins else due + min((due - at) / 4, _LONGEST_STEP_FUZZ)
 
 
 def _has_same_memory(one: Schedule, other: Schedule) -> bool:

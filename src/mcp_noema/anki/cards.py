@@ -141,9 +141,12 @@ class CardConverter:
         return Schedule(state, step, stability, difficulty, due, last_review)
 
     def _last_review(self, card: AnkiCard, log: Sequence[RevlogEntry]) -> datetime | None:
-        if seconds := _finite_number(card.data.get("lrt")):
-            return parse_timestamp(int(seconds))
-        return next((entry.at for entry in reversed(log) if entry.is_answer), None)
+        last_answer = next((entry.at for entry in reversed(log) if entry.is_answer), None)
+        seconds = _finite_number(card.data.get("lrt"))
+        if not seconds or (last_answer and int(seconds) == int(last_answer.timestamp())):
+            # The log is more exact: it has milliseconds.
+            return last_answer
+        return parse_timestamp(int(seconds))
 
     def _due(self, card: AnkiCard, last_review: datetime | None) -> datetime:
         if card.home_due > _FIRST_TIMESTAMP:

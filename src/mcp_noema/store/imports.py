@@ -282,12 +282,13 @@ def _write_cards(
     written_notes: WrittenRows,
     package_decks: Sequence[Deck],
 ) -> WrittenRows:
-    """The schedule with the later last review is kept; an existing card stays in its deck."""
+    """The schedule with the later answer is kept; an existing card stays in its deck."""
+    last_answers = _last_answers(prepared.reviews)
     existing = _existing_cards(connection, sorted(written_notes.existing_ids))
     bury_until = user.preferences.day_of(prepared.package.written_at).ends
     new: list[Row] = []
     newer: dict[int, Row] = {}
-    for card, row in zip(prepared.package.cards, prepared.cards, strict=True):
+    for index, (card, row) in enumerate(zip(prepared.package.cards, prepared.cards, strict=True)):
         note_id = written_notes.ids[card.note]
         if row is None or note_id is None:
             prepared.skipped[SKIPPED_NOTE] += row is not None
@@ -297,7 +298,7 @@ def _write_cards(
         old = existing.get((note_id, card.ordinal))
         if old is None:
             new.append(row)
-        elif _is_later(row["last_review"], old.last_review):
+        elif row["last_review"] is not None and _is_later(last_answers.get(index), old.last_review):
             newer[old.id] = row
     ids_by_ordinal = {key: old.id for key, old in existing.items()} | _insert_cards(connection, new)
     _update(connection, cards, _CARD_CHANGES, newer)
@@ -312,8 +313,15 @@ def _write_cards(
     )
 
 
-def _is_later(one: datetime | None, other: datetime | None) -> bool:
-    return one is not None and (other is None or one > other)
+def _last_answers(package_reviews: Sequence[PackageReview]) -> dict[int, datetime]:
+    """When each card of a package was last answered. The last review of a card without a log is only estimated."""
+    # In the order of time.
+    return {review.card: review.reviewed_at for review in package_reviews}
+
+
+def _is_later(answered: datetime | None, last_review: datetime | None) -> bool:
+    """Whether an answer in a file is later than the last one here. Where nothing was answered, the file is right."""
+    return last_review is None or (answered is not None and answered > last_review)
 
 
 def _existing_cards(connection: Connection, note_ids: Sequence[int]) -> dict[tuple[int, int], Any]:

@@ -193,6 +193,43 @@ async def test_the_schedule_of_the_later_review_wins(ana: Learner, clock: Clock,
     assert await ana("get-card", cardId="card_2") == mine
 
 
+@pytest.mark.parametrize(
+    "last_review",
+    [
+        pytest.param(MONDAY + timedelta(hours=7), id="dated in the future"),
+        pytest.param(MONDAY + timedelta(minutes=6), id="estimated, because the file has no log"),
+    ],
+)
+async def test_an_answer_given_since_is_not_undone_by_the_same_file(ana: Learner, files: Path, last_review: datetime):
+    await ana.notes(await ana.deck("Other"))
+    schedule = replace(REVIEWED.schedule, last_review=last_review, due=MONDAY + timedelta(days=5))
+    write_package(packed(replace(REVIEWED, schedule=schedule)), files / "x.apkg")
+    await ana("import-anki", path="x.apkg")
+    ana.clock.forward(minutes=5)
+    await ana("review-card", cardId="card_2", grade="again")
+    mine = await ana("get-card", cardId="card_2")
+    ana.clock.forward(minutes=5)
+    assert (await ana("import-anki", path="x.apkg"))["cards"] == NOTHING | {"unchanged": 1}
+    assert (await ana("get-card", cardId="card_2"))["due"] == mine["due"]
+
+
+async def test_imported_cards_can_be_rescheduled(ana: Learner, clock: Clock, files: Path, tmp_path: Path):
+    with real_anki.collection(tmp_path / "anki") as col:
+        col.set_config("fsrs", True)
+        for number in range(12):
+            (card,) = real_anki.add(col, "French", "Basic", f"front {number}", "back")
+            real_anki.answer_now(col, card, min(number + 1, 4))
+        real_anki.export(col, files / "x.apkg", legacy=False)
+    clock.now = datetime.now(UTC)
+    await ana("import-anki", path="x.apkg")
+    same = await ana("preview-reschedule", deckId="deck_1")
+    assert (same["cards"], same["unknown"], same["changed"]) == (12, 0, 0)
+    await ana("update-deck", deckId="deck_1", preset={"desiredRetention": 0.8})
+    other = await ana("preview-reschedule", deckId="deck_1")
+    # The cards that are still learned keep their steps.
+    assert (other["unknown"], other["changed"]) == (0, 9)
+
+
 async def test_imports_of_two_users_are_separate(ana: Learner, bob: Learner, files: Path):
     write_package(packed(REVIEWED, reviews=(ANSWER,)), files / "x.apkg")
     await ana("import-anki", path="x.apkg")
