@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r"\{\{c([0-9]{1,5}(?:,[0-9]{1,5}){0,99})::|\}\}")
 _OCCLUSION = "image-occlusion:"
+_SHARE = re.compile(r"[01]?\.?[0-9]{1,9}")
 _MAX_DEPTH = 10
 """Gaps nested deeper are text, as in Anki."""
 _MAX_NUMBER = 500
@@ -67,9 +68,33 @@ def _render(parts: list[str | _Gap], hidden: int) -> Iterator[str]:
         if isinstance(part, str):
             yield "" if part.startswith(_OCCLUSION) else part
         elif hidden in part.numbers:
-            yield f"[{part.hint or '...'}]"
+            yield f"[{part.hint or _hidden_area(part) or '...'}]"
         else:
             yield from _render(part.parts, hidden)
+
+
+def _hidden_area(gap: _Gap) -> str:
+    """Which part of an image a gap hides, in words; empty for a gap in a text.
+
+    Anki writes `image-occlusion:rect:left=.1:top=.25:width=.3:height=.05`, with shares of the image.
+    """
+    source = gap.parts[0] if gap.parts else ""
+    if not isinstance(source, str) or not source.startswith(_OCCLUSION):
+        return ""
+    shape, *properties = source.removeprefix(_OCCLUSION).split(":")
+    shares = {name: _share(value) for name, _, value in (text.partition("=") for text in properties)}
+    if (left := shares.get("left")) is None or (top := shares.get("top")) is None:
+        return "a hidden part of the image"
+    width, height = shares.get("width") or 0.0, shares.get("height") or 0.0
+    if shape == "ellipse":
+        width, height = 2 * (shares.get("rx") or 0.0), 2 * (shares.get("ry") or 0.0)
+    size = f", {width:.0%} wide, {height:.0%} high" if width and height else ""
+    return f"a hidden part of the image: {left:.0%} from the left, {top:.0%} from the top{size}"
+
+
+def _share(text: str) -> float | None:
+    """A number from 0 to 1."""
+    return float(text) if _SHARE.fullmatch(text) else None
 
 
 def _parse(text: str) -> list[str | _Gap]:

@@ -15,8 +15,8 @@ _BLOCK_NAMES = (
     "footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody tfoot thead tr ul"
 )
 _PAIR_NAMES = (
-    "a abbr acronym audio b bdi bdo big button cite code del dfn em font i iframe ins kbd label mark object q rb ruby "
-    "s samp small span strike strong tt u var video"
+    "a abbr acronym audio b bdi bdo big button canvas cite code del dfn em font i iframe ins kbd label mark object q "
+    "rb ruby s samp small span strike strong tt u var video"
 )
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
 _PAIRS = frozenset(_PAIR_NAMES.split())

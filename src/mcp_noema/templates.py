@@ -199,6 +199,8 @@ def _shows_field(nodes: Iterable[_Node], filled: set[str]) -> bool:
 # --- rendering ---------------------------------------------------------------------------------------------
 
 _RULE = re.compile(r"<hr\s[^<>]*+>", re.IGNORECASE)
+_MASKS_BUTTON = '<button id="toggle">Toggle Masks</button>'
+"""In Anki's template for hidden parts of images. An agent cannot press it."""
 _ANSWER = re.compile(r"""\bid\s?=\s?["']?answer\b""", re.IGNORECASE)
 
 
@@ -219,6 +221,7 @@ class _Side:
         if not self.is_front:
             rules = _RULE.finditer(html)
             html = next((html[rule.end() :] for rule in rules if _ANSWER.search(rule[0])), html)
+            html = html.replace(_MASKS_BUTTON, "")
         return plain(html, self.media)
 
     def _html(self, nodes: Iterable[_Node]) -> Iterator[str]:

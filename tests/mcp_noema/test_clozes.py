@@ -28,6 +28,28 @@ def test_gaps_are_numbered_and_rendered(text, numbers, front, back):
     assert clozes.render(text, 1, hide=False) == back
 
 
+@pytest.mark.parametrize(
+    ("shape", "shown"),
+    [
+        (
+            "rect:left=.1:top=.25:width=.3:height=.05:oi=1",
+            "[a hidden part of the image: 10% from the left, 25% from the top, 30% wide, 5% high]",
+        ),
+        (
+            "ellipse:left=.5:top=.5:rx=.1:ry=.05",
+            "[a hidden part of the image: 50% from the left, 50% from the top, 20% wide, 10% high]",
+        ),
+        ("polygon:left=0:top=1:points=0,0 1,1", "[a hidden part of the image: 0% from the left, 100% from the top]"),
+        ("rect:left=<b>:top=1e999", "[a hidden part of the image]"),
+        ("", "[a hidden part of the image]"),
+    ],
+)
+def test_a_gap_in_an_image_is_described(shape, shown):
+    text = f"{{{{c1::image-occlusion:{shape}}}}}{{{{c2::image-occlusion:rect:left=.6:top=.6}}}}"
+    assert clozes.render(text, 1, hide=True) == shown
+    assert clozes.render(text, 1, hide=False) == ""
+
+
 def test_gaps_nested_ten_deep_are_found():
     text = "".join(f"{{{{c{n}::{n}" for n in range(1, 13)) + "}}" * 12
     assert clozes.numbers(text) == set(range(1, 11))

@@ -6,12 +6,31 @@ from anki.collection import Collection
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_noema.anki.package_reader import read_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Template
 from mcp_noema.templates import CardSides, first_key, ordinals, plain_text, render, searchable
+from tests.mcp_noema.anki import real_anki
 
 
 def note_type(front: str, back: str = "", *, fields: tuple[str, ...] = ("A", "B"), is_cloze: bool = False) -> NoteType:
     return NoteType("Test", fields, (Template("Card 1", front, back),), is_cloze=is_cloze)
+
+
+def test_a_card_of_anki_s_image_occlusion_says_what_is_hidden(tmp_path: Path):
+    with real_anki.collection(tmp_path / "anki") as col:
+        col.add_image_occlusion_notetype()
+        masks = "{{c1::image-occlusion:rect:left=.1:top=.2:width=.3:height=.4:oi=1}}"
+        masks += "{{c2::image-occlusion:rect:left=.5:top=.5:width=.1:height=.1:oi=1}}"
+        real_anki.add(col, "Maps", "Image Occlusion", masks, '<img src="map.png">', "Which river?", "The Rhine", "")
+        package = read_package(real_anki.export(col, tmp_path / "maps.apkg", legacy=False))
+    [note] = package.notes
+    assert ordinals(note.type, note.values) == (0, 1)
+    assert render(note.type, note.values, 0) == CardSides(
+        "Which river?\n[a hidden part of the image: 10% from the left, 20% from the top, 30% wide, 40% high]\n"
+        "[image: map.png]",
+        "Which river?\n[image: map.png]\n\nThe Rhine",
+        ("map.png",),
+    )
 
 
 # --- which cards -------------------------------------------------------------------------------------------
