@@ -221,7 +221,8 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
         # Nothing else uses the database, and all keys are valid.
         await db.execute("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")
         async with db.transaction():
-            await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in (*BLOCK_COLUMNS, 'undone'))}")
+            tables = (*BLOCK_COLUMNS, "undone", "anki_log")
+            await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in tables)}")
             indexes = await db.fetch(
                 "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN ('noema_notes', 'noema_cards', "
                 "'noema_reviews') AND indexname LIKE '%_by_%'"

@@ -21,6 +21,8 @@ LONGEST_FIELD = 100_000
 LONGEST_TAG = 100
 SEPARATOR = "::"
 """Between the name of a deck and the name of its subdeck."""
+ANKI_ONLY = "anki_only"
+"""The key of options that only Anki uses, among the settings of a deck. They are not inherited."""
 LEECH = "leech"
 """The tag of notes that are often forgotten."""
 
@@ -263,6 +265,9 @@ class Card:
     suspended: bool
     buried_until: datetime | None
     created_at: datetime
+    flag: int = 0
+    ease: int = 0
+    """`flag` and `ease` are Anki's, and kept for an export."""
 
 
 @dataclass(frozen=True, slots=True)

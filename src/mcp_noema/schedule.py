@@ -5,7 +5,7 @@ learned together do not always come back together.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,6 +17,8 @@ from mcp_noema.model import RATINGS, Grade, Preferences, Preset, Schedule, State
 
 GradedAnswer = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
+FuzzOfAnswer = Callable[[int], float]
+"""Returns the fuzz of the answer with this index, from 0 to 1."""
 LoggedReview = tuple[int, datetime, int]
 """An answer with the state of the card before it."""
 
@@ -76,12 +78,12 @@ def retrievability(schedule: Schedule, at: datetime, preset: Preset, preferences
 
 
 def replay(
-    answers: Iterable[GradedAnswer], preset: Preset, preferences: Preferences, *, fuzz: float | None = None
+    answers: Iterable[GradedAnswer], preset: Preset, preferences: Preferences, *, fuzz: FuzzOfAnswer | None = None
 ) -> Schedule:
     """The schedule of a card after these answers, as if it had always had this preset."""
     schedule = Schedule()
-    for rating, at in sorted(answers, key=itemgetter(1)):
-        schedule = answer(schedule, rating, at, preset, preferences, fuzz=fuzz)
+    for index, (rating, at) in enumerate(sorted(answers, key=itemgetter(1))):
+        schedule = answer(schedule, rating, at, preset, preferences, fuzz=fuzz(index) if fuzz else None)
     return schedule
 
 
@@ -91,22 +93,23 @@ def reschedule(
     preset: Preset,
     preferences: Preferences,
     *,
-    fuzz: float | None = None,
+    fuzz: FuzzOfAnswer | None = None,
 ) -> Schedule:
     """The schedule of a card, recomputed from its answers in the order of time.
 
     If only fuzz or rounding can have made the difference, the schedule stays as it is.
     """
     *earlier, (rating, at) = answers
-    before = replay(earlier, preset, preferences)
-    after = answer(before, rating, at, preset, preferences, fuzz=fuzz)
+    before = replay(earlier, preset, preferences, fuzz=fuzz)
+    after = answer(before, rating, at, preset, preferences, fuzz=fuzz(len(earlier)) if fuzz else None)
     if not _has_same_memory(schedule, after):
         return after
     earliest, latest = (
         answer(before, rating, at, preset, preferences, fuzz=extreme).due for extreme in (_LOWEST_FUZZ, _HIGHEST_FUZZ)
     )
-    if after.state is not State.REVIEW and latest:
-        latest = _latest_end_of_step(at, latest, preferences)
+    if after.state is not State.REVIEW and earliest and latest:
+        # Anki stores whole seconds.
+        earliest, latest = earliest - timedelta(seconds=1), _latest_end_of_step(at, latest, preferences)
     is_fuzz = schedule.due and earliest and latest and earliest <= schedule.due <= latest
     return schedule if is_fuzz else after
 

@@ -16,11 +16,13 @@ from mcp_noema.anki.package import PackageCard, damaged
 from mcp_noema.anki.revlog import RevlogEntry
 from mcp_noema.model import Schedule, State
 
-CARD_COLUMNS = "id nid did ord type queue due ivl factor reps lapses left odue odid data"
+CARD_COLUMNS = "id nid did ord type queue due ivl factor reps lapses left odue odid flags data"
 
 _MAX_ORDINAL = 65_535
 _FIRST_TIMESTAMP = 1_000_000_000
 """The due value of a learning card is a timestamp above this, and a day number below."""
+_FLAG_BITS = 0b111
+_MAX_EASE = 65_535
 _SUSPENDED_QUEUE = -1
 _BURIED_QUEUES = (-2, -3)
 _LEARNING_QUEUES = (1, 3)
@@ -48,6 +50,7 @@ class AnkiCard:
     left: int
     odue: int
     odid: int
+    flags: int
 
     @property
     def home_deck_id(self) -> int:
@@ -128,6 +131,8 @@ class CardConverter:
             suspended=card.queue == _SUSPENDED_QUEUE,
             buried=card.queue in _BURIED_QUEUES,
             created_at=creation_time(card.id, written_at),
+            flag=card.flags & _FLAG_BITS,
+            ease=min(max(card.factor, 0), _MAX_EASE),
         )
 
     def _schedule(self, card: AnkiCard, state: State) -> Schedule:

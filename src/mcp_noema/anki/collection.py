@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from mcp_noema.anki.deck_options import DeckLimits, DeckOptions, deck_preset
+from mcp_noema.anki.deck_options import ANKI_DEFAULTS, DeckLimits, DeckOptions, deck_preset
 from mcp_noema.anki.package import BadPackage, CollectionCalendar, PackageDeck, damaged
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
 
@@ -34,7 +34,8 @@ class AnkiDeck:
 
 
 def normal_deck(name: str, description: str, options: DeckOptions, limits: DeckLimits) -> AnkiDeck:
-    return AnkiDeck(PackageDeck(_deck_name(name), description, deck_preset(options, limits)), options)
+    preset, other = deck_preset(options, limits), ANKI_DEFAULTS if options.is_untouched else options.anki_only
+    return AnkiDeck(PackageDeck(_deck_name(name), description, preset, other), options)
 
 
 def filtered_deck(name: str) -> AnkiDeck:

@@ -1,7 +1,7 @@
 """Anki's deck options, converted to a preset and back."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from math import isfinite
 from typing import Any
 
@@ -16,6 +16,57 @@ MAX_CARDS_PER_DAY = 9999
 MAX_LEECH_THRESHOLD = 99
 MAX_STEPS = 10
 DAY_SECONDS = 86_400
+_DAYS_OF_WEEK = 7
+_MAX_OPTION = 36_500
+
+
+@dataclass(frozen=True, slots=True)
+class AnkiOnlyOptions:
+    """Options that only Anki uses, with its defaults. They are kept for an export. Orders are Anki's numbers."""
+
+    leech_action: int = 1
+    """0 suspends a leech, 1 only tags it."""
+    new_insert_order: int = 0
+    new_gather_priority: int = 0
+    new_sort_order: int = 0
+    new_mix: int = 0
+    review_order: int = 0
+    interday_learning_mix: int = 0
+    easy_days: tuple[float, ...] = ()
+    """The share of the usual reviews for each day of the week, from Monday on; empty for all of them."""
+    initial_ease: float = 2.5
+    easy_multiplier: float = 1.3
+    hard_multiplier: float = 1.2
+    lapse_multiplier: float = 0.0
+    interval_multiplier: float = 1.0
+    minimum_lapse_interval: int = 1
+    graduating_interval_good: int = 1
+    graduating_interval_easy: int = 4
+
+    def checked(self) -> "AnkiOnlyOptions":
+        """With the defaults in place of values that Anki does not write."""
+        shares = self.easy_days
+        is_easier = len(shares) == _DAYS_OF_WEEK and all(0 <= share <= 1 for share in shares) and min(shares) < 1
+        invalid = {
+            each.name: each.default
+            for each in fields(self)
+            if each.name != "easy_days" and not 0 <= getattr(self, each.name) <= _MAX_OPTION
+        }
+        return replace(self, easy_days=shares if is_easier else (), **invalid)
+
+    def changes(self) -> dict[str, Any]:
+        """The values that are not Anki's defaults."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) != each.default}
+
+    @classmethod
+    def from_changes(cls, changes: Mapping[str, Any]) -> "AnkiOnlyOptions":
+        """The options with these changes."""
+        # JSON stores a tuple as a list.
+        values: dict[str, Any] = {**changes, "easy_days": tuple(changes.get("easy_days", ()))}
+        return cls(**values)
+
+
+ANKI_DEFAULTS = AnkiOnlyOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +83,7 @@ class DeckOptions:
     desired_retention: float = 0.9
     parameters: Sequence[float] = ()
     sm2_retention: float = 0.9
+    anki_only: AnkiOnlyOptions = ANKI_DEFAULTS
     is_untouched: bool = False
     """Never edited, so it does not say what the user wants."""
 
@@ -104,9 +156,11 @@ def _parameters(parameters: Sequence[float]) -> tuple[float, ...] | None:
     return clamp_parameters(full)
 
 
-def to_json(preset: Preset, id: int, name: str, modified: int) -> dict[str, Any]:
+def to_json(
+    preset: Preset, id: int, name: str, modified: int, anki_only: AnkiOnlyOptions = ANKI_DEFAULTS
+) -> dict[str, Any]:
     """Deck options in the JSON of schema 11."""
-    bury = preset.bury_siblings
+    bury, other = preset.bury_siblings, anki_only
     return {
         "id": id,
         "mod": modified,
@@ -120,27 +174,33 @@ def to_json(preset: Preset, id: int, name: str, modified: int) -> dict[str, Any]
         "new": {
             "bury": bury,
             "delays": [step / 60 for step in preset.learning_steps],
-            "initialFactor": 2500,
-            "ints": [1, 4, 0],
-            "order": 1,
+            "initialFactor": round(other.initial_ease * 1000),
+            "ints": [other.graduating_interval_good, other.graduating_interval_easy, 0],
+            # Here 1 is in order and 0 is random; in the protobuf message it is the other way round.
+            "order": 1 - min(other.new_insert_order, 1),
             "perDay": preset.new_per_day,
         },
         "rev": {
             "bury": bury,
-            "ease4": 1.3,
-            "hardFactor": 1.2,
-            "ivlFct": 1.0,
+            "ease4": other.easy_multiplier,
+            "hardFactor": other.hard_multiplier,
+            "ivlFct": other.interval_multiplier,
             "maxIvl": preset.maximum_interval,
             "perDay": preset.reviews_per_day,
         },
         "lapse": {
             "delays": [step / 60 for step in preset.relearning_steps],
-            # A leech is tagged, not suspended, as in our own scheduling.
-            "leechAction": 1,
+            "leechAction": other.leech_action,
             "leechFails": preset.leech_threshold,
-            "minInt": 1,
-            "mult": 0.0,
+            "minInt": other.minimum_lapse_interval,
+            "mult": other.lapse_multiplier,
         },
+        "newMix": other.new_mix,
+        "newSortOrder": other.new_sort_order,
+        "newGatherPriority": other.new_gather_priority,
+        "reviewOrder": other.review_order,
+        "interdayLearningMix": other.interday_learning_mix,
+        "easyDaysPercentages": list(other.easy_days),
         "buryInterdayLearning": bury,
         "desiredRetention": preset.desired_retention,
         "fsrsParams6": list(preset.parameters or ()),

@@ -29,3 +29,8 @@ def parse_integers(what: str, values: Sequence[Any]) -> list[int]:
 def clamp_count(value: int) -> int:
     """A number that our tables can hold: not negative, and at most 32 bits."""
     return value if 0 <= value <= _LARGEST_COUNT else min(max(value, 0), _LARGEST_COUNT)
+
+
+def clamp_interval(value: int) -> int:
+    """An interval that our tables can hold: days, or negative seconds."""
+    return min(max(value, -_LARGEST_COUNT), _LARGEST_COUNT)

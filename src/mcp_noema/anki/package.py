@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
 from mcp_core import InvalidArguments
+from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
 from mcp_noema.model import NoteType, Preset, Schedule, State
 
 NOON = timedelta(hours=12)
@@ -29,6 +30,7 @@ class PackageDeck:
     name: str
     description: str = ""
     preset: Preset | None = None
+    anki_only: AnkiOnlyOptions = ANKI_DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,10 @@ class PackageCard:
     suspended: bool
     buried: bool
     created_at: datetime
+    flag: int = 0
+    """The number of the coloured flag; 0 for none."""
+    ease: int = 0
+    """The ease of Anki's older scheduler, in thousandths; 0 if it is not known."""
 
 
 class PackageReview(NamedTuple):
@@ -73,6 +79,24 @@ class PackageReview(NamedTuple):
     interval_s: int
     last_interval_s: int
     difficulty: float | None = None
+    ease: int | None = None
+    """The ease after the answer, in thousandths, if it was not given with FSRS."""
+
+
+class PackageLogEntry(NamedTuple):
+    """An entry of Anki's log that is not an answer: a manual change, or cramming. `card` is an index.
+
+    All other values are Anki's; a positive interval is days, a negative one seconds.
+    """
+
+    card: int
+    at: datetime
+    rating: int
+    interval: int
+    last_interval: int
+    ease: int
+    duration_ms: int
+    kind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +108,7 @@ class Package:
     cards: tuple[PackageCard, ...]
     reviews: tuple[PackageReview, ...]
     written_at: datetime
+    log_entries: tuple[PackageLogEntry, ...] = ()
     media: tuple[str, ...] = ()
     zone: tzinfo = UTC
     day_start_hour: int = 4

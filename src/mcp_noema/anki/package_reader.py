@@ -15,7 +15,7 @@ from mcp_noema.anki.database import check_tables, open_read_only, parse_text, re
 from mcp_noema.anki.deck_options import DeckOptions
 from mcp_noema.anki.integers import parse_integers
 from mcp_noema.anki.package import BadPackage, Package, PackageDeck, PackageNote, damaged
-from mcp_noema.anki.revlog import REVLOG_COLUMNS, entries_by_card, package_reviews
+from mcp_noema.anki.revlog import REVLOG_COLUMNS, entries_by_card, other_entries, package_reviews
 from mcp_noema.model import NoteType
 
 _SCHEMA_11 = 11
@@ -47,12 +47,14 @@ def _package(connection: sqlite3.Connection, media: tuple[str, ...], limits: Rea
     cards = [parse_card(row) for row in read_rows(connection, "cards", CARD_COLUMNS, limits)]
     decks, deck_indexes = _decks(collection.decks, cards)
     note_indexes = {note_id: index for index, note_id in enumerate(notes)}
+    card_indexes = {card.id: index for index, card in enumerate(cards)}
     converter = CardConverter(collection, note_indexes, deck_indexes, log)
     return Package(
         decks=decks,
         notes=tuple(notes.values()),
         cards=tuple(converter.convert(card, written_at) for card in cards),
-        reviews=tuple(package_reviews(log, {card.id: index for index, card in enumerate(cards)})),
+        reviews=tuple(package_reviews(log, card_indexes)),
+        log_entries=tuple(other_entries(log, card_indexes)),
         written_at=written_at,
         media=media,
         zone=collection.calendar.zone,

@@ -21,7 +21,15 @@ from fsrs_rs_python import DEFAULT_PARAMETERS
 
 from mcp_core import Conflict
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
-from mcp_noema.anki.package import CollectionCalendar, Package, PackageCard, PackageDeck, PackageNote, PackageReview
+from mcp_noema.anki.package import (
+    CollectionCalendar,
+    Package,
+    PackageCard,
+    PackageDeck,
+    PackageLogEntry,
+    PackageNote,
+    PackageReview,
+)
 from mcp_noema.anki.revlog import LEARNING, RELEARNING, REVIEW
 from mcp_noema.model import NoteType, Preset, State
 
@@ -109,6 +117,7 @@ def _write_collection(connection: sqlite3.Connection, package: Package) -> None:
     connection.executemany(_insert("notes", 11), _note_rows(package.notes, ids))
     connection.executemany(_insert("cards", 18), _card_rows(package, ids, calendar))
     connection.executemany(_insert("revlog", 9), _revlog_rows(package.reviews, ids))
+    connection.executemany(_insert("revlog", 9), _other_revlog_rows(package.log_entries, ids))
     connection.commit()
 
 
@@ -138,12 +147,14 @@ class _AnkiIds:
     def __init__(self, package: Package) -> None:
         self.notes = _unique([_milliseconds(note.created_at) for note in package.notes])
         self.cards = _unique([_milliseconds(card.created_at) for card in package.cards])
-        self.reviews = _unique([_milliseconds(review.reviewed_at) for review in package.reviews])
+        logged_at = [review.reviewed_at for review in package.reviews] + [entry.at for entry in package.log_entries]
+        log_ids = _unique([_milliseconds(at) for at in logged_at])
+        self.reviews, self.log_entries = log_ids[: len(package.reviews)], log_ids[len(package.reviews) :]
         first = _milliseconds(package.written_at)
         is_default = [deck.name.casefold() == _DEFAULT_DECK_NAME for deck in package.decks]
         self.decks = [1 if default else first + index for index, default in enumerate(is_default)]
-        presets = dict.fromkeys(deck.preset for deck in package.decks if deck.preset)
-        self.presets = {preset: first + index for index, preset in enumerate(presets)}
+        options = dict.fromkeys((deck.preset, deck.anki_only) for deck in package.decks if deck.preset)
+        self.options = {each: first + index for index, each in enumerate(options)}
         note_types = dict.fromkeys(note.type for note in package.notes)
         type_ids = _unique([_note_type_id(note_type) for note_type in note_types])
         self.note_types = dict(zip(note_types, type_ids, strict=True))
@@ -195,10 +206,10 @@ def _col_row(package: Package, ids: _AnkiIds, calendar: CollectionCalendar) -> t
     }
     decks.setdefault(1, _deck_json(PackageDeck("Default"), 1, ids, 0))
     options = {1: to_json(Preset(), 1, "Default", 0)}
-    names = {deck.preset: deck.name for deck in reversed(package.decks)}
+    names = {(deck.preset, deck.anki_only): deck.name for deck in reversed(package.decks)}
     options |= {
-        preset_id: to_json(preset, preset_id, names[preset], written // 1000)
-        for preset, preset_id in ids.presets.items()
+        options_id: to_json(preset, options_id, names[preset, anki_only], written // 1000, anki_only)
+        for (preset, anki_only), options_id in ids.options.items()
     }
     note_types = {
         type_id: _note_type_json(note_type, type_id, written) for note_type, type_id in ids.note_types.items()
@@ -221,7 +232,7 @@ def _deck_json(deck: PackageDeck, id: int, ids: _AnkiIds, written: int) -> dict[
         "browserCollapsed": False,
         "desc": deck.description,
         "dyn": 0,
-        "conf": ids.presets[deck.preset] if deck.preset else 1,
+        "conf": ids.options[deck.preset, deck.anki_only] if deck.preset else 1,
         "extendNew": 0,
         "extendRev": 0,
     }
@@ -287,8 +298,9 @@ def _card_rows(package: Package, ids: _AnkiIds, calendar: CollectionCalendar) ->
         queue = _SUSPENDED_QUEUE if card.suspended else _BURIED_QUEUE if card.buried else _QUEUES[card.schedule.state]
         due, interval, left = _due_columns(card, preset, calendar)
         references = (card_id, ids.notes[card.note], ids.decks[card.deck], card.ordinal, written, -1)
-        scheduling = (int(card.schedule.state), queue, due, interval, _DEFAULT_EASE if interval else 0)
-        yield (*references, *scheduling, card.reps, card.lapses, left, 0, 0, 0, _card_data(card, preset))
+        ease = card.ease or (_DEFAULT_EASE if interval else 0)
+        scheduling = (int(card.schedule.state), queue, due, interval, ease, card.reps, card.lapses, left, 0, 0)
+        yield (*references, *scheduling, card.flag, _card_data(card, preset))
 
 
 def _due_columns(card: PackageCard, preset: Preset, calendar: CollectionCalendar) -> tuple[int, int, int]:
@@ -322,10 +334,16 @@ def _card_data(card: PackageCard, preset: Preset) -> str:
 def _revlog_rows(reviews: Sequence[PackageReview], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
     for review, review_id in zip(reviews, ids.reviews, strict=True):
         difficulty = review.difficulty
-        ease = 0 if difficulty is None else round(((difficulty - 1) / 9 + 0.1) * 1000)
+        ease = review.ease or 0 if difficulty is None else round(((difficulty - 1) / 9 + 0.1) * 1000)
         intervals = (_interval(review.interval_s), _interval(review.last_interval_s))
         kind = _REVLOG_KINDS[review.state]
         yield review_id, ids.cards[review.card], -1, review.rating, *intervals, ease, review.duration_ms, kind
+
+
+def _other_revlog_rows(entries: Sequence[PackageLogEntry], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
+    for entry, entry_id in zip(entries, ids.log_entries, strict=True):
+        card, _, rating, *rest = entry
+        yield entry_id, ids.cards[card], -1, rating, *rest
 
 
 def _interval(seconds: int) -> int:

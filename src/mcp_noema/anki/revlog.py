@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from mcp_noema.anki.collection import parse_timestamp
 from mcp_noema.anki.deck_options import DAY_SECONDS
-from mcp_noema.anki.integers import clamp_count, parse_integers
-from mcp_noema.anki.package import PackageReview, damaged
+from mcp_noema.anki.integers import clamp_count, clamp_interval, parse_integers
+from mcp_noema.anki.package import PackageLogEntry, PackageReview, damaged
 from mcp_noema.model import State
 
 REVLOG_COLUMNS = "id cid ease ivl lastIvl factor time type"
@@ -69,6 +69,27 @@ def package_reviews(log: Mapping[int, list[RevlogEntry]], card_indexes: Mapping[
     return sorted(reviews, key=lambda review: review.reviewed_at)
 
 
+def other_entries(log: Mapping[int, list[RevlogEntry]], card_indexes: Mapping[int, int]) -> list[PackageLogEntry]:
+    """All entries that are not answers, oldest first, without those of deleted cards."""
+    entries = [
+        PackageLogEntry(
+            card_indexes[card_id],
+            entry.at,
+            entry.rating,
+            clamp_interval(entry.interval),
+            clamp_interval(entry.last_interval),
+            clamp_count(entry.ease),
+            clamp_count(entry.duration_ms),
+            clamp_count(entry.kind),
+        )
+        for card_id, card_entries in log.items()
+        if card_id in card_indexes
+        for entry in card_entries
+        if not entry.is_answer
+    ]
+    return sorted(entries, key=lambda entry: entry.at)
+
+
 def _reviews(entries: Sequence[RevlogEntry], card_index: int) -> Iterator[PackageReview]:
     is_new = True
     for entry in entries:
@@ -86,6 +107,7 @@ def _reviews(entries: Sequence[RevlogEntry], card_index: int) -> Iterator[Packag
             interval_s=_seconds(entry.interval),
             last_interval_s=_seconds(entry.last_interval),
             difficulty=(entry.ease / 1000 - 0.1) * 9 + 1 if is_by_fsrs else None,
+            ease=None if is_by_fsrs or not entry.ease else clamp_count(entry.ease),
         )
         is_new = False
 

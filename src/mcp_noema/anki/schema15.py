@@ -11,7 +11,7 @@ from mcp_noema.anki import protobuf
 from mcp_noema.anki.archive import ReadLimits
 from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
 from mcp_noema.anki.database import check_tables, parse_text, read_rows
-from mcp_noema.anki.deck_options import DeckLimits, DeckOptions
+from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
 from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
 
@@ -82,7 +82,32 @@ def _options(config: bytes, modified: Any) -> DeckOptions:
             protobuf.get_floats(message, 6) or protobuf.get_floats(message, 5) or protobuf.get_floats(message, 3)
         ),
         sm2_retention=_last(protobuf.get_floats(message, 40)) or 0.9,
+        anki_only=_anki_only(message).checked(),
         is_untouched=modified == 0,
+    )
+
+
+def _anki_only(message: protobuf.Message) -> AnkiOnlyOptions:
+    def number(field: int) -> float:
+        return _last(protobuf.get_floats(message, field)) or 0.0
+
+    return AnkiOnlyOptions(
+        leech_action=protobuf.get_int(message, 21),
+        new_insert_order=protobuf.get_int(message, 20),
+        new_gather_priority=protobuf.get_int(message, 34),
+        new_sort_order=protobuf.get_int(message, 32),
+        new_mix=protobuf.get_int(message, 30),
+        review_order=protobuf.get_int(message, 33),
+        interday_learning_mix=protobuf.get_int(message, 31),
+        easy_days=tuple(protobuf.get_floats(message, 4)),
+        initial_ease=number(11),
+        easy_multiplier=number(12),
+        hard_multiplier=number(13),
+        lapse_multiplier=number(14),
+        interval_multiplier=number(15),
+        minimum_lapse_interval=protobuf.get_int(message, 17),
+        graduating_interval_good=protobuf.get_int(message, 18),
+        graduating_interval_easy=protobuf.get_int(message, 19),
     )
 
 

@@ -93,6 +93,8 @@ def upgrade() -> None:
         sa.Column("lapses", sa.Integer, nullable=False),
         _time("buried_until", nullable=True),
         _time("created_at"),
+        sa.Column("flag", sa.SmallInteger, nullable=False, server_default="0"),
+        sa.Column("ease", sa.Integer, nullable=False, server_default="0"),
     )
     op.create_index("noema_cards_by_note", "noema_cards", ["note_id", "ordinal"], unique=True)
     # With all columns that the queue reads, so that only the cards that are shown are looked up in the table.
@@ -113,6 +115,7 @@ def upgrade() -> None:
         sa.Column("last_interval_s", sa.BigInteger, nullable=False),
         sa.Column("stability", sa.Double),
         sa.Column("difficulty", sa.Double),
+        sa.Column("ease", sa.Integer),
         sa.Column("key", sa.String(255)),
         sa.Column("before", sa.JSON(none_as_null=True)),
     )
@@ -128,6 +131,17 @@ def upgrade() -> None:
         postgresql_where=with_key,
     )
     op.create_table(
+        "noema_anki_log",
+        sa.Column("card_id", ID_TYPE, sa.ForeignKey("noema_cards.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("at", sa.DateTime(timezone=True), primary_key=True),
+        sa.Column("rating", sa.SmallInteger, nullable=False),
+        sa.Column("interval", sa.BigInteger, nullable=False),
+        sa.Column("last_interval", sa.BigInteger, nullable=False),
+        sa.Column("ease", sa.Integer, nullable=False),
+        sa.Column("duration_ms", sa.Integer, nullable=False),
+        sa.Column("kind", sa.Integer, nullable=False),
+    )
+    op.create_table(
         "noema_undone",
         sa.Column("review_id", ID_TYPE, sa.ForeignKey("noema_reviews.id"), primary_key=True),
         _time("undone_at"),
@@ -135,5 +149,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for name in ("undone", "reviews", "cards", "notes", "note_types", "decks", "users"):
+    for name in ("undone", "anki_log", "reviews", "cards", "notes", "note_types", "decks", "users"):
         op.drop_table(f"noema_{name}")

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db import Database
-from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
+from mcp_noema.anki.deck_options import AnkiOnlyOptions
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.model import LEECH, Card, DeckId, Note, NoteType, Schedule, State, preset_of
+from mcp_noema.model import ANKI_ONLY, LEECH, Card, Deck, DeckId, Note, NoteType, Schedule, State, preset_of
 from mcp_noema.store.conditions import NOT_UNDONE
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.row_mapping import (
@@ -23,7 +24,7 @@ from mcp_noema.store.row_mapping import (
     to_note,
     to_note_type,
 )
-from mcp_noema.store.tables import cards, note_types, notes, reviews
+from mcp_noema.store.tables import anki_log, cards, note_types, notes, reviews
 
 PAGE = 2000
 """How many rows one statement reads."""
@@ -37,6 +38,17 @@ _REVIEW_COLUMNS = (
     reviews.c.interval_s,
     reviews.c.last_interval_s,
     reviews.c.difficulty,
+    reviews.c.ease,
+)
+_LOG_COLUMNS = (
+    anki_log.c.card_id,
+    anki_log.c.at,
+    anki_log.c.rating,
+    anki_log.c.interval,
+    anki_log.c.last_interval,
+    anki_log.c.ease,
+    anki_log.c.duration_ms,
+    anki_log.c.kind,
 )
 Rows = list[Any]
 
@@ -50,6 +62,7 @@ class ExportRows:
     cards: Rows = field(default_factory=list[Any])
     notes: Rows = field(default_factory=list[Any])
     reviews: Rows = field(default_factory=list[Any])
+    log_entries: Rows = field(default_factory=list[Any])
 
 
 async def read_rows(database: Database, owner: str, deck_id: DeckId | None, *, scheduling: bool) -> ExportRows:
@@ -66,6 +79,7 @@ async def read_rows(database: Database, owner: str, deck_id: DeckId | None, *, s
         rows.notes.extend(await database.read(_read_notes, note_ids))
     for card_ids in _pages([row.id for row in rows.cards]) if scheduling else ():
         rows.reviews.extend(await database.read(_read_reviews, card_ids))
+        rows.log_entries.extend(await database.read(_read_log_entries, card_ids))
     return rows
 
 
@@ -98,6 +112,10 @@ def _read_reviews(connection: Connection, card_ids: Sequence[int]) -> Rows:
     return list(connection.execute(sa.select(*_REVIEW_COLUMNS).where(reviews.c.card_id.in_(card_ids), NOT_UNDONE)))
 
 
+def _read_log_entries(connection: Connection, card_ids: Sequence[int]) -> Rows:
+    return list(connection.execute(sa.select(*_LOG_COLUMNS).where(anki_log.c.card_id.in_(card_ids))))
+
+
 # --- the package -------------------------------------------------------------------------------------------
 
 
@@ -112,20 +130,25 @@ def build_package(rows: ExportRows, now: datetime, *, scheduling: bool) -> Packa
     card_indexes = {card.id: index for index, card in enumerate(exported_cards)}
     preferences = selection.user.preferences
     return Package(
-        decks=tuple(
-            PackageDeck(deck.name, deck.description, preset_of(deck, selection.all_decks) if scheduling else None)
-            for deck in selection.decks
-        ),
+        decks=tuple(_package_deck(deck, selection.all_decks, scheduling=scheduling) for deck in selection.decks),
         notes=tuple(_package_note(note, scheduling=scheduling) for note in exported_notes),
         cards=tuple(
             _package_card(card, note_indexes[card.note_id], deck_indexes[card.deck_id], now, scheduling=scheduling)
             for card in exported_cards
         ),
         reviews=tuple(_package_reviews(rows.reviews, card_indexes)),
+        log_entries=tuple(_package_log_entries(rows.log_entries, card_indexes)),
         written_at=now,
         zone=ZoneInfo(preferences.timezone),
         day_start_hour=preferences.day_start_hour,
     )
+
+
+def _package_deck(deck: Deck, all_decks: Mapping[str, Deck], *, scheduling: bool) -> PackageDeck:
+    if not scheduling:
+        return PackageDeck(deck.name, deck.description)
+    anki_only = AnkiOnlyOptions.from_changes(deck.preset.get(ANKI_ONLY, {}))
+    return PackageDeck(deck.name, deck.description, preset_of(deck, all_decks), anki_only)
 
 
 def _package_note(note: Note, *, scheduling: bool) -> PackageNote:
@@ -150,6 +173,8 @@ def _package_card(card: Card, note: int, deck: int, now: datetime, *, scheduling
         suspended=card.suspended and scheduling,
         buried=card.buried_until is not None and card.buried_until > now and scheduling,
         created_at=card.created_at,
+        flag=card.flag if scheduling else 0,
+        ease=card.ease if scheduling else 0,
     )
 
 
@@ -160,3 +185,8 @@ def _package_reviews(rows: Rows, card_indexes: Mapping[int, int]) -> list[Packag
         if card_id in card_indexes
     ]
     return sorted(exported, key=lambda review: review.reviewed_at)
+
+
+def _package_log_entries(rows: Rows, card_indexes: Mapping[int, int]) -> list[PackageLogEntry]:
+    entries = [PackageLogEntry(card_indexes[card_id], *rest) for card_id, *rest in rows if card_id in card_indexes]
+    return sorted(entries, key=lambda entry: entry.at)

@@ -14,13 +14,24 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, TableClause
 
 from mcp_core import InvalidArguments
-from mcp_noema.anki.package import Package, PackageCard, PackageNote, PackageReview
-from mcp_noema.model import LONGEST_FIELD, LONGEST_NAME, LONGEST_TAG, SEPARATOR, Deck, DeckId, Note, Preset, preset_of
+from mcp_noema.anki.package import Package, PackageCard, PackageLogEntry, PackageNote, PackageReview
+from mcp_noema.model import (
+    ANKI_ONLY,
+    LONGEST_FIELD,
+    LONGEST_NAME,
+    LONGEST_TAG,
+    SEPARATOR,
+    Deck,
+    DeckId,
+    Note,
+    Preset,
+    preset_of,
+)
 from mcp_noema.repositories import ImportSummary, Tally, User
 from mcp_noema.store import decks, users
 from mcp_noema.store.notes import get_or_create_type, note_values
 from mcp_noema.store.row_mapping import schedule_values
-from mcp_noema.store.tables import cards, notes, reviews
+from mcp_noema.store.tables import anki_log, cards, notes, reviews
 from mcp_noema.store.tables import decks as deck_table
 
 CHUNK = 1000
@@ -128,6 +139,8 @@ def _card_row(card: PackageCard, now: datetime) -> Row:
         "lapses": card.lapses,
         "buried_until": None,
         "created_at": card.created_at,
+        "flag": card.flag,
+        "ease": card.ease,
     }
 
 
@@ -144,6 +157,7 @@ def write_package(
     written_notes = _write_notes(connection, user, prepared)
     written_cards = _write_cards(connection, user, prepared, written_notes, package_decks)
     review_tally = _write_reviews(connection, user, prepared, written_cards)
+    _write_log_entries(connection, package.log_entries, written_cards)
     used = {card.deck for card, card_id in zip(package.cards, written_cards.ids, strict=True) if card_id is not None}
     return ImportSummary(
         decks=tuple(package_decks[index] for index in sorted(used)),
@@ -194,6 +208,8 @@ def _write_decks(
         if key in existing:
             continue
         preset = _preset_changes(deck.preset, preset_of(all_decks[key], all_decks)) if deck.preset else {}
+        if anki_only := deck.anki_only.changes():
+            preset[ANKI_ONLY] = anki_only
         all_decks[key] = replace(all_decks[key], description=deck.description, preset=preset)
         values = {"description": deck.description, "preset": preset}
         connection.execute(sa.update(deck_table).where(deck_table.c.id == all_decks[key].id).values(values))
@@ -272,6 +288,8 @@ _CARD_CHANGES = (
     "reps",
     "lapses",
     "buried_until",
+    "flag",
+    "ease",
 )
 
 
@@ -298,7 +316,7 @@ def _write_cards(
         old = existing.get((note_id, card.ordinal))
         if old is None:
             new.append(row)
-        elif row["last_review"] is not None and _is_later(last_answers.get(index), old.last_review):
+        elif _is_later(row["last_review"], last_answers.get(index), old.last_review):
             newer[old.id] = row
     ids_by_ordinal = {key: old.id for key, old in existing.items()} | _insert_cards(connection, new)
     _update(connection, cards, _CARD_CHANGES, newer)
@@ -319,9 +337,11 @@ def _last_answers(package_reviews: Sequence[PackageReview]) -> dict[int, datetim
     return {review.card: review.reviewed_at for review in package_reviews}
 
 
-def _is_later(answered: datetime | None, last_review: datetime | None) -> bool:
-    """Whether an answer in a file is later than the last one here. Where nothing was answered, the file is right."""
-    return last_review is None or (answered is not None and answered > last_review)
+def _is_later(last_review: datetime | None, logged: datetime | None, last_review_here: datetime | None) -> bool:
+    """Whether the last review of a card in a file is later than the one here, and the file's log proves it."""
+    if last_review is None or last_review_here is None:
+        return last_review is not None
+    return logged is not None and min(last_review, logged) > last_review_here
 
 
 def _existing_cards(connection: Connection, note_ids: Sequence[int]) -> dict[tuple[int, int], Any]:
@@ -356,6 +376,7 @@ _REVIEW_TYPES = {
     "interval_s": "bigint",
     "last_interval_s": "bigint",
     "difficulty": "double precision",
+    "ease": "integer",
 }
 """The columns of an imported review, with their PostgreSQL types."""
 
@@ -388,6 +409,21 @@ def _insert_reviews(connection: Connection, user_id: int, new: Sequence[tuple[in
             for card_id, (_, rating, at, duration, state, *rest) in chunk
         ]
         connection.exec_driver_sql(insert, rows if on_sqlite else tuple(map(list, zip(*rows, strict=True))))
+
+
+def _write_log_entries(connection: Connection, entries: Sequence[PackageLogEntry], written_cards: WrittenRows) -> None:
+    """The entries of Anki's log that are not answers, without those that are stored already."""
+    rows = {
+        (card_id, entry.at): {"card_id": card_id, **entry._asdict()}
+        for entry in entries
+        if (card_id := written_cards.ids[entry.card]) is not None
+    }
+    for chunk in _chunks(sorted({card_id for card_id, _ in rows})):
+        stored = sa.select(anki_log.c.card_id, anki_log.c.at).where(anki_log.c.card_id.in_(chunk))
+        for row in connection.execute(stored):
+            rows.pop((row.card_id, row.at), None)
+    for chunk in _chunks(list(rows.values())):
+        connection.execute(sa.insert(anki_log), [{k: v for k, v in row.items() if k != "card"} for row in chunk])
 
 
 def _sqlite_time(at: datetime) -> str:

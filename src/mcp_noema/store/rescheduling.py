@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import sqlalchemy as sa
 from sqlalchemy import Connection
@@ -51,7 +52,7 @@ class ReviewedDeck:
     basis: Basis
 
     def compute_changes(self, dice: Dice | None) -> ScheduleChanges:
-        """Reschedule all cards, with the fuzz of their last answers."""
+        """Reschedule all cards, with the fuzz of each answer."""
         changes: list[ScheduleChange] = []
         unknown = 0
         for card in self.cards:
@@ -59,7 +60,7 @@ class ReviewedDeck:
             if not log or log[-1][1] != card.schedule.last_review:
                 unknown += 1
                 continue
-            fuzz = dice(card.id, card.reps - 1) if dice else None
+            fuzz = partial(dice, card.id) if dice else None
             answers = [(rating, at) for rating, at, _ in log]
             after = reschedule(card.schedule, answers, self.presets[card.deck_id], self.preferences, fuzz=fuzz)
             if after != card.schedule:

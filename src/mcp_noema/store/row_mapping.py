@@ -40,6 +40,8 @@ CARD_COLUMNS = (
     cards.c.queue,
     cards.c.buried_until,
     cards.c.created_at,
+    cards.c.flag,
+    cards.c.ease,
 )
 REVIEW_COLUMNS = (
     reviews.c.id,
@@ -97,7 +99,7 @@ def format_tags(tags: tuple[str, ...]) -> str:
 
 def to_card(row: Row) -> Card:
     card_id, note_id, deck_id, ordinal, position, state, step, stability, difficulty, due, last_review = row[:11]
-    reps, lapses, queue, buried_until, created_at = row[11:]
+    reps, lapses, queue, buried_until, created_at, flag, ease = row[11:]
     return Card(
         id=card_id,
         note_id=note_id,
@@ -110,6 +112,8 @@ def to_card(row: Row) -> Card:
         suspended=queue == SUSPENDED,
         buried_until=buried_until,
         created_at=created_at,
+        flag=flag,
+        ease=ease,
     )
 
 

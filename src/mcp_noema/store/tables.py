@@ -70,8 +70,10 @@ cards = sa.table(
     sa.column("lapses", sa.Integer),
     sa.column("buried_until", UtcTime),
     sa.column("created_at", UtcTime),
+    sa.column("flag", sa.SmallInteger),
+    sa.column("ease", sa.Integer),
 )
-"""`queue` is one of the four below."""
+"""`queue` is one of the four below. `flag` and `ease` are Anki's, and kept for an export."""
 
 NEW, LEARNING, REVIEW, SUSPENDED = 0, 1, 2, 3
 """The queues. Learning and relearning cards share one."""
@@ -89,11 +91,25 @@ reviews = sa.table(
     sa.column("last_interval_s", sa.BigInteger),
     sa.column("stability", sa.Double),
     sa.column("difficulty", sa.Double),
+    sa.column("ease", sa.Integer),
     sa.column("key", sa.String),
     sa.column("before", sa.JSON(none_as_null=True)),
 )
 """A log: rows are never changed or deleted, even if their card is. `state` is the card's before the answer; `stability`
 and `difficulty` are the card's after it. `before` is what undo-review restores; imported reviews have none."""
+
+anki_log = sa.table(
+    "noema_anki_log",
+    sa.column("card_id", sa.BigInteger),
+    sa.column("at", UtcTime),
+    sa.column("rating", sa.SmallInteger),
+    sa.column("interval", sa.BigInteger),
+    sa.column("last_interval", sa.BigInteger),
+    sa.column("ease", sa.Integer),
+    sa.column("duration_ms", sa.Integer),
+    sa.column("kind", sa.Integer),
+)
+"""Entries of Anki's log that are not answers, such as manual changes and cramming. They are kept for an export."""
 
 undone = sa.table(
     "noema_undone",

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
+from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 
 WRITTEN = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -25,6 +26,15 @@ _PRESETS = st.builds(
     reviews_per_day=st.integers(0, 9999),
     leech_threshold=st.integers(1, 99),
     bury_siblings=st.booleans(),
+)
+_ANKI_ONLY = st.builds(
+    AnkiOnlyOptions,
+    leech_action=st.integers(0, 1),
+    new_insert_order=st.integers(0, 1),
+    new_mix=st.integers(0, 2),
+    review_order=st.integers(0, 12),
+    easy_days=st.just(()) | st.tuples(*[st.sampled_from([0.0, 0.5, 1.0])] * 6, st.just(0.25)),
+    initial_ease=st.integers(1300, 9999).map(lambda n: n / 1000),
 )
 _ZONES = st.integers(-12 * 4, 14 * 4).map(lambda n: timezone(timedelta(minutes=15 * n)) if n else UTC)
 
@@ -50,7 +60,7 @@ def packages(draw: st.DrawFn) -> Package:
     names = sorted(
         draw(st.sets(_NAMES.map(str.casefold).filter(lambda name: name != "default"), min_size=1, max_size=3))
     )
-    decks = tuple(PackageDeck(name, draw(_WORDS), draw(st.none() | _PRESETS)) for name in names)
+    decks = tuple(_deck(draw, name) for name in names)
     notes: list[PackageNote] = []
     cards: list[PackageCard] = []
     for place in range(draw(st.integers(0, 4))):
@@ -64,10 +74,31 @@ def packages(draw: st.DrawFn) -> Package:
         schedule = draw(schedules(steps))
         suspended, buried = draw(st.sampled_from([(False, False), (True, False), (False, True)]))
         numbers = (draw(st.integers(0, 10**6)), schedule, draw(st.integers(0, 999)), draw(st.integers(0, 99)))
-        cards.append(PackageCard(place, deck, draw(st.integers(0, 3)), *numbers, suspended, buried, moment))
+        ease = 0 if schedule.state is State.NEW else draw(st.integers(1300, 9999))
+        flag = draw(st.integers(0, 7))
+        ordinal = draw(st.integers(0, 3))
+        cards.append(PackageCard(place, deck, ordinal, *numbers, suspended, buried, moment, flag, ease))
     reviews = tuple(_reviews(draw, len(cards)))
+    entries = tuple(_log_entries(draw, len(cards)))
     zone, hour = draw(_ZONES), draw(st.integers(0, 23))
-    return Package(decks, tuple(notes), tuple(cards), reviews, WRITTEN, zone=zone, day_start_hour=hour)
+    return Package(decks, tuple(notes), tuple(cards), reviews, WRITTEN, entries, zone=zone, day_start_hour=hour)
+
+
+def _deck(draw: st.DrawFn, name: str) -> PackageDeck:
+    preset = draw(st.none() | _PRESETS)
+    return PackageDeck(name, draw(_WORDS), preset, draw(_ANKI_ONLY) if preset else ANKI_DEFAULTS)
+
+
+def _log_entries(draw: st.DrawFn, cards: int) -> list[PackageLogEntry]:
+    """Manual changes that do not make a card new, and cramming; after all answers."""
+    kinds = st.sampled_from([(0, 2500, 4), (0, 2500, 5), (3, 0, 3)])
+    entries: list[PackageLogEntry] = []
+    for place in range(draw(st.integers(0, 3)) if cards else 0):
+        rating, ease, kind = draw(kinds)
+        intervals = draw(st.integers(-9999, 9999)), draw(st.integers(-9999, 9999))
+        at = WRITTEN + timedelta(seconds=place + 1)
+        entries.append(PackageLogEntry(draw(st.integers(0, cards - 1)), at, rating, *intervals, ease, 99, kind))
+    return entries
 
 
 def _reviews(draw: st.DrawFn, cards: int) -> list[PackageReview]:
@@ -79,7 +110,8 @@ def _reviews(draw: st.DrawFn, cards: int) -> list[PackageReview]:
         states = (State.NEW, State.REVIEW) if card not in seen else (State.LEARNING, State.REVIEW, State.RELEARNING)
         seen.add(card)
         intervals = st.integers(0, 86_399) | st.integers(1, 36_500).map(lambda days: days * 86_400)
-        ease = draw(st.none() | st.integers(100, 1000))
+        ease = draw(st.none() | st.integers(100, 1000) | st.integers(1300, 9999))
+        is_difficulty = ease is not None and ease <= 1000
         found.append(
             PackageReview(
                 card=card,
@@ -89,7 +121,8 @@ def _reviews(draw: st.DrawFn, cards: int) -> list[PackageReview]:
                 state=draw(st.sampled_from(states)),
                 interval_s=draw(intervals),
                 last_interval_s=draw(intervals),
-                difficulty=None if ease is None else (ease / 1000 - 0.1) * 9 + 1,
+                difficulty=(ease / 1000 - 0.1) * 9 + 1 if is_difficulty else None,
+                ease=None if is_difficulty else ease,
             )
         )
     return found

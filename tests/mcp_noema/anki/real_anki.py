@@ -1,5 +1,6 @@
 """Anki itself, without its windows: writes the files that tests read, and opens those that they write."""
 
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,6 +89,45 @@ def fill(col: Collection) -> None:
     answer_now(col, reversed_cards[1], 1)
     col.sched.suspend_cards([cloze[1]])
     col.sched.bury_cards([reversed_cards[0]])
+
+
+def fill_with_what_only_anki_uses(col: Collection) -> None:
+    """Flags, SM-2 ease, display orders, easy days, and log entries that are not answers."""
+    options = col.decks.add_config("Odd")
+    options |= {"newMix": 2, "newSortOrder": 3, "newGatherPriority": 4, "reviewOrder": 5, "interdayLearningMix": 1}
+    options["easyDaysPercentages"] = [1.0, 1.0, 0.5, 1.0, 1.0, 0.0, 0.5]
+    options["new"] |= {"order": 0, "initialFactor": 2300, "ints": [2, 6, 0]}
+    options["rev"] |= {"ease4": 1.5, "hardFactor": 1.1, "ivlFct": 0.9}
+    options["lapse"] |= {"leechAction": 0, "minInt": 3, "mult": 0.25}
+    col.decks.update_config(options)
+    deck = col.decks.get(col.decks.id("Old"))
+    deck["conf"] = options["id"]
+    col.decks.save(deck)
+    # Answered without FSRS.
+    (first,) = add(col, "Old", "Basic", "first", "back")
+    for answer in (4, 3, 2):
+        answer_now(col, first, answer)
+    col.sched.set_due_date([first], "7")
+    col.set_user_flag_for_cards(3, [first])
+    (second,) = add(col, "Old", "Basic", "second", "back")
+    answer_now(col, second, 4)
+    col.sched.schedule_cards_as_new([second])
+    answer_now(col, second, 1)
+    crammed = (int(time.time() * 1000) + 50, first, 3, -600, 0, 0, 4000, 3)
+    col.db.execute("INSERT INTO revlog VALUES (?, ?, -1, ?, ?, ?, ?, ?, ?)", *crammed)
+
+
+def what_only_anki_uses(col: Collection) -> Any:
+    """What the function above made, as it is after an import."""
+    cards = col.db.all("SELECT n.flds, c.flags, c.factor FROM cards c JOIN notes n ON n.id = c.nid ORDER BY n.flds")
+    log = col.db.all("SELECT id, ease, ivl, lastIvl, factor, time, type FROM revlog ORDER BY id")
+    options = col.decks.config_dict_for_deck_id(col.decks.id("Old"))
+    names = ("newMix", "newSortOrder", "newGatherPriority", "reviewOrder", "interdayLearningMix", "easyDaysPercentages")
+    kept = {name: options[name] for name in names}
+    kept["new"] = {name: options["new"][name] for name in ("order", "initialFactor", "ints")}
+    kept["rev"] = {name: options["rev"][name] for name in ("ease4", "hardFactor", "ivlFct")}
+    kept["lapse"] = {name: options["lapse"][name] for name in ("leechAction", "minInt", "mult")}
+    return cards, log, kept
 
 
 def answer_now(col: Collection, card_id: int, answer: int) -> None:

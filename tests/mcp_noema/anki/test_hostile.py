@@ -27,7 +27,7 @@ SCHEDULE = Schedule(State.REVIEW, None, 9.0, 5.0, WRITTEN + timedelta(days=9), W
 GOOD = Package(
     decks=(PackageDeck("Good"),),
     notes=(PackageNote("guid", BASIC, ("a", "b"), ("tag",), WRITTEN, WRITTEN),),
-    cards=(PackageCard(0, 0, 0, 1, SCHEDULE, 1, 0, suspended=False, buried=False, created_at=WRITTEN),),
+    cards=(PackageCard(0, 0, 0, 1, SCHEDULE, 1, 0, suspended=False, buried=False, created_at=WRITTEN, ease=2500),),
     reviews=(PackageReview(0, 3, WRITTEN, 1000, State.NEW, 86_400, 0),),
     written_at=WRITTEN,
 )

@@ -87,7 +87,7 @@ def test_full_precision_survives(tmp_path: Path):
     moment = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
     schedule = Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment)
     note = PackageNote("guid", BASIC, ("a", "b"), (), moment, moment)
-    card = PackageCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment)
+    card = PackageCard(0, 0, 0, 1, schedule, 3, 1, suspended=False, buried=False, created_at=moment, ease=2500)
     package = replace(EMPTY, decks=(PackageDeck("D", "", Preset()),), notes=(note,), cards=(card,))
     write_package(package, tmp_path / "out.apkg")
     assert read_package(tmp_path / "out.apkg") == package

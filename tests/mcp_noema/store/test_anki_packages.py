@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from mcp_core.db import Database, address, open_database
-from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
+from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
@@ -54,7 +54,20 @@ def full_package() -> Package:
             for n in range(5)
         ),
         cards=tuple(
-            PackageCard(n, n % 2, (0, 0, 1, 3, 0)[n], 7 * n, schedules[n], n, n // 2, n == 4, n == 1, at(seconds=n))
+            PackageCard(
+                n,
+                n % 2,
+                (0, 0, 1, 3, 0)[n],
+                7 * n,
+                schedules[n],
+                n,
+                n // 2,
+                suspended=n == 4,
+                buried=n == 1,
+                created_at=at(seconds=n),
+                flag=n,
+                ease=(0, 0, 2500, 2300, 1300)[n],
+            )
             for n in range(5)
         ),
         reviews=tuple(
@@ -64,6 +77,7 @@ def full_package() -> Package:
             )
         ),
         written_at=NOW,
+        log_entries=(PackageLogEntry(2, at(days=3, hours=1), 0, 9, 4, 2500, 0, 4),),
         zone=UTC,
     )
 

@@ -89,6 +89,27 @@ async def test_a_collection_survives_the_way_from_anki_and_back(
         assert real_anki.revlog(col) == log
 
 
+@pytest.mark.parametrize("legacy", [True, False])
+async def test_what_only_anki_uses_comes_back_to_it(
+    ana: Learner, clock: Clock, files: Path, tmp_path: Path, legacy: bool
+):
+    with real_anki.collection(tmp_path / "anki") as col:
+        real_anki.fill_with_what_only_anki_uses(col)
+        cards, log, options = real_anki.what_only_anki_uses(col)
+        real_anki.export(col, files / "mine.apkg", legacy=legacy)
+    assert {kind for *_, kind in log} >= {0, 3, 4}
+    clock.now = datetime.now(UTC) + timedelta(seconds=1)
+    first = await ana("import-anki", path="mine.apkg")
+    # Only answers count.
+    assert first["reviews"]["added"] == sum(ease > 0 for _, ease, *_, kind in log if kind != 3)
+    await ana("import-anki", path="mine.apkg")
+    await ana("update-deck", deckId="deck_1", preset={"newPerDay": 9})
+    await ana("export-anki", path="back.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        real_anki.import_file(col, files / "back.apkg")
+        assert real_anki.what_only_anki_uses(col) == (cards, log, options)
+
+
 async def test_imported_decks_keep_their_options(ana: Learner, files: Path):
     outer = Preset(desired_retention=0.85, new_per_day=5)
     inner = replace(outer, learning_steps=(30,), parameters=tuple(real_anki.WEIGHTS), new_per_day=20)
