@@ -5,7 +5,6 @@ import struct
 import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -14,9 +13,9 @@ import zstandard
 from pydantic import TypeAdapter, ValidationError
 
 from mcp_noema.anki import protobuf
+from mcp_noema.anki.limits import MEBIBYTE, ReadLimits
 from mcp_noema.anki.package import BadPackage, damaged
 
-MEBIBYTE = 1 << 20
 EXPORT_FOR_OLDER = "Export it again from Anki with 'Support older Anki versions'."
 
 COLLECTIONS = {1: "collection.anki2", 2: "collection.anki21", 3: "collection.anki21b"}
@@ -25,18 +24,6 @@ _ZSTD_VERSION = 3
 _MAX_META_BYTES = 1024
 _MAX_ZSTD_WINDOW = 128 * MEBIBYTE
 _ENCRYPTED_FLAG = 1
-
-
-@dataclass(frozen=True, slots=True)
-class ReadLimits:
-    """How much is read from a file at most, whatever sizes it claims."""
-
-    entries: int = 200_000
-    directory_bytes: int = 32 * MEBIBYTE
-    media_bytes: int = 32 * MEBIBYTE
-    collection_bytes: int = 512 * MEBIBYTE
-    rows: int = 1_000_000
-    """In each table."""
 
 
 def extract_collection(path: Path, target: Path, limits: ReadLimits) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mcp_noema.anki.archive import MEBIBYTE, ReadLimits
+from mcp_noema.anki.limits import MEBIBYTE, ReadLimits
 from mcp_noema.anki.package import BadPackage, damaged
 
 _MAX_VALUE_BYTES = 128 * MEBIBYTE
@@ -79,6 +79,6 @@ def read_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of a table, ordered by the first column."""
     (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - our own constants
-    if count > limits.rows:
-        raise BadPackage(f"The table {table!r} in the file has {count:,} rows; at most {limits.rows:,} are read.")
+    if count > (max_rows := limits.rows_of(table)):
+        raise BadPackage(f"The table {table!r} in the file has {count:,} rows; at most {max_rows:,} are read.")
     return connection.execute(f"SELECT {', '.join(columns.split())} FROM {table} ORDER BY 1")  # noqa: S608 - as above

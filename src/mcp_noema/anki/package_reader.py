@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from mcp_noema.anki import schema11, schema15
-from mcp_noema.anki.archive import EXPORT_FOR_OLDER, ReadLimits, extract_collection
+from mcp_noema.anki.archive import EXPORT_FOR_OLDER, extract_collection
 from mcp_noema.anki.cards import CARD_COLUMNS, AnkiCard, CardConverter, creation_time, parse_card
 from mcp_noema.anki.collection import AnkiDeck, Collection, parse_timestamp
 from mcp_noema.anki.database import check_tables, open_read_only, parse_text, read_rows
 from mcp_noema.anki.deck_options import DeckOptions
 from mcp_noema.anki.integers import parse_integers
+from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import BadPackage, Package, PackageDeck, PackageNote, damaged
 from mcp_noema.anki.revlog import REVLOG_COLUMNS, entries_by_card, other_entries, package_reviews
 from mcp_noema.model import NoteType

@@ -21,6 +21,7 @@ from fsrs_rs_python import DEFAULT_PARAMETERS
 
 from mcp_core import Conflict
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
+from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import (
     CollectionCalendar,
     Package,
@@ -79,17 +80,39 @@ _DEFAULT_EASE = 2500
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-def write_package(package: Package, path: Path, *, overwrite: bool = False) -> None:
-    """Write the file. It appears when it is complete; on failure, nothing changes."""
+def write_package(package: Package, path: Path, *, overwrite: bool = False, limits: ReadLimits | None = None) -> None:
+    """Write the file. It appears when it is complete; on failure, nothing changes.
+
+    A package that is too large to be read again is not written.
+    """
+    limits = limits or ReadLimits()
+    _check_counts(package, limits)
     # In the same folder, so that it can be renamed in one step.
     with tempfile.TemporaryDirectory(prefix=".anki-", dir=path.parent) as folder:
         collection, archive = Path(folder) / "collection", Path(folder) / "archive"
         with closing(sqlite3.connect(collection)) as connection:
             _write_collection(connection, package)
+        if (size := collection.stat().st_size) > limits.collection_bytes:
+            raise _too_large(f"{size:,} bytes", f"{limits.collection_bytes:,}")
         _write_archive(collection, archive, package.written_at)
         if not overwrite:
             _reserve(path)
         archive.replace(path)
+
+
+def _check_counts(package: Package, limits: ReadLimits) -> None:
+    log_size = len(package.reviews) + len(package.log_entries)
+    counts = {"notes": len(package.notes), "cards": len(package.cards), "revlog": log_size}
+    for table, count in counts.items():
+        if count > (max_rows := limits.rows_of(table)):
+            raise _too_large(f"{count:,} {'reviews' if table == 'revlog' else table}", f"{max_rows:,}")
+
+
+def _too_large(what: str, largest: str) -> Conflict:
+    return Conflict(
+        f"The export has {what}, but no more than {largest} can be imported again. Nothing was written. Export the "
+        "decks one by one with deckId."
+    )
 
 
 def _reserve(path: Path) -> None:

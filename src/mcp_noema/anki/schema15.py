@@ -8,10 +8,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from mcp_noema.anki import protobuf
-from mcp_noema.anki.archive import ReadLimits
 from mcp_noema.anki.collection import AnkiDeck, Collection, check_note_type, filtered_deck, normal_deck, parse_calendar
 from mcp_noema.anki.database import check_tables, parse_text, read_rows
 from mcp_noema.anki.deck_options import AnkiOnlyOptions, DeckLimits, DeckOptions
+from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import damaged
 from mcp_noema.model import NoteType, Template
 

@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile, ZipInfo
 import pytest
 import zstandard
 
-from mcp_noema.anki.archive import ReadLimits
+from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import BadPackage, Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
@@ -295,6 +295,14 @@ def test_too_many_rows_are_refused(tmp_path: Path):
     sql = "INSERT INTO notes SELECT 5, 'g', mid, mod, usn, tags, flds, sfld, csum, flags, data FROM notes"
     with pytest.raises(BadPackage, match="The table 'notes' in the file has 2 rows; at most 1 are read"):
         read_package(changed(tmp_path, sql), ReadLimits(rows=1))
+
+
+def test_the_review_log_may_be_longer_than_other_tables(tmp_path: Path):
+    sql = "INSERT INTO revlog SELECT id + 1, cid, usn, ease, ivl, lastIvl, factor, time, type FROM revlog"
+    file = changed(tmp_path, sql)
+    assert len(read_package(file, ReadLimits(rows=1, reviews=2)).reviews) == 2
+    with pytest.raises(BadPackage, match="The table 'revlog' in the file has 2 rows; at most 1 are read"):
+        read_package(file, ReadLimits(reviews=1))
 
 
 def test_a_trigger_is_not_run(tmp_path: Path):

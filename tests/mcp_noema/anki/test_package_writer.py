@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from mcp_core import Conflict
+from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
@@ -48,6 +49,23 @@ def test_anki_imports_decks_and_their_options(anki_files: AnkiFiles, tmp_path: P
         assert (french["desc"], options["new"]["delays"], options["new"]["perDay"]) == ("Words", [2.0, 15.0], 7)
         assert (options["rev"]["perDay"], options["rev"]["maxIvl"], options["rev"]["bury"]) == (50, 365, True)
         assert kept == {"desiredRetention": 0.93, "fsrsParams6": WEIGHTS, "buryInterdayLearning": True}
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        (ReadLimits(rows=6), "The export has 7 notes, but no more than 6 can be imported again."),
+        (ReadLimits(reviews=8), "The export has 9 reviews, but no more than 8 can be imported again."),
+        (ReadLimits(collection_bytes=9_999), "but no more than 9,999 can be imported again."),
+    ],
+)
+def test_what_could_not_be_imported_again_is_not_written(
+    anki_files: AnkiFiles, tmp_path: Path, limits: ReadLimits, problem: str
+):
+    package = read_package(anki_files.files["anki21b.apkg"])
+    with pytest.raises(Conflict, match=problem):
+        write_package(package, tmp_path / "out.apkg", limits=limits)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_anki_finds_nothing_to_fix_and_can_continue(anki_files: AnkiFiles, tmp_path: Path):
