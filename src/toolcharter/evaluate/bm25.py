@@ -1,4 +1,4 @@
-"""BM25: how many words of a request are in the texts of a tool, where rare words count more."""
+"""BM25: how many words of a request, or synonyms, are in the texts of a tool, where rare words count more."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.tool_text import tool_text
-from toolcharter.evaluate.words import content_words
+from toolcharter.evaluate.words import SYNONYMS, content_words
 
 _K1 = 1.2  # how soon repetitions of a word stop counting
 _B = 0.75  # how much long texts are penalized
@@ -51,8 +51,9 @@ class _Index:
 
 
 def tokenize(text: str) -> list[str]:
-    """The stems of the words in a text, without stop words."""
-    return [stem(word) for word in content_words(text)]
+    """The stems of the words in a text, without stop words, and for each synonym also the group that it is in."""
+    stems = [stem(word) for word in content_words(text)]
+    return stems + [_GROUPS[word] for word in stems if word in _GROUPS]
 
 
 def stem(word: str) -> str:
@@ -67,3 +68,6 @@ def stem(word: str) -> str:
             word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "aeiouls" else rest
             break
     return word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
+
+
+_GROUPS = {stem(word): f"~{words[0]}" for words in SYNONYMS for word in words}

@@ -1,4 +1,4 @@
-"""The words of a text that say what it is about."""
+"""The words of a text that say what it is about, and words that mean the same to those who use tools."""
 
 import re
 
@@ -13,6 +13,24 @@ _STOPWORDS = frozenset(
     until us very was we were what when where which while who whom why will with would you your yours
     """.split()  # noqa: SIM905 - a list of 110 quoted words is harder to read
 )
+
+SYNONYMS = (
+    ("remove", "delete", "drop", "erase", "wipe", "discard", "trash", "purge", "unregister", "rid", "throw", "clear"),
+    ("create", "add", "make", "new", "register", "define", "insert"),
+    ("update", "change", "edit", "modify", "revise", "correct", "fix", "rewrite", "adjust", "replace"),
+    ("list", "enumerate", "overview"),
+    ("show", "display", "view", "see", "open", "read", "fetch", "get", "load", "give", "print", "tell"),
+    ("find", "search", "look", "lookup", "locate", "query"),
+    ("enable", "activate", "turn", "switch", "toggle"),
+    ("disable", "deactivate"),
+    ("rename", "name", "call"),
+    ("move", "relocate", "transfer"),
+    ("copy", "clone", "duplicate"),
+    ("save", "store", "write", "record", "export", "dump"),
+    ("setting", "option", "preference", "config", "configuration", "configure", "setup"),
+    ("document", "doc", "file", "page"),
+)
+"""Words that people exchange for each other: a request to erase something is one for a tool that deletes it."""
 
 
 def content_words(text: str) -> list[str]:

@@ -106,7 +106,9 @@ def test_markdown_in_a_pipe_and_html_in_a_file(capsys, folder):
 
 @pytest.mark.parametrize("against", ["other.json", "earlier.json"], ids=["another server", "an earlier report"])
 def test_before_and_after_are_compared_case_by_case(capsys, folder, against):
-    (folder / "other.json").write_text(json.dumps([TOOLS[0], TOOLS[1] | {"description": ""}]))
+    (folder / "other.json").write_text(
+        json.dumps([TOOLS[0] | {"description": "Remove a task."}, TOOLS[1] | {"description": ""}])
+    )
     words = ("evaluate", "other.json", *CASES_BY_BM25, "--format", "json", "--output", "earlier.json")
     assert run(capsys, *words)[0] == 0
     words = ("evaluate", "tools.json", *CASES_BY_BM25, "--against", against)
