@@ -19,8 +19,9 @@ class RuleFailed(Exception):
 
 def run_rules(server: Server, rules: Iterable[Rule], on_step: OnStep = lambda _: None) -> list[Finding]:
     """All findings, by tool in the order of the list, then by rule. Raises RuleFailed."""
+    chosen = list(rules)
     findings: list[Finding] = []
-    for rule in rules:
+    for rule in chosen:
         on_step(rule.name)
         try:
             findings += _run(rule, server)
@@ -28,7 +29,7 @@ def run_rules(server: Server, rules: Iterable[Rule], on_step: OnStep = lambda _:
             raise RuleFailed(
                 f"The rule {rule.id} {rule.name} failed: {error!r}. This is a bug in the rule, not in the server."
             ) from error
-    return _sort(findings, server)
+    return _sort(_without_repeats(findings, chosen), server)
 
 
 def run_live_rules(server: Server, observations: Observations, rules: Iterable[Rule]) -> list[Finding]:
@@ -38,6 +39,13 @@ def run_live_rules(server: Server, observations: Observations, rules: Iterable[R
         _finding(rule, problem, problem.tool) for rule, check in checks for problem in check(server, observations)
     ]
     return _sort(findings, server)
+
+
+def _without_repeats(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """The findings without those that another one supersedes: one cause, one finding."""
+    supersedes = {rule.id: rule.supersedes for rule in rules if rule.supersedes}
+    repeats = {(finding.tool, finding.path, rule) for finding in findings for rule in supersedes.get(finding.rule, ())}
+    return [finding for finding in findings if (finding.tool, finding.path, finding.rule) not in repeats]
 
 
 def _sort(findings: list[Finding], server: Server) -> list[Finding]:

@@ -17,7 +17,10 @@ from toolcharter.verify.texts import Texts
 from toolcharter.verify.values import list_at
 from toolcharter.verify.vocabulary import ADVERBS, ALSO_NOUNS, BASE_FORMS, EFFECTS, OPENING_WORDS, VERBS, VerbEffect
 
-_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NAME_WORD = re.compile(
+    r"(?<![A-Za-z])[A-Za-z]\d+[a-z]+(?![A-Za-z])"  # k8s, i18n
+    r"|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])|\n{2,}")
 _PROSE_WORD = re.compile(r"[a-z0-9']+")
 _NOT_PROSE = re.compile(r"```.*?(?:```|\Z)|^#{1,6} [^\n]*$", re.DOTALL | re.MULTILINE)
@@ -31,6 +34,9 @@ CHARACTERS_PER_TOKEN = 4
 MAX_DEPTH = 32
 MIN_PREFIXED = 3
 """This many names with the same first word have a prefix."""
+
+MAX_OBVIOUS_ARGUMENTS = 2
+"""A tool with at most this many arguments may be understood by its name."""
 
 Schema = Mapping[str, Any]
 
@@ -221,6 +227,15 @@ class Server:
         places = (*words[:1], *words[-1:], *words[1:3])
         plain = next((word for word in places if word in VERBS and word not in ALSO_NOUNS), None)
         return plain or (words[0] if words and words[0] in VERBS else None)
+
+    def is_self_evident(self, tool: Tool) -> bool:
+        """Whether a few words are enough: it says an action that takes nothing away, and describes its arguments."""
+        says_action = tool.description_verb is not None or (
+            not tool.prose.isascii() and self.name_verb(tool) is not None
+        )
+        few = len(tool.arguments) <= MAX_OBVIOUS_ARGUMENTS
+        described = all(argument.description for argument in tool.arguments)
+        return says_action and (few or described) and self.effect(tool) not in {"destroying", "sending"}
 
     def effect(self, tool: Tool) -> VerbEffect | None:
         """The effect of a tool, by the verb in its name, or else in its description; None if neither has a verb."""

@@ -58,6 +58,8 @@ class Rule:
     """Checks all tools of a server together."""
     check_live: CheckLive | None = None
     """Checks what calls of the tools have shown. Runs only with --live."""
+    supersedes: Sequence[str] = ()
+    """Rules whose findings have the same cause. They are left out where this rule has a finding on the same place."""
     optional: bool = False
     """Whether the rule runs only if it is selected by name: a matter of taste, or of one client."""
 

@@ -61,11 +61,11 @@ DESTROYING = _words("""
 
 SENDING = _words("""
     announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply
-    sell send submit tip trade transmit tweet withdraw
+    sell send submit tip trade transmit tweet wire withdraw
 """)
 """Verbs that reach people, money or the public, and cannot be taken back."""
 
-PAYING = _words("bid buy charge donate order pay purchase refund sell tip trade transfer withdraw")
+PAYING = _words("bid buy charge donate order pay purchase refund sell tip trade transfer wire withdraw")
 """Verbs that move money."""
 
 CLEARLY_CHANGING: Mapping[str, VerbEffect] = {
@@ -75,6 +75,8 @@ CLEARLY_CHANGING: Mapping[str, VerbEffect] = {
     **dict.fromkeys(_words("broadcast buy forward notify pay post publish purchase sell send submit tweet"), "sending"),
     "add": "creating",
     "save": "creating",
+    "transfer": "changing",
+    "wire": "sending",
 }
 """Verbs that certainly change something."""
 
@@ -97,20 +99,36 @@ EFFECTS: Mapping[str, VerbEffect] = {
 """The effect of each verb."""
 
 MORE_VERBS = _words("""
-    abort access acknowledge aggregate align allocate animate annotate assert audit balance batch benchmark bind block
-    blur bookmark bulk bump bury cache certify chat checkout choose clean clip collapse collect combine compact compose
-    compress concatenate confirm consolidate consult contact control correct crawl crop cut debug decide define
-    delegate deliver derive dispatch display dispute dock draw dump emit enhance enrich ensure enumerate escalate
-    exchange exec expand expect expose extend feed finalise flag flip flush follow force gather give grade guide
-    highlight host ignore illustrate improve include index ingest init inject input intersect introspect issue iterate
-    keep learn let link listen localize lookup loop map match memorize mix mock modernize mute negotiate note notify
-    obtain offer offload onboard organize overwrite pack paste pick pop prepare present price produce profile provide
-    prune quote raise reach react reboot receive recognize reconcile reduce refactor refine reflect refresh regenerate
-    reindex relate release remind remix repair repeat report represent rerun research resend reserve retrain return
-    roast rollback route sanitize say scaffold seed separate serve shorten shuffle simplify snap snooze spawn spin
-    stake stitch stream strip style subset substitute supply suppress survey synthesise synthesize target teach tell
-    throttle train transcribe transpose traverse trim try tune turn unblock undo unfollow unify unmute unpack
-    unregister unset unwrap unzip upscale validate vectorize vote warn wrap zip zoom
+    abort access acknowledge adapt advise aggregate align allocate amend amplify animate annotate anonymize assert
+    audit balance batch benchmark bind block blur bookmark bootstrap bulk bump bundle bury cache calibrate cast
+    categorize certify chat checkout choose chunk claim clean clip collapse collect combine compact compose compress
+    concatenate confirm consolidate consult contact control cordon correct craft crawl crop curate cut debug decide
+    decompose decompress dedupe deduplicate defer define delegate deliver demonstrate denoise derive detach determine
+    dictate discard dismiss dispatch display dispute distribute dock downgrade downscale drain draw dump elicit embed
+    emit emulate engage enhance enlarge enrich ensure enumerate escalate establish evict exchange exclude exec exit
+    expand expect expose extend extrapolate facilitate favorite feed finalise flag flatten flip flush fold follow
+    force forecast forget formulate fuse gather give grade guide harden harvest hibernate highlight host ignore
+    illustrate impersonate implement improve include index inform ingest init inject input inquire instantiate
+    instruct integrate interrupt intersect intervene introspect invalidate invert investigate isolate issue iterate
+    jump justify keep learn let link liquidate listen localise localize lookup loop magnify map match maximise
+    maximize memorize mention minimise minimize mirror mix mock moderate modernize mutate mute negotiate nominate note
+    notify obfuscate obtain offer offload onboard orchestrate organize outline overlay override oversee overwrite pack
+    paginate paint park paste perceive persist pick pivot ponder pop prepare prepend prescribe present preserve
+    prevent price prioritize produce profile proofread propagate propose provide prune qualify quit quote raise
+    randomize rate reach react reactivate realign rebalance reboot recalculate receive recognize recolor recompute
+    reconcile reconnect reconstruct recover recreate redact redeem redeploy redirect redo reduce refactor refine
+    reflect reformat refresh regenerate reindex reinstall reissue relate release relocate remap remediate remind remix
+    reopen reorganize repair repeat rephrase replay replicate report repost represent reproduce requeue rerun resample
+    rescan research resend reserve reshape respond resubmit resync retag rethink retract retrain return reuse
+    revalidate revoke rewind reword roast rollback route sanitise sanitize say scaffold scale scrub seed seek sense
+    separate serialise serialize serve settle sharpen shelve shorten shrink shuffle shut silence simplify sketch slice
+    smooth snap snapshot sniff snooze solicit spawn specify spell spin squash stake stash steer step stitch stream
+    strip style subset substitute summon supply suppress survey synchronize synthesise synthesize tabulate taint tally
+    target teach tell throttle tidy tilt tokenise train transact transcode transcribe transpile transpose trash
+    traverse triage trim troubleshoot trust try tune turn tweak unban unbind unblock uncheck uncordon undelete
+    undeploy undo unfollow unfreeze unhide unify unlike unload unmute unpack unpublish unregister unschedule unselect
+    unset unsuspend unwrap unzip upscale validate vary vectorize visit vote walk warm warn warp weigh widen wire wrap
+    zip zoom
 """)
 """Verbs without a known effect."""
 
@@ -118,13 +136,15 @@ VERBS = frozenset(EFFECTS) | MORE_VERBS
 """Every verb that a name may begin with."""
 
 ALSO_NOUNS = _words("""
-    answer audit batch bid block book bookmark bulk cache call charge chart chat check clip command commit copy count
-    diff draft drop email end exchange feed filter flag fork format group guide hash host index issue label link load
-    lock log look map mark match message mix mock new note offer order pin place plan plot post present preview price
-    process profile prompt query quote rank reason record release report request research return reverse review route
-    run sample scan schedule score seed segment select set setup share sign sort star start stat stop store stream
-    style survey sync tag tail target test text think tip trace track trade transfer trial trigger type upgrade use
-    view vote watch whois zip zoom
+    answer audit batch bid block book bookmark bulk bundle cache call cast charge chart chat check chunk claim clip
+    command commit copy count craft diff draft drain drop email embed end exchange exit favorite feed filter flag fold
+    forecast fork format fuse group guide hash host index issue jump label link load lock log look map mark match
+    message mirror mix mock new note offer order outline overlay paint park pin pivot place plan plot post present
+    preview price process profile prompt query quote rank rate reason record release report request research return
+    reverse review route run sample scale scan schedule score seed segment select set setup share sign sketch slice
+    snapshot sort star start stat step stop store stream style survey sync tag tail taint target test text think tip
+    trace track trade transfer trash triage trial trigger trust type upgrade use view visit vote walk watch whois wire
+    zip zoom
 """)
 """Verbs that are often nouns, and are not taken for verbs at the end of a name."""
 

@@ -75,7 +75,7 @@ def test_no_tool_is_read_only_and_destructive(annotations, found):
     ("name", "description", "found"),
     [
         ("create_note", "Create a note.", True),
-        ("add_note", "Add a note.", True),
+        ("git_add", "Add a file to the index.", False),
         ("append_line", "Append a line.", True),
         ("send_note", "Send a note.", True),
         ("create_folder", "Create a folder. Nothing happens where it already exists.", False),

@@ -14,7 +14,7 @@ def _found(rule, description, **more):
     ("description", "rules"),
     [
         ("", []),
-        ("List notes", ["DSC002"]),
+        ("List notes", []),
         ("x" * 19, ["DSC002"]),
         ("x" * 20, ["DSC003"]),
         ("x" * 49, ["DSC003"]),
@@ -30,12 +30,12 @@ def _found(rule, description, **more):
 )
 def test_a_description_is_neither_too_short_nor_too_long(description, rules):
     sized = [RULES[number] for number in ("DSC002", "DSC003", "DSC004", "DSC005")]
-    found = run_rules(example_server([{"description": description}]), sized)
+    found = run_rules(example_server([{"name": "notes", "description": description}]), sized)
     assert [finding.rule for finding in found] == rules
 
 
 def test_headings_and_code_blocks_do_not_count_as_length():
-    assert _found("DSC002", "## Description\nList notes.\n\n## JSON Schema\n```json\n" + "x" * 80 + "\n```")
+    assert _found("DSC002", "## Description\nMy notes.\n\n## JSON Schema\n```json\n" + "x" * 80 + "\n```")
 
 
 @pytest.mark.parametrize(

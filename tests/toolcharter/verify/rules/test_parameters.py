@@ -98,7 +98,7 @@ def number(description, **more):
         ),
         (
             "PAR012",
-            tool_with(created_at={"type": "string"}),
+            tool_with(created_at={"type": "string", "description": "When it was made."}),
             [(f"{P}.created_at", "'created_at' does not say its format")],
         ),
         ("PAR014", number("How many. Defaults to 20."), [(f"{P}.a", "the default '20' is only in its description")]),

@@ -4,12 +4,18 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.vocabulary import DESTROYING
 
+_ENDING = frozenset({"kill", "terminate"})
+"""Verbs that end a process or a session, which can be started again."""
+_MACHINES = frozenset({"cluster", "clusters", "database", "instance", "instances", "machine", "server", "vm", "vms"})
+
 
 def destroying_verb(tool: Tool, server: Server) -> str | None:
     """The verb that says that a tool removes something, unless name and description disagree."""
     if server.effect(tool) != "destroying":
         return None
     in_name, in_description = server.name_verb(tool), tool.description_verb
+    if (in_name or in_description) in _ENDING and _MACHINES.isdisjoint(tool.name_words):
+        return None
     if in_name in DESTROYING:
         return in_name if in_description is None or in_description in DESTROYING else None
     return in_description

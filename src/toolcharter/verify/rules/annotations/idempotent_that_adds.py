@@ -5,22 +5,9 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _ADDING = frozenset(
-    [
-        "add",
-        "append",
-        "create",
-        "insert",
-        "send",
-        "post",
-        "publish",
-        "push",
-        "duplicate",
-        "clone",
-        "buy",
-        "pay",
-        "order",
-    ]
+    {"append", "create", "insert", "send", "post", "publish", "duplicate", "clone", "buy", "pay", "order"}
 )
+"""Not `add` and `push`: staging a file, or pushing a commit, twice changes nothing."""
 _ONCE = re.compile(
     r"\b(?:already|exist\w*|ensure\w*|upsert|idempoten\w+|same \w+ (?:twice|again)|no effect|only once|"
     r"replac\w+|overwrit\w+)",
@@ -41,7 +28,7 @@ RULE = Rule(
     name="idempotent-that-adds",
     family="annotations",
     severity="warning",
-    what="A tool that creates, adds or sends something is marked idempotent, but does not say why.",
+    what="A tool that creates, appends or sends something is marked idempotent, but does not say why.",
     why="Clients repeat an idempotent call if its result is lost. Then there are two notes, or two letters.",
     fix="Set idempotentHint to false, or say in the description why a second call changes nothing.",
     bad=[{"name": "create_note", "annotations": {"readOnlyHint": False, "idempotentHint": True}}],

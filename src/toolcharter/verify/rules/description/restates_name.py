@@ -8,7 +8,7 @@ _SYNONYM_GROUP = {verb: str(number) for number, group in enumerate(SYNONYMS) for
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
-    if not tool.prose.isascii() or not tool.prose_words:
+    if not tool.prose.isascii() or not tool.prose_words or server.is_self_evident(tool):
         return
     known = {_root(word) for word in (*tool.name_words, *server.name.lower().replace("-", " ").split())}
     used = {_root(word) for word in tool.prose_words if word not in STOPWORDS}
@@ -31,6 +31,7 @@ RULE = Rule(
     name="restates-name",
     family="description",
     severity="warning",
+    supersedes=("DSC002", "DSC003", "DSC007", "DSC008", "DSC009", "DSC010", "DSC011", "DSC012", "DSC013"),
     what="A description that only repeats the words of the name.",
     why="It costs tokens, and tells the agent nothing new.",
     fix="Say what the name cannot: what it acts on, when to use it, what it returns.",

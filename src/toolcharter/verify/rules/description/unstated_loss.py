@@ -12,10 +12,47 @@ _LOSS = re.compile(
     r"does not (?:delete|remove|affect))\b",
     re.IGNORECASE,
 )
+_DELETING = frozenset({"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe"})
+_EASILY_RESTORED = frozenset(
+    {
+        "association",
+        "associations",
+        "bookmark",
+        "breakpoint",
+        "cache",
+        "cookie",
+        "cookies",
+        "favorite",
+        "filter",
+        "label",
+    }
+    | {
+        "labels",
+        "like",
+        "link",
+        "links",
+        "member",
+        "members",
+        "mock",
+        "permission",
+        "reaction",
+        "relation",
+        "relations",
+    }
+    | {"session", "shortcut", "subscription", "tag", "tags", "webhook"}
+)
+"""What can be added again, as it was."""
+_DATA = frozenset({"collection", "column", "database", "db", "schema", "table"})
+"""What is lost when it is dropped. Dropping a file on a page loses nothing."""
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.effect(tool) != "destroying":
+        return
+    verb = server.name_verb(tool) or tool.description_verb
+    if verb not in _DELETING or not _EASILY_RESTORED.isdisjoint(tool.name_words):
+        return
+    if verb == "drop" and _DATA.isdisjoint(tool.name_words):
         return
     # Another rule finds descriptions with another action.
     if (tool.description_verb is None or tool.description_verb in DESTROYING) and not _LOSS.search(tool.prose):

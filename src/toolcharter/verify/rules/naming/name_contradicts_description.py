@@ -4,11 +4,12 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.vocabulary import CLEARLY_CHANGING
 
-_READING = frozenset(["get", "list", "search", "find", "read", "show", "view", "describe", "count", "check", "fetch"])
+_READING = frozenset(["get", "list", "read", "show", "view", "describe", "count", "fetch"])
+"""Verbs that are not nouns too: in `search_feedback`, the search is what the feedback is about."""
 _OPPOSITES: Mapping[str, frozenset[str]] = {
-    "reading": frozenset(["changing", "creating", "destroying", "sending"]),
-    "creating": frozenset(["reading", "destroying"]),
-    "changing": frozenset(["reading", "destroying"]),
+    "reading": frozenset(["changing", "destroying", "sending"]),
+    "creating": frozenset(["destroying"]),
+    "changing": frozenset(["destroying"]),
     "destroying": frozenset(["reading", "creating", "sending"]),
     "sending": frozenset(["reading", "destroying"]),
 }
@@ -30,7 +31,7 @@ RULE = Rule(
     id="NAM009",
     name="name-contradicts-description",
     family="naming",
-    severity="error",
+    severity="warning",
     what="Name and description say different actions, such as `get_notes` with a description of deleting.",
     why="An agent, or a person who approves calls by name, does something unintended.",
     fix="Rename the tool to what it does, or correct the description.",

@@ -18,7 +18,8 @@ _FORMAT_KEYWORDS = frozenset({"format", "pattern", "enum", "const", "examples"})
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     for parameter in tool.parameters:
-        if parameter.types != ("string",) or not _is_time(words_of(parameter.name)):
+        # A parameter without a description is found by another rule.
+        if not parameter.description or parameter.types != ("string",) or not _is_time(words_of(parameter.name)):
             continue
         branches = (parameter.schema, *branches_of(parameter.schema))
         has_keyword = not all(_FORMAT_KEYWORDS.isdisjoint(branch) for branch in branches)

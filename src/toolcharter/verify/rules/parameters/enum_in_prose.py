@@ -5,23 +5,38 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import short_json
 
+_CHOICE = (
+    r"(?:type|types|format|mode|order|direction|sort|status|state|level|units?|period|interval|kind|method|category|"
+    r"orientation|alignment|priority|severity|strategy|scope|role|style|size|frequency|granularity|resolution|by)"
+)
 _LEADS = re.compile(
     r"\b(?:one of|either|(?:valid|allowed|possible|available|supported|accepted|permitted)\s+(?:\w+\s+){0,2}?"
     r"(?:are|is|include)?|options?|choices?|values?|must be|can be|should be)\b\s*[:=]?\s*(?P<rest>[^.\n]*)"
-    r"|:\s*(?P<after>(?:['\"`]?[\w-]+['\"`]?(?:\s*\([^)]*\))?\s*(?:,|\||/|\bor\b)\s*)+(?:or\s+)?['\"`]?[\w-]+)"
-    r"|\((?P<inside>[\w-]+(?:\s*[,|/]\s*(?:or\s+)?[\w-]+|\s+or\s+[\w-]+)+)\)",
+    rf"|(?:\b{_CHOICE}|^[A-Za-z ]{{1,20}})\s*:\s*"
+    r"(?P<after>(?:['\"`]?[\w-]+['\"`]?(?:\s*\([^)]*\))?\s*(?:,|\||\bor\b)\s*)+(?:or\s+)?['\"`]?[\w-]+)"
+    rf"|\b{_CHOICE}\b[^().]{{0,30}}\((?P<inside>[\w-]{{2,}}(?:\s*[,|]\s*(?:or\s+)?[\w-]{{2,}}|\s+or\s+[\w-]{{2,}})+)\)",
     re.IGNORECASE,
 )
+"""A list after words for a choice. A list after other words may be examples, synonyms or parts."""
 _QUOTED = re.compile(r"['\"`“]([\w .:/+-]{1,30})['\"`”]")
 _BARE = re.compile(
-    r"^\(?\[?([\w-]{1,20}(?:\s*(?:,|\||/)\s*(?:or\s+|and\s+)?[\w-]{1,20}|\s+or\s+[\w-]{1,20})+)\]?\)?\s*(?:\(|;|$)"
+    r"^\(?\[?([\w-]{1,20}(?:\s*(?:,|\|)\s*(?:or\s+|and\s+)?[\w-]{1,20}|\s+or\s+[\w-]{1,20})+)\]?\)?\s*(?:\(|;|$)"
 )
-_BETWEEN = re.compile(r"\s*(?:,|\||/)\s*(?:or\s+|and\s+)?|\s+or\s+")
+_BETWEEN = re.compile(r"\s*(?:,|\|)\s*(?:or\s+|and\s+)?|\s+or\s+")
 _OPEN_ENDED = re.compile(
     r"\be\.?g\b|\bexample|such as|\blike\b|\betc\b|\.\.\.|in (?:the )?format|formatted|\bany\b|\burl|comma|list of"
-    r"|multiple|separated|regex",
+    r"|multiple|separated|regex|combin|modifier|wildcard|prefix|suffix|path\b|synonym|aka\b|\bid\b|name of",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(r"\b(?:multiple|comma|separated|combination|list of|one or more|if the|if it)\b", re.IGNORECASE)
+_PRONOUNS = frozenset(
+    {"me", "my", "i", "we", "you", "it", "they", "empty", "null", "none", "omitted", "not", "the", "a"}
+)
+"""Words that are in a list of words, not of values."""
+_FREE_TEXTS = frozenset(
+    {"content", "description", "file", "filename", "message", "path", "prompt", "q", "query", "text", "url"}
+)
+"""Parameters for free text: a list in their description is about the text."""
 _CLOSING_KEYWORDS = frozenset({"enum", "const", "pattern", "anyOf", "oneOf", "format"})
 _MIN_OPTIONS = 2
 _MAX_LENGTH = 1_000
@@ -32,8 +47,11 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         text = parameter.description
         if not text or parameter.types != ("string",) or not _CLOSING_KEYWORDS.isdisjoint(parameter.schema):
             continue
+        if _SEVERAL.search(text) or parameter.name.lower() in _FREE_TEXTS:
+            continue
         options = options_in(text[:_MAX_LENGTH])
-        if len(options) >= _MIN_OPTIONS:
+        names = {argument.name for argument in tool.arguments}
+        if len(options) >= _MIN_OPTIONS and _PRONOUNS.isdisjoint(map(str.lower, options)) and not set(options) <= names:
             yield Problem(
                 f"the values {', '.join(map(short_json, options[:4]))} are only in its description", parameter.path
             )

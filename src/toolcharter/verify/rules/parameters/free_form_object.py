@@ -1,16 +1,51 @@
+import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.documented_arguments import documented_arguments
+from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.values import object_at
+from toolcharter.verify.values import object_at, string_at
 
 _SHAPE_KEYWORDS = frozenset({"$ref", "anyOf", "oneOf", "allOf", "patternProperties", "enum", "const", "propertyNames"})
+_OPEN_WORDS = frozenset(
+    {"aggregation", "annotations", "args", "arguments", "attributes", "body", "context", "criteria", "custom", "data"}
+    | {
+        "env",
+        "environment",
+        "extra",
+        "filter",
+        "filters",
+        "headers",
+        "labels",
+        "match",
+        "metadata",
+        "options",
+        "params",
+    }
+    | {"parameters", "payload", "pipeline", "projection", "properties", "query", "selector", "sort", "tags", "values"}
+    | {"variables", "where"}
+)
+"""Names of objects whose fields another system defines, or that may have any field."""
+_ANY_FIELD = re.compile(r"\b(?:key[- ]value|any|arbitrary|map|mapping|dictionary|json)\b", re.IGNORECASE)
+_MIN_EXPLANATION = 40
+"""A longer description says what the fields are."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    descriptions = {parameter.path: parameter.description for parameter in tool.parameters}
+    documented = {entry.name for entry in documented_arguments(tool.description)}
     for node in tool.nodes:
         schema = node.schema
-        if node.kind == "root" or schema.get("type") != "object" or not _SHAPE_KEYWORDS.isdisjoint(schema):
+        if (
+            node.kind not in {"property", "items"}
+            or schema.get("type") != "object"
+            or not _SHAPE_KEYWORDS.isdisjoint(schema)
+        ):
+            continue
+        place = node.path.removesuffix(".items")
+        name = place.rsplit(".", 1)[-1]
+        text = f"{descriptions.get(place, '')} {string_at(schema, 'description')}"
+        if not _OPEN_WORDS.isdisjoint(words_of(name)) or name in documented or _explains(text):
             continue
         if not object_at(schema, "properties") and not object_at(schema, "additionalProperties"):
             closed = schema.get("additionalProperties") is False
@@ -18,22 +53,27 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
             yield Problem(message, node.path)
 
 
+def _explains(text: str) -> bool:
+    return len(text) > _MIN_EXPLANATION or bool(_ANY_FIELD.search(text))
+
+
 RULE = Rule(
     id="PAR010",
     name="free-form-object",
     family="parameters",
     severity="warning",
-    what="An object without a schema for its fields.",
+    what="An object without a schema for its fields, and without an explanation. "
+    "Filters, headers and the like may have any field.",
     why="The agent invents the fields. Gemini has rejected such objects "
     '("should be non-empty for OBJECT type", agno-agi/agno issue 2112), and OpenAI\'s strict mode rejects them.',
     fix="List the `properties`. "
     'If any name is allowed, give the type of the values: `"additionalProperties": {"type": "string"}`.',
-    bad=[{"inputSchema": {"type": "object", "properties": {"filter": {"type": "object"}}}}],
+    bad=[{"inputSchema": {"type": "object", "properties": {"place": {"type": "object"}}}}],
     good=[
         {
             "inputSchema": {
                 "type": "object",
-                "properties": {"filter": {"type": "object", "properties": {"tag": {"type": "string"}}}},
+                "properties": {"place": {"type": "object", "properties": {"city": {"type": "string"}}}},
             }
         }
     ],

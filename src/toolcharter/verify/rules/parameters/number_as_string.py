@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool, words_of
@@ -5,11 +6,12 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.values import list_at
 
 _NUMBER_NAMES = frozenset(
-    {"limit", "count", "offset", "maxresults", "numresults", "topk", "pagesize", "perpage", "pagenumber"}
+    {"limit", "count", "maxresults", "numresults", "topk", "pagesize", "perpage", "pagenumber"}
     | {"width", "height", "latitude", "longitude", "quantity", "seconds", "minutes", "hours", "days", "port"}
     | {"maxtokens", "temperature", "radius"}
 )
 _BOOLEANS = frozenset({"true", "false"})
+_TRUE_OR_FALSE = re.compile(r"""^[^.]{0,60}?["'`(]?\btrue\b["'`]?(?: or |/|\|)["'`]?false\b""", re.IGNORECASE)
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
@@ -20,6 +22,8 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if options:
             if all(isinstance(option, str) and option.lower() in _BOOLEANS for option in options):
                 yield Problem(f"{parameter.name!r} is a boolean in a string", parameter.path)
+        elif _TRUE_OR_FALSE.search(parameter.description):
+            yield Problem(f"{parameter.name!r} is a boolean in a string", parameter.path)
         elif "".join(words_of(parameter.name)) in _NUMBER_NAMES:
             yield Problem(f"{parameter.name!r} is a number in a string", parameter.path)
 

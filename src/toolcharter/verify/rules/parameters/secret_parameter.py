@@ -13,6 +13,7 @@ _ENDINGS = tuple(sorted(_SECRET_NAMES - {"secret", "jwt", "credentials"}))
 _TOKEN = re.compile(r"\b(?:auth\w*|access|api|bearer|personal|oauth|secret|credential\w*)\b", re.IGNORECASE)
 _SECRET_TOOLS = frozenset(
     {"hash", "strength", "generate", "encode", "decode", "encrypt", "decrypt", "verify", "check", "validate"}
+    | {"protect", "unprotect", "unlock", "lock", "password", "login", "signin", "authenticate"}
 )
 
 

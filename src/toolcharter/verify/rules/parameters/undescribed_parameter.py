@@ -1,21 +1,42 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server, Tool
+from toolcharter.verify.model import Parameter, Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _AFTER_NAME = re.compile(
     r"[`*'\"]{0,3}\s{0,3}(?:\([^)\n]{0,99}\)|\[[^\]\n]{0,99}\])?[`*'\"]{0,3}\s{0,3}(?::|=|-\s|\u2013)|[`'\"]"
 )
 """What follows the name if the description documents a parameter: `name: ...`, `name (str): ...`, `name`."""
+_GEOMETRY = frozenset(
+    {"bottom", "height", "lat", "latitude", "left", "lng", "lon", "longitude", "right", "top", "width", "x", "y", "z"}
+)
+"""Names that say everything."""
+_MIN_EXPLANATION = 30
+"""A longer description of an argument may say what its members are."""
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for parameter in tool.parameters:
-        if parameter.description or "const" in parameter.schema:
-            continue
-        if not _is_documented(parameter.name, tool.listed.description):
-            yield Problem(f"{parameter.name!r} has no description", parameter.path)
+    missing = [parameter for parameter in tool.parameters if _lacks_description(parameter, tool)]
+    if len(missing) > 1 and len(missing) == len(tool.parameters):
+        yield Problem(f"none of its {len(missing)} parameters has a description", "inputSchema.properties")
+        return
+    for parameter in missing:
+        yield Problem(f"{parameter.name!r} has no description", parameter.path)
+
+
+def _lacks_description(parameter: Parameter, tool: Tool) -> bool:
+    if parameter.description or "const" in parameter.schema or parameter.name.lower() in _GEOMETRY:
+        return False
+    if parameter.depth and _has_described_parent(parameter, tool):
+        return False
+    return not _is_documented(parameter.name, tool.listed.description)
+
+
+def _has_described_parent(member: Parameter, tool: Tool) -> bool:
+    """Whether a member belongs to an argument with a description, which may describe its members too."""
+    described = (argument for argument in tool.arguments if len(argument.description) > _MIN_EXPLANATION)
+    return any(member.path.startswith(f"{argument.path}.") for argument in described)
 
 
 def _is_documented(name: str, text: str) -> bool:

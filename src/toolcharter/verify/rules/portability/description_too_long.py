@@ -19,6 +19,7 @@ RULE = Rule(
     name="description-too-long",
     family="portability",
     severity="warning",
+    supersedes=("DSC004", "DSC005"),
     what="A description of more than 1,024 characters.",
     why='OpenAI models have rejected it: "string too long. Expected a string with maximum length 1024" '
     "(CherryHQ/cherry-studio issue 3698, probelabs/probe issue 9). "

@@ -6,9 +6,12 @@ from toolcharter.verify.values import short_json
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for node in tool.nodes:
-        if isinstance(kinds := node.schema.get("type"), list):
-            yield Problem(f"`type` is the list {short_json(kinds)}", f"{node.path}.type", clients=("Gemini",))
+    nodes = [node for node in tool.nodes if isinstance(node.schema.get("type"), list)]
+    if nodes:
+        first = nodes[0]
+        more = f", here and in {len(nodes) - 1} more places" if len(nodes) > 1 else ""
+        message = f"`type` is the list {short_json(first.schema['type'])}{more}"
+        yield Problem(message, f"{first.path}.type", clients=("Gemini",))
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import find_patterns, pattern
 
 _TURN = r"(requests?|messages?|conversations?|prompts?|responses?|interactions?|turns?|repl(y|ies)|answers? you|chats?)"
-_EVERY = rf"(any|every|each|all)( \w+)? {_TURN}"
+_EVERY = rf"(any|every|each|all)( (user|single|new|other|one|incoming|future|your|of your))? {_TURN}"
 _CALL = r"(call|called|calling|use|used|using|invoke|invoked|run|executed?|begin|started?|make|made)"
 _PATTERNS = (
     pattern(

@@ -92,7 +92,7 @@ _PATTERNS = (
     ),
     pattern(
         "only",
-        r"\b(obey|follow|listen to|trust) (only|nothing but) (this|me|the) ?(tool|text|server|description|message)?\b"
+        r"\b(obey|follow|listen to|trust) (only|nothing but) (me\b|(this|the) (tool|text|server|description|message))\b"
         r"|\bonly (this|the following) (text|tool|server|description|message) (counts|applies|matters|is valid)\b",
     ),
     pattern(
@@ -117,7 +117,7 @@ _PATTERNS = (
     pattern(
         "system:|assistant:|### ",
         r"(^|[.!?\]>] )system: (you|your|the (assistant|model|agent)|assistant|always|never|from)\b"
-        r"|### ?(system|human|user|assistant) ?:"
+        r"|### ?(system|human|assistant) ?:"
         r"|(^|[.!?\]>] )(system|user|human): [^:]{3,120}?[.!?,] assistant: (\w+,? )?(i\b|i'll|sure|yes|ok\b|okay|done|"
         r"understood|of course|certainly|\w+ing\b)",
     ),

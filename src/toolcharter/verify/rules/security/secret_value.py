@@ -51,6 +51,7 @@ RULE = Rule(
     name="secret-value",
     family="security",
     severity="error",
+    supersedes=("PAR008",),
     what="A definition contains a key, a token or a password.",
     why="Definitions are sent to every client and model, and are stored in logs. The secret is exposed.",
     fix="Revoke the secret, and let the server read the new one from its settings.",

@@ -56,7 +56,7 @@ _CALLED = re.compile(
 )
 _INSTEAD = re.compile(
     r"""\b(?:must|always|only)\b[^.;]{0,40}?\binstead of (?:the )?"""
-    r"""[`'"]?([a-z][\w-]*)[`'"]? (?:mcp )?(?:tool|server)\b""",
+    r"""(?:[`'"]([a-z][\w-]*)[`'"]|((?:[a-z]+[_-])+[a-z]+|filesystem|browser|shell)) (?:mcp )?(?:tool|server)\b""",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
@@ -83,10 +83,10 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
 def _orders_about(text: str, tool: Tool, server: Server) -> Iterator[str]:
     """Orders about a tool that this server does not have."""
     for match in (*_NAMED.finditer(text), *_CALLED.finditer(text), *_INSTEAD.finditer(text)):
-        name = match[1].lower()
+        name = (match[match.lastindex or 0]).lower()
         sentence = text[text.rfind(".", 0, match.start()) + 1 : (text.find(".", match.end()) + 1) or len(text)]
         if name not in _NOT_NAMES and _ORDER.search(sentence) and not _is_known(name, tool, server):
-            yield f"gives orders about {match[1]!r}, which is not a tool of this server"
+            yield f"gives orders about {name!r}, which is not a tool of this server"
             return
 
 

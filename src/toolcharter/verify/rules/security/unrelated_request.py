@@ -103,6 +103,7 @@ RULE = Rule(
     name="unrelated-request",
     family="security",
     severity="warning",
+    supersedes=("PAR009",),
     what="An argument asks for secrets of other services, personal data, the environment or a command, "
     "and the tool is about something else.",
     why="An agent fills in what an argument describes. So a harmless tool collects what it does not need.",
