@@ -210,3 +210,26 @@ def quality_of(tool: Tool) -> Quality:
     return {
         name: round(sum(check.points * check.share(tool) for check in checks), 1) for name, checks in DIMENSIONS.items()
     }
+
+
+class MissingPoints(NamedTuple):
+    """A check that tools fail, and how many of them."""
+
+    dimension: str
+    what: str
+    tools: int
+    points: float
+    """The mean of the points that are missing."""
+
+
+def missing_points(tools: Sequence[Tool]) -> list[MissingPoints]:
+    """The checks that tools fail, those that cost most first."""
+    missing: list[MissingPoints] = []
+    for dimension, checks in DIMENSIONS.items():
+        for check in checks:
+            shares = [float(check.share(tool)) for tool in tools]
+            failed = sum(share < 1 for share in shares)
+            if failed:
+                points = check.points * (len(shares) - sum(shares)) / len(shares)
+                missing.append(MissingPoints(dimension, check.what, failed, points))
+    return sorted(missing, key=lambda one: -one.points)

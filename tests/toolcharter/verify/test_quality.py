@@ -3,7 +3,7 @@ import pytest
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.engine import example_server
 from toolcharter.verify.model import Tool
-from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS, quality_of
+from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS, missing_points, quality_of
 
 GOOD = {
     "description": (
@@ -80,3 +80,10 @@ def test_every_check_can_be_passed_and_failed():
 
 def definition(**given):
     return example_server([given]).tools[0]
+
+
+def test_missing_points_name_their_reason_and_the_number_of_tools():
+    tools = example_server([GOOD, {**GOOD, "name": "find_notes", "title": ""}]).tools
+    assert [(one.dimension, one.what, one.tools, one.points) for one in missing_points(tools)] == [
+        ("completeness", "the tool has a title for people", 1, 1.0)
+    ]

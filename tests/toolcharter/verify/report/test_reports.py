@@ -36,17 +36,23 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "\n"
         "Ignore entries that are not needed: SEC901:none\n"
         "example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
-        "Definitions: purpose 13/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
-        "completeness 6/10\n"
+        "Definitions, measured apart from the score: purpose 13/25, usage 0/20, behaviour 12/20, parameters\n"
+        "15/15, conciseness 10/10, completeness 6/10\n"
+        "  usage: missing in 3 of 3 tools: the description says when to use the tool\n"
+        "  purpose: missing in 3 of 3 tools: the first sentence begins with a verb\n"
+        "  behaviour: missing in 3 of 3 tools: the description says what a call does or returns\n"
         "3 findings: 1 error, 2 warnings; 1 ignored\n"
     )
 
 
-def test_text_of_a_server_without_findings_is_three_lines():
+def test_text_of_a_server_without_findings_is_short_and_explains_the_points():
     assert render(verified(one="All is well here."), "text") == (
         "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
-        "Definitions: purpose 17/25, usage 0/20, behaviour 12/20, parameters 15/15, conciseness 10/10,\n"
-        "completeness 6/10\n"
+        "Definitions, measured apart from the score: purpose 17/25, usage 0/20, behaviour 12/20, parameters\n"
+        "15/15, conciseness 10/10, completeness 6/10\n"
+        "  usage: missing in 1 of 1 tool: the description says when to use the tool\n"
+        "  purpose: missing in 1 of 1 tool: the first sentence begins with a verb\n"
+        "  behaviour: missing in 1 of 1 tool: the description says what a call does or returns\n"
         "No findings by 5 rules\n"
     )
 
