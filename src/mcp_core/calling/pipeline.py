@@ -6,6 +6,7 @@
 All gates come before any data. A step that a tool does not use costs nothing.
 """
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -27,7 +28,7 @@ from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, CallSummary, begin, record
 from mcp_core.declare.spec import ResponseTime
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
-from mcp_core.mcp_log import reset_log_context, set_log_context
+from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
 from mcp_core.telemetry import Span, Telemetry, end_span
@@ -69,6 +70,8 @@ class Pipeline:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
+        # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
+        self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
         published = policy.format if policy.structured else None
         self._tools = {
             final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)
@@ -88,7 +91,7 @@ class Pipeline:
             call = observe(request, tool, span, self._clock())
             token = set_log_context(log_context(call))
             try:
-                begin(call)
+                begin(call, self._log_level)
                 body = await self._pass_gates_and_invoke(call, tool, summary)
                 if isinstance(summary.error, _PROTOCOL_ERRORS):
                     raise summary.error
@@ -99,7 +102,8 @@ class Pipeline:
                 summary.size = len(answer.text)
                 return answer
             finally:
-                record(call, summary, time.perf_counter() - started, telemetry=self._telemetry, audit=self._audit)
+                seconds, level = time.perf_counter() - started, self._log_level
+                record(call, summary, seconds, level=level, telemetry=self._telemetry, audit=self._audit)
                 if span is not None:
                     error_type = summary.failure.error_type if summary.failure else None
                     end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
 from mcp_core.errors import ToolError
-from mcp_core.mcp_log import JSON_ESCAPES, TRACE_LEVEL, get_logger, redact
+from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
 from mcp_core.start_errors import CannotStart
 from mcp_core.telemetry import Telemetry
 
@@ -59,17 +59,19 @@ class AuditTrail:
         os.close(self._file)
 
 
-def begin(call: Call) -> None:
+def begin(call: Call, level: int) -> None:
     """Log the start of a call."""
-    if logger.isEnabledFor(TRACE_LEVEL):
-        logger.trace("Tool called: %s", call.spec.name, extra={"arguments": _arguments(call)})
+    if logger.isEnabledFor(level):
+        logger.log(level, "Tool called: %s", call.spec.name, extra={"arguments": _arguments(call)})
     if call.spec.declaration.deprecated:
         logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
 
 
-def record(call: Call, summary: CallSummary, seconds: float, *, telemetry: Telemetry, audit: AuditTrail | None) -> None:
-    """Log the end of a call, count it, and write its audit entry."""
-    _log_end(call, summary, seconds)
+def record(
+    call: Call, summary: CallSummary, seconds: float, *, level: int, telemetry: Telemetry, audit: AuditTrail | None
+) -> None:
+    """Log the end of a call, count it, and write its audit entry. `level` is that of a success."""
+    _log_end(call, summary, seconds, level)
     telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
     if audit is not None:
         try:
@@ -78,10 +80,10 @@ def record(call: Call, summary: CallSummary, seconds: float, *, telemetry: Telem
             logger.error("A call of tool %s could not be written to the audit file: %s", call.spec.name, error)
 
 
-def _log_end(call: Call, summary: CallSummary, seconds: float) -> None:
+def _log_end(call: Call, summary: CallSummary, seconds: float, level: int) -> None:
     name, failure = call.spec.name, summary.failure
     if failure is None:
-        level = TRACE_LEVEL if call.spec.signature.is_async else logging.DEBUG
+        level = level if call.spec.signature.is_async else logging.DEBUG
         if not logger.isEnabledFor(level):
             return
         fields = {"outcome": summary.outcome, "ms": round(seconds * 1000, 3), "chars": summary.size}
@@ -93,7 +95,9 @@ def _log_end(call: Call, summary: CallSummary, seconds: float) -> None:
         logger.error("Tool %s failed: %s", name, summary.error or failure.error, exc_info=stack, extra=extra)
     else:
         verb = "failed" if summary.invoked else "refused"
-        logger.log(failure_level(failure, invoked=summary.invoked), "Tool %s %s: %s", name, verb, failure.error)
+        stack = summary.error if summary.invoked and logger.isEnabledFor(logging.DEBUG) else None
+        level = failure_level(failure, invoked=summary.invoked)
+        logger.log(level, "Tool %s %s: %s", name, verb, failure.error, exc_info=stack)
 
 
 def _explains_itself(error: Exception | None) -> bool:

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import logging
 import os
 import stat
 from pathlib import Path
@@ -59,6 +60,33 @@ async def test_a_tool_that_is_not_async_says_at_debug_that_it_completed(log):
     assert {entry["correlationId"] for entry in log.entries} == {"c-1"}
 
 
+@pytest.mark.requirement("LOG-5")
+async def test_a_server_with_hints_logs_the_start_and_the_end_of_a_call_at_debug(log):
+    @query()
+    async def one() -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[one], format="hints") as app:
+        await app.run(Request("one", {}))
+    assert log.messages == [("DEBUG", "Tool called: one"), ("DEBUG", "Tool one completed successfully")]
+
+
+@pytest.mark.requirement("LOG-5")
+async def test_an_expected_failure_has_its_stack_in_the_log_at_debug_only(log):
+    @query()
+    async def find() -> int:
+        raise NotFound("No note 9 exists.")
+
+    async with App("test", version="1.0.0", tools=[find]) as app:
+        await app.run(Request("find", {}))
+        logging.getLogger().setLevel(logging.INFO)
+        await app.run(Request("find", {}))
+    _, at_debug, at_info = log.entries
+    assert at_debug["message"] == at_info["message"] == "Tool find failed: No note 9 exists."
+    assert Path(__file__).name in at_debug["stack"]
+    assert "stack" not in at_info
+
+
 @pytest.mark.requirement("LOG-4", "LOG-5")
 async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_it(log):
     @query()
@@ -92,7 +120,7 @@ async def test_an_expected_failure_is_an_info_line_and_a_refused_permission_a_wa
         if "called" not in entry["message"]
     ]
     assert ends == [
-        ("INFO", "Tool find failed: There is no 3.", False),
+        ("INFO", "Tool find failed: There is no 3.", True),
         ("INFO", "Tool find refused: Invalid arguments for 'find': n: is required, but missing.", False),
         (
             "WARNING",
