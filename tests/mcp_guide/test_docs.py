@@ -41,3 +41,11 @@ def test_the_page_names_only_existing_tools_and_every_mode(tmp_path):
     assert named <= names
     assert len(named) > 15
     assert [mode for mode in MODES if f"| `{mode}` |" not in PAGE] == []
+
+
+def test_the_page_says_what_the_list_of_tools_costs(tmp_path):
+    for descriptions, before in (("compact", "in every request: about "), ("full", "full` it is about ")):
+        tools = [tool.for_model() for tool in build_guide(tmp_path, descriptions=descriptions).list_tools()]
+        size = len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode())
+        written = PAGE.partition(before)[2].partition(" bytes")[0]
+        assert abs(int(written.replace(",", "")) - size) <= 500, f"{descriptions}: {size:,} bytes"
