@@ -4,6 +4,8 @@ What is longer than the budget of an answer comes in parts: each ends with the U
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import overload
 from urllib.parse import quote, unquote
 
 from mcp_guide.content.tree import Entry
@@ -62,15 +64,38 @@ DOCUMENTS = ResourceSource(
 
 def _list(view: ProjectView, cursor: str | None) -> ResourcePage:
     view.tree.require_root()
-    resources: list[Resource] = []
-    for category in view.project.categories.values():
-        description = category.description or f"The documents of the category {category.name}."
-        resources.append(Resource(_uri(category.name), category.name, description, PLAIN))
-        resources += [
-            Resource(_document_uri(category, entry), entry.path, None, _media_type(entry.path))
-            for entry in _entries(view, category)
-        ]
-    return page_of(resources, cursor)
+    categories = view.project.categories.values()
+    return page_of(
+        _Resources([(category, entry) for category in categories for entry in (None, *_entries(view, category))]),
+        cursor,
+    )
+
+
+class _Resources(Sequence[Resource]):
+    """The resources of categories and documents, made when they are shown: a page has a hundred of maybe 100,000."""
+
+    def __init__(self, listed: list[tuple[Category, Entry | None]]) -> None:
+        """Without a document, it is the category itself."""
+        self._listed = listed
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    @overload
+    def __getitem__(self, index: int) -> Resource: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Resource]: ...
+    def __getitem__(self, index: int | slice) -> Resource | list[Resource]:
+        if isinstance(index, slice):
+            return [_resource(*one) for one in self._listed[index]]
+        return _resource(*self._listed[index])
+
+
+def _resource(category: Category, entry: Entry | None) -> Resource:
+    if entry is not None:
+        return Resource(_document_uri(category, entry), entry.path, None, _media_type(entry.path))
+    description = category.description or f"The documents of the category {category.name}."
+    return Resource(_uri(category.name), category.name, description, PLAIN)
 
 
 def _read(view: ProjectView, path: str, start: int) -> Content | None:

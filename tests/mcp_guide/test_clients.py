@@ -91,8 +91,7 @@ async def test_the_user_confirms_implementation_mode(server, mode, reply):
         return reply
 
     async with connected(server, mode, elicitation_callback=answer) as (_, call):
-        wanted = {"mode": "IMPLEMENTATION", "user_consent": "ENTER_IMPLEMENTATION"}
-        failed, result = await call("set_mode", **wanted)
+        failed, result = await call("set_mode", mode="IMPLEMENTATION")
         assert questions == ["Let the agent work in IMPLEMENTATION mode in the project default?"]
         assert failed is (reply is NO), result
         expected = "DISCUSSION" if reply is NO else "IMPLEMENTATION"
