@@ -3,9 +3,10 @@
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TextIO, cast
 
 import httpx2
 import mcp_types as types
@@ -25,10 +26,13 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
 from toolcharter.plurals import count
+from toolcharter.terminal import escape_invisible
 
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
 """How much a server may list. No real server lists as much."""
+MAX_LOG, MAX_LOG_LINES = 64 * 1024, 40
+"""How many bytes and lines of the log of a server are shown."""
 MAX_QUESTIONS = 10
 """How many questions a server may ask while we are connected to it."""
 
@@ -80,16 +84,41 @@ async def connect(
 
 @asynccontextmanager
 async def start(
-    command: Sequence[str], ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
+    command: Sequence[str], ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS, *, show_log: bool = False
 ) -> AsyncGenerator["RemoteServer"]:
-    """Start a server with our environment, and connect to it over stdio."""
-    # Its errors go to our stderr. The library's default is whatever stderr was when the library was imported.
+    """Start a server with our environment, and connect to it over stdio.
+
+    What it writes to stderr is shown if the connection fails. With `show_log`, it is always shown, but not what
+    comes before the connection: an older server complains there about a method that it does not know.
+    """
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
-    async with (
-        _unreachable_errors(" ".join(command)),
-        _open(stdio_client(parameters, errlog=sys.__stderr__ or sys.stderr), ask, timeouts) as server,
-    ):
-        yield server
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+        shown_from: int | None = 0
+        try:
+            async with (
+                _unreachable_errors(" ".join(command)),
+                _open(stdio_client(parameters, errlog=log), ask, timeouts) as server,
+            ):
+                shown_from = _size(log) if show_log else None
+                yield server
+        except ServerUnreachable:
+            shown_from = 0
+            raise
+        finally:
+            if shown_from is not None:
+                _print_log(log, shown_from)
+
+
+def _size(file: TextIO) -> int:
+    return os.fstat(file.fileno()).st_size
+
+
+def _print_log(log: TextIO, start: int) -> None:
+    """Print the last lines of the log of a server, which cannot control the terminal."""
+    log.seek(max(start, _size(log) - MAX_LOG))
+    lines = log.read().splitlines()[-MAX_LOG_LINES:]
+    if lines:
+        sys.stderr.write("".join(f"{escape_invisible(line)}\n" for line in lines))
 
 
 @asynccontextmanager

@@ -110,8 +110,19 @@ def reply(line, behaviour):
     return {**identity, "error": {"code": -32603 if behaviour == "broken-lists" else -32601, "message": text}}
 
 
+def log(text):
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
 def serve_stdio(behaviour):
+    if behaviour == "crash":
+        log(f"No such table {ESCAPES}")
+        return
     for line in sys.stdin:
+        method = json.loads(line).get("method")
+        if method in ("server/discover", "tools/call"):
+            log(f"Never heard of {method} {ESCAPES}")
         if behaviour == "asks" and '"tools/call"' in line:
             ask_often()
         if (message := reply(line, behaviour)) is not None:

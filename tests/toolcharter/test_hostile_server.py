@@ -1,5 +1,6 @@
 """A server that behaves badly cannot hang a command, or write to the terminal of the person who runs it."""
 
+import argparse
 import io
 import json
 import sys
@@ -177,3 +178,39 @@ def test_lists_that_fail_are_named_and_the_tools_are_verified(capsys):
         "The prompts were not checked, because listing them failed: no prompts/list\n"
         "The resources were not checked, because listing them failed: no resources/list\n"
     )
+
+
+# ---- questions and the log -----------------------------------------------------------------------
+
+
+def test_a_verification_declines_questions_without_waiting(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    code, _, err = run_command(capsys, "stdio", "asks", "verify", "--live", "--select", "LIV001")
+    assert (code, err) == (0, "")
+
+
+async def test_a_server_of_ours_asks_nobody_during_a_verification(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    options = argparse.Namespace(server="demo", command=[], log_level=None)
+    async with connection.connect(options) as unattended, connection.connect(options, attended=True) as attended:
+        assert (unattended._ask, attended._ask) == (None, connection.ask_on_terminal)
+
+
+@pytest.mark.parametrize("command", ["tools", "verify"])
+def test_the_log_of_a_server_is_not_shown_while_all_is_well(capsys, command):
+    assert run_command(capsys, "stdio", "fine", command)[2] == ""
+
+
+def test_a_call_shows_the_log_from_the_call_and_not_from_the_start(capsys):
+    code, _, err = run_command(capsys, "stdio", "fine", "call", "get")
+    assert (code, err.count("\n"), is_clean(err)) == (0, 1, True)
+    assert err.startswith("Never heard of tools/call \\u001b")
+
+
+def test_the_log_says_why_a_server_cannot_be_reached(capsys):
+    code, _, err = run_command(capsys, "stdio", "crash", "verify")
+    log, error = err.splitlines()
+    assert (code, is_clean(err)) == (1, True)
+    assert log.startswith("No such table \\u001b")
+    assert error.endswith(": the server closed the connection without an answer.")

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    async with connection.connect(options) as server:
+    async with connection.connect(options, attended=True) as server:
         tool = connection.require_tool(options.tool, await server.list_tools())
         arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, tool.input_schema)
         answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None)

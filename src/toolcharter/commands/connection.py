@@ -13,7 +13,7 @@ from typing import Any, Protocol, cast
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.calling.records import Answer, Request
+from mcp_core.calling.records import Answer, Ask, Request
 from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import Refused, UnknownTool
@@ -95,18 +95,26 @@ def add_settings(parser: argparse.ArgumentParser, *, without: Collection[str] = 
 
 
 @asynccontextmanager
-async def connect(options: argparse.Namespace, *, list_only: bool = False) -> AsyncGenerator[Connection]:
-    """Connect to the server that the options name. With `list_only`, its database is not opened."""
+async def connect(
+    options: argparse.Namespace, *, list_only: bool = False, attended: bool = False
+) -> AsyncGenerator[Connection]:
+    """Connect to the server that the options name.
+
+    With `list_only`, its database is not opened. With `attended`, a person answers its questions, which are otherwise
+    declined, and sees its log.
+    """
     settings = from_options(options)
     # The result says why a call was refused; the log is for what the result cannot explain.
     level = "ERROR" if options.log_level is None else settings.log_level
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
-    async with _open(options.server, options, list_only=list_only) as connection:
+    async with _open(options.server, options, list_only=list_only, attended=attended) as connection:
         yield connection
 
 
 @asynccontextmanager
-async def _open(server: str | None, options: argparse.Namespace, *, list_only: bool) -> AsyncGenerator[Connection]:
+async def _open(
+    server: str | None, options: argparse.Namespace, *, list_only: bool, attended: bool
+) -> AsyncGenerator[Connection]:
     if server is not None and server.endswith(".json"):
         yield _read_tools_file(Path(server))
         return
@@ -116,30 +124,33 @@ async def _open(server: str | None, options: argparse.Namespace, *, list_only: b
     if isinstance(loaded, App):
         try:
             async with nullcontext() if list_only else loaded:
-                yield LocalServer(loaded)
+                yield LocalServer(loaded, ask_on_terminal if attended and sys.stdin.isatty() else None)
         except Refused as error:
             raise CannotRun(str(error)) from None
         return
-    async with _open_remote(server or "", options, loaded) as connection:
+    async with _open_remote(server or "", options, loaded, attended=attended) as connection:
         yield connection
 
 
 @asynccontextmanager
-async def _open_remote(server: str, options: argparse.Namespace, loaded: Any) -> AsyncGenerator[Connection]:
+async def _open_remote(
+    server: str, options: argparse.Namespace, loaded: Any, *, attended: bool
+) -> AsyncGenerator[Connection]:
     """Connect to a command, to an address, or to a server object of an MCP library."""
     from toolcharter import client  # noqa: PLC0415 - 900 ms, not for our own servers
 
+    ask = ask_on_terminal if attended else _decline
     limit: float | None = options.timeout
     timeouts = client.DEFAULT_TIMEOUTS if limit is None else client.Timeouts(limit, limit)
     if options.command:
         program: str = options.command[0]
         if shutil.which(program) is None:
             raise UsageError(f"The command {program!r} was not found.")
-        remote = client.start(options.command, ask_on_terminal, timeouts)
+        remote = client.start(options.command, ask, timeouts, show_log=attended)
     elif targets.is_address(server):
-        remote = client.connect(server, options.token, ask_on_terminal, timeouts)
+        remote = client.connect(server, options.token, ask, timeouts)
     else:
-        remote = client.open_object(loaded, server, ask_on_terminal, timeouts)
+        remote = client.open_object(loaded, server, ask, timeouts)
     try:
         async with remote as connection:
             yield connection
@@ -194,7 +205,8 @@ class ToolsFile:
 class LocalServer:
     """One of our servers in this process. Calls go through the same pipeline as everywhere."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: App, ask: Ask | None = None) -> None:
+        self._ask = ask
         self.identity = (app.name, app.version)
         self.app = app
 
@@ -227,7 +239,7 @@ class LocalServer:
             self.app.local_caller,
             agent_id="toolcharter",
             agent_version=self.app.version,
-            ask=ask_on_terminal if sys.stdin.isatty() else None,
+            ask=self._ask,
             progress=progress,
         )
         try:
@@ -258,6 +270,11 @@ def unknown_tool(name: str, tools: Sequence[str]) -> str:
     nearest = get_close_matches(name, tools, n=1)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
     return f"The server has no tool {name!r}. {hint}Its tools: {', '.join(tools) or 'none'}."
+
+
+async def _decline(question: str) -> bool:  # noqa: ARG001
+    """Decline a question, where nobody is there to answer it."""
+    return False
 
 
 async def ask_on_terminal(question: str) -> bool:
