@@ -52,6 +52,10 @@ def tools(behaviour):
             return [tool(outputSchema={"type": "object", "properties": {"key": schema}, "$defs": definitions})]
         case "escapes":
             return [tool(f"get{ESCAPES}", description=f"Get {ESCAPES}. Then", properties={f"key{ESCAPES}": {}})]
+        case "no-browser":
+            return [*(tool(name, properties={"page": {}}) for name in ("click", "open")), tool("write", annotations={})]
+        case "paths":
+            return [tool(properties={"key": {"type": "string"}})]
     return [tool()]
 
 
@@ -65,35 +69,44 @@ def page(behaviour):
     return {"tools": tools(behaviour)}
 
 
+def initialize_result(behaviour):
+    more = {"prompts": {}, "resources": {}} if behaviour in ("poisoned", "broken-lists") else {}
+    return {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}, **more},
+        "serverInfo": {"name": f"hostile{ESCAPES if behaviour == 'escapes' else ''}", "version": "1"},
+        **({"instructions": POISON} if behaviour == "poisoned" else {}),
+    }
+
+
+def call_result(behaviour):
+    texts = {
+        "no-browser": "Executable doesn't exist at /root/.cache/chrome",
+        "paths": "key: /srv/notes/notes.db cannot be read",
+        "escapes": f"A value {ESCAPES}",
+    }
+    content = [{"type": "text", "text": texts.get(behaviour, "A value")}]
+    if behaviour in ("pattern-in-result", "nested-result"):
+        return {"content": content, "structuredContent": {"key": "a" * 60}}
+    return {"content": content, "isError": behaviour in ("no-browser", "paths")}
+
+
 def answer(method, behaviour):
     """The result of a request; None if the server does not answer."""
-    if behaviour == "silent" or (behaviour == "silent-list" and method == "tools/list"):
+    silent = {"silent": method, "silent-list": "tools/list", "silent-call": "tools/call"}
+    if silent.get(behaviour) == method:
         return None
-    if behaviour == "silent-call" and method == "tools/call":
-        return None
-    match method:
-        case "initialize":
-            text = ESCAPES if behaviour == "escapes" else ""
-            has_more = behaviour in ("poisoned", "broken-lists")
-            return {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {}, **({"prompts": {}, "resources": {}} if has_more else {})},
-                "serverInfo": {"name": f"hostile{text}", "version": "1"},
-                **({"instructions": POISON} if behaviour == "poisoned" else {}),
-            }
-        case "prompts/list":
-            return {"prompts": [{"name": "review", "description": POISON}]}
-        case "resources/list":
-            return {"resources": [{"uri": "file:///notes", "name": "notes", "description": POISON}]}
-        case "resources/templates/list":
-            return {"resourceTemplates": []}
-        case "tools/list":
-            return page(behaviour)
-        case "tools/call":
-            is_structured = behaviour in ("pattern-in-result", "nested-result")
-            text = f"A value {ESCAPES}" if behaviour == "escapes" else "A value"
-            content = [{"type": "text", "text": text}]
-            return {"content": content, **({"structuredContent": {"key": "a" * 60}} if is_structured else {})}
+    results = {
+        "initialize": lambda: initialize_result(behaviour),
+        "tools/list": lambda: page(behaviour),
+        "tools/call": lambda: call_result(behaviour),
+        "prompts/list": lambda: {"prompts": [{"name": "review", "description": POISON}]},
+        "resources/list": lambda: {
+            "resources": [{"uri": "file:///notes", "name": "notes", "description": POISON}],
+        },
+        "resources/templates/list": lambda: {"resourceTemplates": []},
+    }
+    return results[method]()
 
 
 def reply(line, behaviour):

@@ -214,3 +214,42 @@ def test_the_log_says_why_a_server_cannot_be_reached(capsys):
     assert (code, is_clean(err)) == (1, True)
     assert log.startswith("No such table \\u001b")
     assert error.endswith(": the server closed the connection without an answer.")
+
+
+# ---- what was called -----------------------------------------------------------------------------
+
+NOT_JUDGED = [
+    "Called 2 of 3 tools.",
+    (
+        "Not judged, because of an error outside the server: click and 1 more: "
+        '"Executable doesn\'t exist at /root/.cache/chrome"'
+    ),
+]
+
+
+def test_an_error_outside_the_server_is_reported_once_and_not_judged(capsys):
+    words = ("verify", "--live", "--select", "live", "--format", "json", "--at-least", "50")
+    code, out, err = run_command(capsys, "stdio", "no-browser", *words)
+    report = json.loads(out)
+    assert (code, err) == (1, "There is no score, but it must be at least 50.\n")
+    assert (report["findings"], report["score"], report["tools"]) == ([], None, [])
+    assert report["notes"] == NOT_JUDGED
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+def test_every_report_says_how_many_tools_were_called(capsys, form):
+    code, out, _ = run_command(capsys, "stdio", "no-browser", "verify", "--live", "--select", "live", "--format", form)
+    assert (code, "Called 2 of 3 tools." in out) == (0, True)
+    assert form == "html" or "no score, 3 tools" in out
+
+
+def test_a_tool_that_was_not_called_keeps_the_score_of_the_static_rules(capsys):
+    words = ("verify", "--live", "--select", "LIV001", "--select", "DSC001", "--format", "json")
+    report = json.loads(run_command(capsys, "stdio", "no-browser", *words)[1])
+    assert [tool["name"] for tool in report["tools"]] == ["click", "open", "write"]
+
+
+@pytest.mark.parametrize(("path", "code"), [("/srv/notes", 0), ("/srv/notes/", 0), ("--root=/srv/notes", 0), ("1", 1)])
+def test_a_path_on_the_command_line_of_the_server_is_not_a_leak(capsys, path, code):
+    words = ("verify", "--live", "--select", "LIV008", "--", *COMMAND, "paths", path)
+    assert run(capsys, *words)[0] == code

@@ -19,13 +19,14 @@ from toolcharter.terminal import escape_invisible, escape_lines
 from toolcharter.verify import config
 from toolcharter.verify.engine import OnStep, RuleFailed, run_live_rules, server_from_tools
 from toolcharter.verify.live.probe import probe_server
+from toolcharter.verify.live.summary import live_notes
 from toolcharter.verify.model import Server
 from toolcharter.verify.other_texts import other_texts
 from toolcharter.verify.report import FORMATS, format_for, render
 from toolcharter.verify.report.groups import count_line, headline
 from toolcharter.verify.report.text import print_report
-from toolcharter.verify.result import SEVERITIES, VerifyResult, verify_server
-from toolcharter.verify.rule import Finding, Rule
+from toolcharter.verify.result import SEVERITIES, LiveResult, VerifyResult, verify_server
+from toolcharter.verify.rule import Rule
 from toolcharter.verify.rules import all_rules
 from toolcharter.verify.selection import RuleSelection, UnknownRule, parse_selection
 
@@ -89,13 +90,13 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
             print(escape_lines(problem), file=sys.stderr)
         server = server_from_tools(tools, name, local_app(running), other_texts(texts))
         rules = [rule for rule in all_rules() if live or rule.check_live is None]
-        live_findings = await _call_tools(running, server, selection.rules(rules), options) if live else []
+        live_result = await _call_tools(running, server, selection.rules(rules), options) if live else None
     with _progress("rules", len(rules)) as on_step:
         return verify_server(
             server,
             rules,
             selection,
-            live_findings=live_findings,
+            live=live_result,
             fails_on=options.severity,
             file=_file(options.server),
             on_step=on_step,
@@ -104,10 +105,13 @@ async def _verify(options: argparse.Namespace) -> VerifyResult:
 
 async def _call_tools(
     running: Connection, server: Server, rules: Sequence[Rule], options: argparse.Namespace
-) -> list[Finding]:
+) -> LiveResult:
     with _progress("tools", len(server.tools)) as on_step:
-        observations = await probe_server(server, running, all_tools=options.live_all, on_step=on_step)
-    return run_live_rules(server, observations, rules)
+        observations = await probe_server(
+            server, running, all_tools=options.live_all, on_step=on_step, command=options.command
+        )
+    findings = run_live_rules(server, observations, rules)
+    return LiveResult(findings, observations.called, live_notes(observations, len(server.tools)))
 
 
 def _selection(options: argparse.Namespace, names: set[str]) -> RuleSelection:
@@ -159,7 +163,9 @@ def _write_report(result: VerifyResult, options: argparse.Namespace) -> None:
 
 
 def _exit_code(result: VerifyResult, required_score: float | None) -> int:
-    if required_score is not None and result.scores.score < required_score:
-        print(f"The score is {result.scores.score}, but must be at least {required_score:g}.", file=sys.stderr)
+    score = result.scores.score
+    if required_score is not None and (score is None or score < required_score):
+        reached = "There is no score" if score is None else f"The score is {score}"
+        print(f"{reached}, but it must be at least {required_score:g}.", file=sys.stderr)
         return FAILED
     return FAILED if result.failures else os.EX_OK

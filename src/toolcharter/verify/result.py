@@ -1,9 +1,10 @@
 """The result of verifying a server: everything that a report shows."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mcp_core.app import App
 from mcp_core.hosts import library_json
@@ -18,6 +19,16 @@ from toolcharter.verify.selection import IgnoredFinding, RuleSelection, parse_se
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most to the least severe."""
+
+
+class LiveResult(NamedTuple):
+    """What calls of the tools have shown."""
+
+    findings: Sequence[Finding]
+    judged: Collection[str]
+    """The tools that were called and can be judged."""
+    notes: Sequence[str]
+    """What was called, and what could not be judged, in sentences."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,8 @@ class VerifyResult:
     """The lowest severity that makes the command fail."""
     file: str | None = None
     """The file that the server was read from, if any."""
+    notes: Sequence[str] = ()
+    """What was called, and what could not be judged."""
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -55,17 +68,19 @@ def verify_server(
     known: Iterable[Rule],
     selection: RuleSelection | None = None,
     *,
-    live_findings: Iterable[Finding] = (),
+    live: LiveResult | None = None,
     fails_on: Severity = "warning",
     file: str | None = None,
     on_step: OnStep = lambda _: None,
 ) -> VerifyResult:
-    """Run the selected rules on a server. `live_findings` come from calls that were made before."""
+    """Run the selected rules on a server. `live` has what calls have shown that were made before."""
     chosen = selection or RuleSelection()
     rules = chosen.rules(known)
-    sorted_findings = chosen.sort([*run_rules(server, rules, on_step), *live_findings])
-    scores = score_server(server, sorted_findings.findings)
-    return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file)
+    sorted_findings = chosen.sort([*run_rules(server, rules, on_step), *(live.findings if live else ())])
+    # Where only live rules run, nothing is known of a tool that was not called.
+    is_only_live = live is not None and all(rule.check_live is not None for rule in rules)
+    scores = score_server(server, sorted_findings.findings, live.judged if live and is_only_live else None)
+    return VerifyResult(server, rules, *sorted_findings, scores, fails_on, file, live.notes if live else ())
 
 
 def verify_app(app: App, folder: Path, target: str) -> VerifyResult:

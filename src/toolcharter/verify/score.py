@@ -12,7 +12,7 @@ A server with an error has at most 89, one with a security error at most 49, how
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from toolcharter.verify.model import Server, Tool
@@ -38,12 +38,13 @@ class ToolScore:
 class Scores:
     """The scores of a server."""
 
-    score: int
+    score: int | None
+    """None if nothing was judged."""
     tools: Sequence[ToolScore]
 
     @property
-    def grade(self) -> str:
-        return grade_of(self.score)
+    def grade(self) -> str | None:
+        return None if self.score is None else grade_of(self.score)
 
     @property
     def tokens(self) -> int:
@@ -61,14 +62,18 @@ def grade_of(score: float) -> str:
     return next(letter for least, letter in GRADES if score >= least)
 
 
-def score_server(server: Server, findings: Iterable[Finding]) -> Scores:
-    """Score a server with these findings."""
+def score_server(server: Server, findings: Iterable[Finding], judged: Collection[str] | None = None) -> Scores:
+    """Score a server with these findings. `judged` are the tools that have a score; default: all."""
     by_tool: defaultdict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_tool[finding.tool if finding.tool in server.by_name else None].append(finding)
     tools = [
-        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool)) for tool in server.tools
+        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool))
+        for tool in server.tools
+        if judged is None or tool.name in judged
     ]
+    if server.tools and not tools:
+        return Scores(None, [])
     mean = sum(one.score for one in tools) / len(tools) if tools else 100
     return Scores(min(round(mean * remaining_share(by_tool[None])), _maximum(by_tool.values())), tools)
 

@@ -243,7 +243,7 @@ def test_a_report_goes_to_a_file_and_a_line_to_stderr(run, folder):
 
 def test_a_score_that_is_too_low_is_reported(run):
     _, _, err = run("bad.json", "--select", "NAM001", "--at-least", "100.5")
-    assert err == "The score is 100, but must be at least 100.5.\n"
+    assert err == "The score is 100, but it must be at least 100.5.\n"
 
 
 def test_rules_are_listed_and_explained(run):

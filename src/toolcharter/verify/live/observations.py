@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, cast
 
 from mcp_core.calling.records import Answer
@@ -65,6 +65,14 @@ class Observations:
     """The call after which the server no longer answered."""
     timeout: float = 0.0
     """The time limit of a call, in seconds."""
+    called: frozenset[str] = frozenset()
+    """The tools that were called and can be judged."""
+    unjudged: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The tools of which a valid call failed for a reason outside the server, with its error."""
+    command: Sequence[str] = ()
+    """The command line of the server. What is written there is not a secret."""
+    ran_out_of_time: bool = False
+    """Whether tools were left out because all calls together took too long."""
 
     def by_tool(self) -> Iterator[tuple[str, list[Exchange]]]:
         """The exchanges of each tool that was called."""

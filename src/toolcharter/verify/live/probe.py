@@ -1,17 +1,21 @@
 """Calls the tools of a server, correctly and incorrectly, and records the results."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from mcp_core.calling.records import Answer
 from mcp_core.declare.listed import ListedTool
 from toolcharter.verify.live.arguments import UNKNOWN, valid_arguments, wrong_value
+from toolcharter.verify.live.environment import unjudged_tools
 from toolcharter.verify.live.observations import CallKind, Exchange, Observations
 from toolcharter.verify.model import Server, Tool
 
 TIMEOUT = 10.0
 """Seconds that a call may take."""
+TOTAL_TIMEOUT = 900.0
+"""Seconds after which no further tool is called."""
 _MAX_VALID_CALLS, _MAX_WRONG_TYPES = 5, 3
 """Limits for one tool: further calls show little more."""
 
@@ -43,17 +47,34 @@ async def probe_server(
     all_tools: bool = False,
     on_step: Callable[[str], object] = lambda _: None,
     call_timeout: float = TIMEOUT,
+    total_timeout: float = TOTAL_TIMEOUT,
+    command: Sequence[str] = (),
 ) -> Observations:
     """Call the tools that are declared read-only, or all tools."""
     exchanges: list[Exchange] = []
     crash: Exchange | None = None
-    for tool in server.tools:
-        if crash is None and (all_tools or tool.hint("readOnlyHint") is True):
-            on_step(tool.name)
-            crash = await _probe_tool(tool, running, call_timeout, exchanges)
+    chosen = [tool for tool in server.tools if all_tools or tool.hint("readOnlyHint") is True]
+    end = time.monotonic() + total_timeout
+    called: list[str] = []
+    for tool in chosen:
+        if crash is not None or time.monotonic() >= end:
+            break
+        on_step(tool.name)
+        called.append(tool.name)
+        crash = await _probe_tool(tool, running, call_timeout, exchanges)
     first = [tool.listed for tool in server.tools]
     again = [] if crash else [await _list(running, call_timeout), await _list(running, call_timeout)]
-    return Observations(exchanges, [first, *(tools for tools in again if tools is not None)], crash, call_timeout)
+    unjudged = unjudged_tools(exchanges)
+    return Observations(
+        [exchange for exchange in exchanges if exchange.tool not in unjudged],
+        [first, *(tools for tools in again if tools is not None)],
+        crash,
+        call_timeout,
+        frozenset(called) - unjudged.keys(),
+        unjudged,
+        command,
+        ran_out_of_time=crash is None and len(called) < len(chosen),
+    )
 
 
 async def _probe_tool(tool: Tool, running: RunningServer, limit: float, exchanges: list[Exchange]) -> Exchange | None:

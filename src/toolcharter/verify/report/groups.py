@@ -28,8 +28,10 @@ def by_rule(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 def headline(result: VerifyResult) -> str:
     """`score 87 of 100 (B), 12 tools, about 3,400 tokens`."""
     scores = result.scores
-    size = f"{count(len(scores.tools), 'tool')}, about {scores.tokens:,} tokens"
-    return f"score {scores.score} of 100 ({scores.grade}), {size}"
+    tokens = sum(tool.tokens for tool in result.server.tools)
+    size = f"{count(len(result.server.tools), 'tool')}, about {tokens:,} tokens"
+    score = "no score" if scores.score is None else f"score {scores.score} of 100 ({scores.grade})"
+    return f"{score}, {size}"
 
 
 def count_line(result: VerifyResult) -> str:

@@ -43,7 +43,7 @@ def render(result: VerifyResult) -> str:
 
 
 def _sections(result: VerifyResult) -> Iterable[Section]:
-    yield "", [_figures(result)]
+    yield "", [_figures(result), *(text(escape_invisible(note)) for note in result.notes)]
     yield "Findings", _findings(result)
     yield "Scores", _scores(result.scores.tools)
     yield "Quality of definitions", _quality(result)
@@ -56,9 +56,10 @@ def _sections(result: VerifyResult) -> Iterable[Section]:
 def _figures(result: VerifyResult) -> Markup:
     scores = result.scores
     kinds = [count(number, severity) for severity, number in result.counts.items() if number]
+    score = ("Score", f"{scores.score}", f"of 100, grade {scores.grade}") if scores.tools else ("Score", "none", "")
     worst = min(scores.tools, key=lambda one: one.score, default=None)
     return figures([
-        ("Score", f"{scores.score}", f"of 100, grade {scores.grade}"),
+        score,
 ("Findings", f"{len(result.findings):,}", ", ".join(kinds)),
         ("Tools", f"{len(scores.tools):,}", f"lowest score {worst.score}" if worst else ""),
         ("Tokens", f"{scores.tokens:,}", "about, in every request"),

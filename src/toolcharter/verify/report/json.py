@@ -25,6 +25,7 @@ def to_json(result: VerifyResult) -> dict[str, Any]:
         "quality": scores.quality,
         "qualityMaximum": MAX_POINTS,
         "counts": result.counts,
+        "notes": list(result.notes),
         "failsOn": result.fails_on,
         "failures": len(result.failures),
         "findings": [_finding(finding) for finding in result.findings],

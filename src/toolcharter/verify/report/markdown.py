@@ -16,6 +16,7 @@ def render(result: VerifyResult) -> str:
     """A heading, a table of rules, their findings, and the tools with the lowest scores."""
     name = result.server.name or "server"
     lines = [f"## {_plain(name)}: {headline(result)}", "", f"{count_line(result).capitalize()}.", ""]
+    lines += [line for note in result.notes for line in (_plain(note), "")]
     groups = by_rule(result.findings)
     if groups:
         lines += ["| | rule | findings | fix |", "|---|---|---:|---|"]

@@ -109,5 +109,7 @@ def _summary(result: VerifyResult, out: Console) -> None:
         for one in missing_points(tools)[:MAX_MISSING]:
             text = f"  {one.dimension}: missing in {one.tools} of {count(len(tools), 'tool')}: {one.what}"
             out.print(Text(text, style="dim"))
+    for note in result.notes:
+        out.print(Text(escape_invisible(note)))
     worst = next((COLOURS[severity] for severity, number in result.counts.items() if number), "green")
     out.print(Text(count_line(result).capitalize(), style=worst))

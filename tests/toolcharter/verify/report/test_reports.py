@@ -148,6 +148,7 @@ def test_json_has_everything():
                 "reason": "we like it",
             }
         ],
+        "notes": [],
         "unusedIgnores": ["SEC901:none"],
         "rules": ["CST901", "DSC901", "DSC902", "SCH901", "SEC901"],
     }

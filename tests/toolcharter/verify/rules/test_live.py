@@ -294,3 +294,11 @@ async def test_our_own_servers_have_no_finding(name, all_tools, tmp_path, monkey
         if app.prepare_examples is not None:
             await app.prepare_examples(app)
         assert await checked_app(app, all_tools=all_tools) == []
+
+
+async def test_no_further_tool_is_called_after_the_time_limit_for_all_calls():
+    server = low_level(strict)
+    async with client.open_object(server, "made-up", nobody) as running:
+        tools = server_from_tools(await running.list_tools())
+        observations = await probe_server(tools, running, total_timeout=0)
+    assert (observations.called, observations.ran_out_of_time) == (frozenset(), True)

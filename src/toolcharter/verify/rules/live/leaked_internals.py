@@ -1,6 +1,8 @@
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 from toolcharter.verify.live.observations import Exchange, Observations
 from toolcharter.verify.model import Server
@@ -25,29 +27,41 @@ _LEAKS = (
     ("a secret", r"(?i)\b(password|passwd|api_?key|secret|token)\b[\"']?\s*[=:]\s*[\"']?(?![*<\[\s])[^\s\"',;]{6,}"),
 )
 _MAX_LENGTH = 50_000
+_MIN_PATH = 4
+"""A shorter path, such as `/tmp`, is part of too many others."""
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _LEAKS)
 
 
 def check(_: Server, observations: Observations) -> Iterable[Problem]:
+    known = _paths(observations.command)
     for tool, exchanges in observations.by_tool():
         seen: set[str] = set()
         for exchange in exchanges:
-            for kind, text in _leaks(exchange):
+            for kind, text in _leaks(exchange, known):
                 if kind not in seen:
                     seen.add(kind)
                     yield Problem(f"the error of {exchange.call} contains {kind}: {text[:80]!r}", tool=tool)
 
 
-def _leaks(exchange: Exchange) -> Iterator[tuple[str, str]]:
+def _paths(command: Iterable[str]) -> set[str]:
+    """The paths on the command line of the server, which its user knows, also as the server may write them."""
+    words = {part for word in command for part in (word, word.partition("=")[2]) if part}
+    paths = {word for word in words if "/" in word or Path(word).exists()}
+    written = {form for path in paths for form in (path, os.path.abspath(path), os.path.realpath(path))}  # noqa: PTH100
+    return {form.rstrip("/") for form in written if len(form) > _MIN_PATH}
+
+
+def _leaks(exchange: Exchange, known: Collection[str]) -> Iterator[tuple[str, str]]:
     if not exchange.is_rejected:
         return
     text = (exchange.answer.text if exchange.answer else exchange.failure)[:_MAX_LENGTH]
     # The arguments of the call are not a secret, and may be quoted.
     sent = json.dumps(dict(exchange.arguments), ensure_ascii=False, default=str)
     for kind, pattern in _PATTERNS:
-        match = pattern.search(text)
-        if match and match[0] not in sent:
-            yield kind, match[0].strip()
+        for match in pattern.finditer(text):
+            if match[0] not in sent and not any(path in match[0] for path in known):
+                yield kind, match[0].strip()
+                break
 
 
 RULE = Rule(
