@@ -25,6 +25,8 @@ _FILE_ERRORS = frozenset({
     *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PERM),
 })  # fmt: skip
 """The error codes that are about the file; all others are a fault in our code."""
+_STEPS_BETWEEN_CHECKS = 100_000
+"""Steps of SQLite's virtual machine between two checks for a cancellation: about a millisecond."""
 _PRIMARY_CODE = 0xFF
 """Masks the primary part of SQLite's extended error codes."""
 
@@ -60,7 +62,7 @@ class Sqlite:
         try:
             return await loop.run_in_executor(threads, partial(_run_unit, engine, cancellation, work, *args, **kwargs))
         except asyncio.CancelledError:
-            # The thread cannot be stopped, and would commit what the caller believes to have failed.
+            # The thread goes on to its next statement, and would commit what the caller believes to have failed.
             cancellation.requested = True
             raise
 
@@ -76,11 +78,20 @@ class _Cancellation:
 
     requested = False
 
+    def is_requested(self) -> bool:
+        return self.requested
+
 
 def _run_unit(engine: Engine, cancellation: _Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         with engine.begin() as connection:
-            value = work(connection, *args, **kwargs)
+            driver: Any = connection.connection.driver_connection
+            # A statement of a cancelled call ends, and so do all that follow it.
+            driver.set_progress_handler(cancellation.is_requested, _STEPS_BETWEEN_CHECKS)
+            try:
+                value = work(connection, *args, **kwargs)
+            finally:
+                driver.set_progress_handler(None, 0)
             if cancellation.requested:
                 connection.rollback()
             return value

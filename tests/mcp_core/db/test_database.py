@@ -270,6 +270,35 @@ async def test_a_call_past_its_deadline_leaves_nothing_behind(db_url):
         assert await database.read(select) == [3]
 
 
+@pytest.mark.parametrize("kind", ["read", "write"])
+async def test_a_query_ends_when_its_call_is_cancelled(tmp_path, kind):
+    """Otherwise a few slow queries would keep all threads busy."""
+    started = asyncio.Queue[None]()
+    loop = asyncio.get_running_loop()
+
+    def count_for_minutes(connection: sa.Connection) -> None:
+        loop.call_soon_threadsafe(started.put_nowait, None)
+        connection.execute(sa.text(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2e9) SELECT count(*) FROM n"
+        ))  # fmt: skip
+
+    async with open_database(address(f"sqlite:///{tmp_path / 'todo.db'}", "todo")) as database:
+        await database.write(make_table)
+        run, threads = (database.read, sqlite.READER_THREADS) if kind == "read" else (database.write, 1)
+        slow = [asyncio.create_task(run(count_for_minutes)) for _ in range(threads)]
+        for _ in slow:
+            await started.get()
+        for task in slow:
+            task.cancel()
+        async with asyncio.timeout(60):
+            await asyncio.gather(*slow, return_exceptions=True)
+            await database.write(insert, 3)
+            assert await database.read(select) == [3]
+            # The connections that were interrupted can be used again.
+            results = await asyncio.gather(*(database.read(select) for _ in range(20)))
+    assert results == [[3]] * 20
+
+
 async def test_a_hundred_writers_at_once_all_write(db_url):
     async with open_database(address(db_url, "todo")) as database:
         await database.write(make_table)
