@@ -1,12 +1,61 @@
 """The folder that files are read from and written to. Agents cannot reach files outside of it."""
 
+import os
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
-from mcp_core import InvalidArguments, NotFound
+from mcp_core import Conflict, InvalidArguments, NotFound
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+# With O_PATH, which only Linux has, the right to list a folder is not needed.
+_FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 
 _MAX_FILES = 10
 """How many files an error lists."""
+
+
+@contextmanager
+def open_folder(path: Path) -> Generator[int | None]:
+    """A descriptor of a folder. A link in its path is an error: the path was checked before, and had none.
+
+    None on Windows, which has no such descriptors.
+    """
+    if os.open not in os.supports_dir_fd:
+        yield None
+        return
+    descriptor = _descend(path.absolute())
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _descend(path: Path) -> int:
+    descriptor = os.open(path.anchor, _FOLDER_FLAGS)
+    for name in path.parts[1:]:
+        try:
+            child = os.open(name, _FOLDER_FLAGS, dir_fd=descriptor)
+        except OSError as error:
+            raise _moved(path) from error
+        finally:
+            os.close(descriptor)
+        descriptor = child
+    return descriptor
+
+
+def open_file(path: Path) -> int:
+    """A descriptor for reading a file. A link in its path is an error, as above."""
+    with open_folder(path.parent) as folder:
+        try:
+            return os.open(path if folder is None else path.name, os.O_RDONLY | _NO_LINK, dir_fd=folder)
+        except OSError as error:
+            raise _moved(path) from error
+
+
+def _moved(path: Path) -> Conflict:
+    return Conflict(f"{path.name!r} was moved or replaced while it was used. Nothing was changed; try again.")
 
 
 class Folder:

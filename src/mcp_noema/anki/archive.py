@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from mcp_noema.anki import protobuf
 from mcp_noema.anki.limits import MEBIBYTE, ReadLimits
 from mcp_noema.anki.package import BadPackage, damaged
+from mcp_noema.folder import open_file
 
 EXPORT_FOR_OLDER = "Export it again from Anki with 'Support older Anki versions'."
 
@@ -43,7 +44,7 @@ class _BoundedFile(io.BufferedReader):
     """A file that refuses large reads: zipfile trusts the directory size that a file claims."""
 
     def __init__(self, path: Path, max_read: int) -> None:
-        super().__init__(io.FileIO(path))
+        super().__init__(io.FileIO(open_file(path)))
         self._max_read = max_read
 
     def read(self, size: int | None = -1, /) -> bytes:

@@ -6,11 +6,14 @@ collection.anki21. It holds all that the newer form does, and needs neither zstd
 
 import hashlib
 import json
+import os
 import re
+import secrets
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, date, datetime, time, timedelta
 from html import unescape
 from pathlib import Path
@@ -32,6 +35,7 @@ from mcp_noema.anki.package import (
     PackageReview,
 )
 from mcp_noema.anki.revlog import LEARNING, RELEARNING, REVIEW
+from mcp_noema.folder import open_folder
 from mcp_noema.model import NoteType, Preset, State
 
 _META = b"\x08\x02"
@@ -80,24 +84,22 @@ _DEFAULT_EASE = 2500
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-def write_package(package: Package, path: Path, *, overwrite: bool = False, limits: ReadLimits | None = None) -> None:
-    """Write the file. It appears when it is complete; on failure, nothing changes.
+def write_package(package: Package, path: Path, *, overwrite: bool = False, limits: ReadLimits | None = None) -> int:
+    """Write the file, and return its size. It appears when it is complete; on failure, nothing changes.
 
     A package that is too large to be read again is not written.
     """
     limits = limits or ReadLimits()
     _check_counts(package, limits)
-    # In the same folder, so that it can be renamed in one step.
-    with tempfile.TemporaryDirectory(prefix=".anki-", dir=path.parent) as folder:
+    with tempfile.TemporaryDirectory(prefix="anki-") as folder:
         collection, archive = Path(folder) / "collection", Path(folder) / "archive"
         with closing(sqlite3.connect(collection)) as connection:
             _write_collection(connection, package)
         if (size := collection.stat().st_size) > limits.collection_bytes:
             raise _too_large(f"{size:,} bytes", f"{limits.collection_bytes:,}")
         _write_archive(collection, archive, package.written_at)
-        if not overwrite:
-            _reserve(path)
-        archive.replace(path)
+        _publish(archive, path, overwrite=overwrite)
+        return archive.stat().st_size
 
 
 def _check_counts(package: Package, limits: ReadLimits) -> None:
@@ -115,12 +117,27 @@ def _too_large(what: str, largest: str) -> Conflict:
     )
 
 
-def _reserve(path: Path) -> None:
-    """Create the file, unless it exists."""
-    try:
-        path.open("xb").close()
-    except FileExistsError:
-        raise Conflict(f"{path.name!r} already exists. Choose another name, or set overwrite to true.") from None
+def _publish(archive: Path, path: Path, *, overwrite: bool) -> None:
+    """Copy the finished file to its place. The folder stays the same, whatever happens to its path meanwhile."""
+    with open_folder(path.parent) as folder:
+        prefix = path.parent if folder is None else Path()
+        target, copy = prefix / path.name, prefix / f".anki-{secrets.token_hex(8)}"
+        try:
+            with archive.open("rb") as source, os.fdopen(_create(copy, folder), "wb") as file:
+                shutil.copyfileobj(source, file)
+            if not overwrite:
+                os.close(_create(target, folder))
+            # In the same folder, so that it is one step.
+            os.replace(copy, target, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileExistsError:
+            raise Conflict(f"{path.name!r} already exists. Choose another name, or set overwrite to true.") from None
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(copy, dir_fd=folder)
+
+
+def _create(file: Path, folder: int | None) -> int:
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
 
 
 def _write_archive(collection: Path, archive: Path, written_at: datetime) -> None:

@@ -68,5 +68,4 @@ def _read(path: Path) -> Package:
 def _write(package: Package, path: Path, *, overwrite: bool) -> int:
     from mcp_noema.anki.package_writer import write_package  # noqa: PLC0415 - 7 ms, and few sessions export a file
 
-    write_package(package, path, overwrite=overwrite)
-    return path.stat().st_size
+    return write_package(package, path, overwrite=overwrite)

@@ -12,6 +12,7 @@ from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
+from mcp_noema.folder import Folder
 from mcp_noema.model import BASIC, Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
@@ -66,6 +67,39 @@ def test_what_could_not_be_imported_again_is_not_written(
     with pytest.raises(Conflict, match=problem):
         write_package(package, tmp_path / "out.apkg", limits=limits)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_replaced_by_a_link_is_not_followed(anki_files: AnkiFiles, tmp_path: Path):
+    package = read_package(anki_files.files["anki21b.apkg"])
+    (tmp_path / "files" / "mine").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    path = Folder(tmp_path / "files").file_to_write("mine/out.apkg", ".apkg")
+    write_package(package, path)
+    path.unlink()
+    # After the path was checked.
+    path.parent.rmdir()
+    path.parent.symlink_to(tmp_path / "outside")
+    for overwrite in (True, False):
+        with pytest.raises(Conflict, match=r"'mine' was moved or replaced while it was used. Nothing was changed"):
+            write_package(package, path, overwrite=overwrite)
+    assert list((tmp_path / "outside").iterdir()) == []
+    write_package(package, tmp_path / "outside" / "out.apkg")
+    with pytest.raises(Conflict, match="'mine' was moved or replaced"):
+        read_package(path)
+
+
+def test_a_file_that_was_replaced_by_a_link_is_not_followed(anki_files: AnkiFiles, tmp_path: Path):
+    package = read_package(anki_files.files["anki21b.apkg"])
+    (tmp_path / "outside.apkg").write_bytes(b"mine")
+    (tmp_path / "out.apkg").symlink_to(tmp_path / "outside.apkg")
+    with pytest.raises(Conflict, match=r"'out.apkg' was moved or replaced"):
+        read_package(tmp_path / "out.apkg")
+    with pytest.raises(Conflict, match=r"'out.apkg' already exists"):
+        write_package(package, tmp_path / "out.apkg")
+    # The link is replaced, and what it points to stays.
+    write_package(package, tmp_path / "out.apkg", overwrite=True)
+    assert (tmp_path / "outside.apkg").read_bytes() == b"mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.apkg", "outside.apkg"]
 
 
 def test_anki_finds_nothing_to_fix_and_can_continue(anki_files: AnkiFiles, tmp_path: Path):
