@@ -1,5 +1,6 @@
 """SQL conditions that several queries share."""
 
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -14,6 +15,23 @@ NOT_UNDONE = ~sa.exists().where(undone.c.review_id == reviews.c.id)
 def counted_reviews(user_id: int) -> ColumnElement[bool]:
     """The reviews of a user that were not undone."""
     return sa.and_(reviews.c.user_id == user_id, NOT_UNDONE)
+
+
+MAX_BOUND_IDS = 10_000
+"""SQLite and PostgreSQL allow about 32,000 parameters in a statement."""
+
+
+def one_of(column: ColumnElement[int], ids: Collection[int]) -> ColumnElement[bool]:
+    """The column has one of these ids. Very many of them are literals in the SQL, not parameters."""
+    if len(ids) <= MAX_BOUND_IDS:
+        return column.in_(ids)
+    return column.in_(sa.bindparam(None, list(ids), sa.BigInteger, expanding=True, literal_execute=True))
+
+
+def batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    """The ids in parts that fit into one statement."""
+    for start in range(0, len(ids), MAX_BOUND_IDS):
+        yield ids[start : start + MAX_BOUND_IDS]
 
 
 def not_buried(now: datetime | sa.BindParameter[datetime]) -> ColumnElement[bool]:

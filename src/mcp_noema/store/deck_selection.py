@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection
 from mcp_noema.model import Deck, DeckId, Preset, preset_of
 from mcp_noema.repositories import User
 from mcp_noema.store import decks, users
-from mcp_noema.store.conditions import counted_reviews
+from mcp_noema.store.conditions import counted_reviews, one_of
 from mcp_noema.store.tables import cards, reviews
 
 
@@ -39,7 +39,7 @@ class DeckSelection:
         """The condition for cards."""
         if self.is_all:
             return cards.c.user_id == self.user.id
-        return cards.c.deck_id.in_([deck.id for deck in self.decks])
+        return one_of(cards.c.deck_id, [deck.id for deck in self.decks])
 
     @property
     def of_reviews(self) -> ColumnElement[bool]:

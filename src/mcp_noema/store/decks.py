@@ -14,6 +14,7 @@ from mcp_noema.errors import alternative, conflict, deck_not_found
 from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
 from mcp_noema.repositories import DeckChange, DeckCounts, DeckView, DeletedDeck, User
 from mcp_noema.store import users, waiting_cards
+from mcp_noema.store.conditions import one_of
 from mcp_noema.store.row_mapping import DECK_COLUMNS, to_deck, without_none
 from mcp_noema.store.tables import cards, decks, notes
 
@@ -180,12 +181,12 @@ def _remove(connection: Connection, owner: str, deck_id: DeckId, now: datetime) 
     all_decks = by_name(connection, users.lock(connection, owner, now).id)
     deck = find(all_decks, deck_id)
     ids = [removed.id for removed in with_subdecks(all_decks, deck)]
-    in_decks = cards.c.deck_id.in_(ids)
+    in_decks = one_of(cards.c.deck_id, ids)
     card_count = connection.execute(sa.select(sa.func.count()).select_from(cards).where(in_decks)).scalar_one()
     has_other_cards = sa.exists().where(cards.c.note_id == notes.c.id, ~in_decks)
     has_card_in_decks = notes.c.id.in_(sa.select(cards.c.note_id).where(in_decks))
     # A note is deleted with its last card; if it has cards in other decks, only the card is deleted.
     deleted_notes = connection.execute(sa.delete(notes).where(has_card_in_decks, ~has_other_cards))
     connection.execute(sa.delete(cards).where(in_decks))
-    connection.execute(sa.delete(decks).where(decks.c.id.in_(ids)))
+    connection.execute(sa.delete(decks).where(one_of(decks.c.id, ids)))
     return DeletedDeck(deck.name, decks=len(ids), notes=deleted_notes.rowcount, cards=card_count)

@@ -96,9 +96,9 @@ def _start(connection: Connection, owner: str, deck_id: DeckId | None) -> Export
 
 
 def _cards_after(connection: Connection, rows: ExportRows, last_id: int) -> Rows:
-    user_id, deck_ids = rows.selection.user.id, [deck.id for deck in rows.selection.decks]
+    selection = rows.selection
     page = sa.select(*CARD_COLUMNS).where(
-        cards.c.user_id == user_id, cards.c.id > last_id, cards.c.deck_id.in_(deck_ids)
+        cards.c.user_id == selection.user.id, cards.c.id > last_id, selection.of_cards
     )
     return list(connection.execute(page.order_by(cards.c.id).limit(PAGE)))
 

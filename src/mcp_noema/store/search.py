@@ -5,7 +5,7 @@ Every condition is true or false, never NULL, so that `-` matches exactly the ca
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
@@ -41,7 +41,7 @@ from mcp_noema.query_tree import (
 )
 from mcp_noema.repositories import User
 from mcp_noema.store import decks
-from mcp_noema.store.conditions import NOT_UNDONE, not_buried
+from mcp_noema.store.conditions import NOT_UNDONE, not_buried, one_of
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
 from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_types, notes, reviews
 
@@ -147,7 +147,7 @@ def _in_field(term: InField, context: SearchContext) -> Condition:
         names = {name for note_type in context.note_types for name in note_type.fields}
         _check_name(term.field, names, "field", f"Write {_as_words(term)} if the colon is part of the words.")
     in_line = (
-        sa.and_(_one_of(notes.c.type_id, ids), _like(line_of(notes.c.text, index + 1), term.pattern))
+        sa.and_(one_of(notes.c.type_id, ids), _like(line_of(notes.c.text, index + 1), term.pattern))
         for index, ids in types_by_index.items()
     )
     # The whole text is checked first, because that is faster than to extract a line.
@@ -216,7 +216,7 @@ def _in_deck(term: InDeck, context: SearchContext) -> Condition:
     ]
     if not ids:
         _check_name(term.name, {deck.name for deck in context.decks.values()}, "deck", "list-decks shows all decks.")
-    return _one_of(cards.c.deck_id, ids)
+    return one_of(cards.c.deck_id, ids)
 
 
 def _of_type(term: OfType, context: SearchContext) -> Condition:
@@ -224,7 +224,7 @@ def _of_type(term: OfType, context: SearchContext) -> Condition:
     if not ids:
         names = {note_type.name for note_type in context.note_types}
         _check_name(term.name, names, "note type", "Use an existing note type.")
-    return _one_of(notes.c.type_id, ids)
+    return one_of(notes.c.type_id, ids)
 
 
 def _of_template(term: OfTemplate, context: SearchContext) -> Condition:
@@ -235,7 +235,7 @@ def _of_template(term: OfTemplate, context: SearchContext) -> Condition:
         indexes = [index for index, template in enumerate(note_type.templates) if term.template.matches(template.name)]
         if indexes:
             # All cards of a cloze note are made by its one template.
-            of_ordinals = sa.true() if note_type.is_cloze else _one_of(cards.c.ordinal, indexes)
+            of_ordinals = sa.true() if note_type.is_cloze else one_of(cards.c.ordinal, indexes)
             of_types.append(sa.and_(notes.c.type_id == note_type.id, of_ordinals))
     if not of_types:
         names = {template.name for note_type in context.note_types for template in note_type.templates}
@@ -258,18 +258,13 @@ def _check_name(pattern: Pattern, names: set[str], what: str, fix: str) -> None:
     raise InvalidArguments(f"query: no {what} is named {name!r}.{hint} {fix}", fields=("query",))
 
 
-def _one_of(column: ColumnElement[int], numbers: Iterable[int]) -> Condition:
-    """The numbers are literals in the SQL: there may be more of them than a statement can have parameters."""
-    return column.in_(sa.bindparam(None, list(numbers), sa.BigInteger, expanding=True, literal_execute=True))
-
-
 def _with_id(term: WithId, _: SearchContext) -> Condition:
     columns: Mapping[type[NumberedId], ColumnElement[int]] = {
         CardId: cards.c.id,
         NoteId: cards.c.note_id,
         DeckId: cards.c.deck_id,
     }
-    return _one_of(columns[term.kind], term.numbers)
+    return one_of(columns[term.kind], term.numbers)
 
 
 # --- states and properties ---------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, R
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
 from mcp_noema.store import card_faces, decks, review_history
 from mcp_noema.store.cards import has_cards
+from mcp_noema.store.conditions import one_of
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.retention import MemoryStates, load_memory_states
@@ -251,7 +252,7 @@ def _is_leech(selection: DeckSelection) -> ColumnElement[bool]:
         decks_by_threshold.setdefault(preset.leech_threshold, []).append(deck_id)
     return sa.or_(
         *(
-            sa.and_(cards.c.deck_id.in_(deck_ids), cards.c.lapses >= threshold)
+            sa.and_(one_of(cards.c.deck_id, deck_ids), cards.c.lapses >= threshold)
             for threshold, deck_ids in decks_by_threshold.items()
         )
     )

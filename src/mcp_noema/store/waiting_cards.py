@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection
 from mcp_core.db import UtcTime
 from mcp_noema.model import Day, Preset
 from mcp_noema.repositories import COUNT_LIMIT, DeckCounts, User
-from mcp_noema.store.conditions import not_buried
+from mcp_noema.store.conditions import batches, not_buried, one_of
 from mcp_noema.store.daily_limits import LIMITED_KINDS, DailyLimits, LimitedKind
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, decks
 
@@ -47,7 +47,7 @@ def count_by_deck(
     is_waiting = sa.and_(not_buried(now), sa.or_(cards.c.queue == NEW, cards.c.due < day.ends))
     by_queue = (
         sa.select(cards.c.deck_id, cards.c.queue, sa.func.count(), sa.func.count(sa.case((is_waiting, 1))))
-        .where(cards.c.deck_id.in_(deck_ids))
+        .where(one_of(cards.c.deck_id, deck_ids))
         .group_by(cards.c.deck_id, cards.c.queue)
     )
     counts = dict.fromkeys(deck_ids, DeckCounts())
@@ -136,8 +136,9 @@ def count_waiting(connection: Connection, request: QueueRequest, limits: DailyLi
         # Some of the counted cards will be siblings of others.
         count_limits[kind] = min(per_deck, highest + request.cards_per_deck)
     max_counts = {f"max_{kind}": count for kind, count in count_limits.items()}
-    parameters = request.times | {"deck_ids": request.deck_ids} | max_counts
-    rows: Any = connection.execute(_WAITING_COUNTS, parameters).all()
+    rows: list[Any] = []
+    for deck_ids in batches(request.deck_ids):
+        rows += connection.execute(_WAITING_COUNTS, request.times | {"deck_ids": deck_ids} | max_counts)
     by_kind: dict[Kind, dict[int, int]] = {
         kind: {row[0]: row[column] for row in rows} for column, kind in enumerate(KINDS, 2)
     }
@@ -243,8 +244,11 @@ def count_in_decks(
     connection: Connection, kind: Kind, request: QueueRequest, deck_ids: Sequence[int], max_count: int
 ) -> int:
     """How many cards of a kind wait in these decks, regardless of the limits; at most `max_count`."""
-    parameters = request.times | {"deck_ids": deck_ids, "max_count": max_count}
-    return connection.execute(_COUNT_IN_DECKS[kind], parameters).scalar_one()
+    count = 0
+    for batch in batches(deck_ids):
+        parameters = request.times | {"deck_ids": batch, "max_count": max_count - count}
+        count += connection.execute(_COUNT_IN_DECKS[kind], parameters).scalar_one()
+    return count
 
 
 def count_backlog(
