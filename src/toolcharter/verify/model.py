@@ -15,7 +15,16 @@ from toolcharter.json_pointer import resolve_pointer
 from toolcharter.verify.schema_nodes import Node, nodes_of
 from toolcharter.verify.texts import Texts
 from toolcharter.verify.values import list_at
-from toolcharter.verify.vocabulary import ADVERBS, ALSO_NOUNS, BASE_FORMS, EFFECTS, OPENING_WORDS, VERBS, VerbEffect
+from toolcharter.verify.vocabulary import (
+    ADVERBS,
+    ALSO_NOUNS,
+    BASE_FORMS,
+    DELETING,
+    EFFECTS,
+    OPENING_WORDS,
+    VERBS,
+    VerbEffect,
+)
 
 _NAME_WORD = re.compile(
     r"(?<![A-Za-z])[A-Za-z]\d+[a-z]+(?![A-Za-z])"  # k8s, i18n
@@ -235,7 +244,8 @@ class Server:
         )
         few = len(tool.arguments) <= MAX_OBVIOUS_ARGUMENTS
         described = all(argument.description for argument in tool.arguments)
-        return says_action and (few or described) and self.effect(tool) not in {"destroying", "sending"}
+        verb = self.name_verb(tool) or tool.description_verb
+        return says_action and (few or described) and self.effect(tool) != "sending" and verb not in DELETING
 
     def effect(self, tool: Tool) -> VerbEffect | None:
         """The effect of a tool, by the verb in its name, or else in its description; None if neither has a verb."""

@@ -59,6 +59,9 @@ DESTROYING = _words("""
 """)
 """Verbs that remove something."""
 
+DELETING = _words("delete destroy drop erase expunge obliterate purge shred truncate wipe")
+"""Verbs that remove something for good. `remove` may only take it out of a list, where it can be put again."""
+
 SENDING = _words("""
     announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply
     sell send submit tip trade transmit tweet wire withdraw

@@ -11,6 +11,8 @@ def text(description, name="value"):
 
 
 NUMBER = {"type": "integer"}
+TEXT = {"type": "string", "description": "The text of the note."}
+KEEPS = {"destructiveHint": False}
 CREATES = {"readOnlyHint": False, "idempotentHint": True}
 
 
@@ -18,6 +20,7 @@ CREATES = {"readOnlyHint": False, "idempotentHint": True}
     ("rule", "definition"),
     [
         ("ANN003", {"name": "terminate_session", "description": "Terminate the session.", "annotations": {}}),
+        ("ANN004", {"name": "remove_from_cycle", "description": "Remove an issue from a cycle.", "annotations": KEEPS}),
         ("ANN006", {"name": "git_add", "description": "Add files to the index.", "annotations": CREATES}),
         ("DSC002", {"name": "list_branches", "description": "List branches."}),
         ("DSC002", {"name": "get_note_content", "description": "获取笔记内容"}),
@@ -31,6 +34,7 @@ CREATES = {"readOnlyHint": False, "idempotentHint": True}
         ("PAR003", text("Who the note is about, in words that mean the writer (me, my, I).")),
         ("PAR003", text("The folder of the sources (src/main/java).", "folder")),
         ("PAR003", text("Use either first or second.", "third") | tool_with(first=NUMBER, second=NUMBER)),
+        ("PAR003", text("The port; an empty value means `80` (http) or `443` (https).", "port")),
         ("PAR009", {"name": "protect_document", **tool_with(password={"type": "string"})}),
         ("PAR010", tool_with(filter={"type": "object"})),
         ("PAR010", tool_with(flags={"type": "object", "description": "Key-value pairs."})),
@@ -39,6 +43,8 @@ CREATES = {"readOnlyHint": False, "idempotentHint": True}
         ("PAR018", text("Where the next page begins.", "offset")),
         ("PAR020", tool_with(limit={**NUMBER, "default": 20, "description": "Defaults to 20.0 notes."})),
         ("PAR021", tool_with(timeout={**NUMBER, "description": "How many seconds to wait."})),
+        ("SEC004", {"description": "Return the plan in <instructions>, which you show.</instructions>"}),
+        ("SEC015", {"description": "Add a button:\n```\n<button onClick={save}>\n```"}),
         ("PAR021", tool_with(timeout_ms={**NUMBER, "description": "How long to wait."})),
     ],
 )
@@ -97,6 +103,9 @@ def test_k8s_is_one_word():
         ({"name": "delete_note", "description": "Deletes it."}, ["DSC008"], ["DSC008"]),
         ({"description": "x" * 3_000}, ["DSC004", "DSC005", "POR018"], ["POR018"]),
         (tool_with(a=NUMBER, b=NUMBER, c=NUMBER), ["PAR001"], ["PAR001"]),
+        (tool_with(a={"type": "object", "properties": {"b": NUMBER, "c": NUMBER}}, d=TEXT), ["PAR001"], ["PAR001"] * 2),
+        (tool_with(a={"type": ["string", "null"]}, b={"type": ["string", "null"]}), ["POR008"], ["POR008"]),
+        (tool_with(a={"type": "object"}, b={"type": "object"}), ["PAR010"], ["PAR010"]),
     ],
 )
 def test_one_cause_is_one_finding(definition, rules, expected):

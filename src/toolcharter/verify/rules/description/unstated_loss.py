@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.vocabulary import DESTROYING
+from toolcharter.verify.vocabulary import DELETING, DESTROYING
 
 _LOSS = re.compile(
     r"\b(?:permanent\w*|undo|undone|irrevers\w+|irrevoc\w+|revers\w+|recover\w*|restor\w*|trash|bin|archiv\w+|forever|"
@@ -12,7 +12,6 @@ _LOSS = re.compile(
     r"does not (?:delete|remove|affect))\b",
     re.IGNORECASE,
 )
-_DELETING = frozenset({"delete", "destroy", "drop", "erase", "purge", "truncate", "wipe"})
 _EASILY_RESTORED = frozenset(
     {
         "association",
@@ -50,7 +49,7 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.effect(tool) != "destroying":
         return
     verb = server.name_verb(tool) or tool.description_verb
-    if verb not in _DELETING or not _EASILY_RESTORED.isdisjoint(tool.name_words):
+    if verb not in DELETING or not _EASILY_RESTORED.isdisjoint(tool.name_words):
         return
     if verb == "drop" and _DATA.isdisjoint(tool.name_words):
         return

@@ -10,8 +10,9 @@ _CHOICE = (
     r"orientation|alignment|priority|severity|strategy|scope|role|style|size|frequency|granularity|resolution|by)"
 )
 _LEADS = re.compile(
-    r"\b(?:one of|either|(?:valid|allowed|possible|available|supported|accepted|permitted)\s+(?:\w+\s+){0,2}?"
-    r"(?:are|is|include)?|options?|choices?|values?|must be|can be|should be)\b\s*[:=]?\s*(?P<rest>[^.\n]*)"
+    r"\b(?:(?:one of|either|(?:valid|allowed|possible|available|supported|accepted|permitted)\s+(?:\w+\s+){0,2}?"
+    r"(?:are|is|include)?|must be|can be|should be)\b"
+    r"|(?:options?|choices?|values?)(?: (?:are|is|include)\b|(?=\s*[:=])))\s*[:=]?\s*(?P<rest>[^.\n]*)"
     rf"|(?:\b{_CHOICE}|^[A-Za-z ]{{1,20}})\s*:\s*"
     r"(?P<after>(?:['\"`]?[\w-]+['\"`]?(?:\s*\([^)]*\))?\s*(?:,|\||\bor\b)\s*)+(?:or\s+)?['\"`]?[\w-]+)"
     rf"|\b{_CHOICE}\b[^().]{{0,30}}\((?P<inside>[\w-]{{2,}}(?:\s*[,|]\s*(?:or\s+)?[\w-]{{2,}}|\s+or\s+[\w-]{{2,}})+)\)",

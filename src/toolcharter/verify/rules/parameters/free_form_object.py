@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from toolcharter.verify.documented_arguments import documented_arguments
 from toolcharter.verify.model import Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
+from toolcharter.verify.schema_nodes import Node
 from toolcharter.verify.values import object_at, string_at
 
 _SHAPE_KEYWORDS = frozenset({"$ref", "anyOf", "oneOf", "allOf", "patternProperties", "enum", "const", "propertyNames"})
@@ -32,25 +33,31 @@ _MIN_EXPLANATION = 40
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
+    nodes = [node for node in tool.nodes if _is_free_form(node)]
+    if not nodes:
+        return
     descriptions = {parameter.path: parameter.description for parameter in tool.parameters}
     documented = {entry.name for entry in documented_arguments(tool.description)}
-    for node in tool.nodes:
-        schema = node.schema
-        if (
-            node.kind not in {"property", "items"}
-            or schema.get("type") != "object"
-            or not _SHAPE_KEYWORDS.isdisjoint(schema)
-        ):
-            continue
+    found: list[Node] = []
+    for node in nodes:
         place = node.path.removesuffix(".items")
         name = place.rsplit(".", 1)[-1]
-        text = f"{descriptions.get(place, '')} {string_at(schema, 'description')}"
-        if not _OPEN_WORDS.isdisjoint(words_of(name)) or name in documented or _explains(text):
-            continue
-        if not object_at(schema, "properties") and not object_at(schema, "additionalProperties"):
-            closed = schema.get("additionalProperties") is False
-            message = "is an object without any field" if closed else "is an object with unknown fields"
-            yield Problem(message, node.path)
+        text = f"{descriptions.get(place, '')} {string_at(node.schema, 'description')}"
+        if _OPEN_WORDS.isdisjoint(words_of(name)) and name not in documented and not _explains(text):
+            found.append(node)
+    if found:
+        closed = found[0].schema.get("additionalProperties") is False
+        message = "is an object without any field" if closed else "is an object with unknown fields"
+        more = f", like {len(found) - 1} more in this tool" if len(found) > 1 else ""
+        yield Problem(f"{message}{more}", found[0].path)
+
+
+def _is_free_form(node: Node) -> bool:
+    schema = node.schema
+    if node.kind not in {"property", "items"} or schema.get("type") != "object":
+        return False
+    is_open = not object_at(schema, "properties") and not object_at(schema, "additionalProperties")
+    return is_open and _SHAPE_KEYWORDS.isdisjoint(schema)
 
 
 def _explains(text: str) -> bool:

@@ -21,8 +21,15 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if len(missing) > 1 and len(missing) == len(tool.parameters):
         yield Problem(f"none of its {len(missing)} parameters has a description", "inputSchema.properties")
         return
-    for parameter in missing:
-        yield Problem(f"{parameter.name!r} has no description", parameter.path)
+    for argument in tool.arguments:
+        if argument in missing:
+            yield Problem(f"{argument.name!r} has no description", argument.path)
+        members = [one for one in missing if one.depth and one.path.startswith(f"{argument.path}.")]
+        if len(members) == 1:
+            yield Problem(f"{members[0].name!r} has no description", members[0].path)
+        elif members:
+            some = f"{len(members)} members of {argument.name!r} have no description"
+            yield Problem(f"{some}, such as {members[0].name!r}", members[0].path)
 
 
 def _lacks_description(parameter: Parameter, tool: Tool) -> bool:

@@ -26,7 +26,9 @@ def check(tool: Tool, _: Server) -> Iterable[Problem]:
         if any(mark in text.text for mark in _MARKS):
             match = _ACTIVE.search(text.text)
             # A tool that makes or checks HTML may mention it. A real escape character is never needed.
-            if match and (match[0][0] in "\x1b\x9b" or not _ABOUT_MARKUP.search(text.text[: match.start()])):
+            before = text.text[: match.start()] if match else ""
+            in_code = before.count("```") % 2 == 1
+            if match and (match[0][0] in "\x1b\x9b" or not (in_code or _ABOUT_MARKUP.search(before))):
                 yield Problem(f"contains {quote(ascii(match[0])[1:-1])}", text.path)
 
 

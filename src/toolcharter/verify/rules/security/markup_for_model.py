@@ -5,7 +5,7 @@ from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import find_patterns, pattern
 
-_TAGS = r"(important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory|instructions?)"
+_TAGS = r"(important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory)"
 _ORDER = (
     r"(you (must|are|will|have|should|shall|need)|your|the (assistant|model|agent|ai)|(assistant|model|agent|ai) ?:|"
     r"ignore|"
