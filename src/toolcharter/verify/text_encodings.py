@@ -76,7 +76,7 @@ def encoded_texts(text: Text) -> Iterator[EncodedText]:
     if "\\" in raw or "&#" in raw or "%" in raw:
         for match in _ESCAPES.finditer(raw):
             yield EncodedText("escaped characters", match[0][:24], _printable(html.unescape(match[0])))
-    if (match := _MORSE.search(raw)) and "." in match[0] and "-" in match[0]:
+    if ("-." in raw or ".-" in raw) and (match := _MORSE.search(raw)) and "." in match[0] and "-" in match[0]:
         yield EncodedText("Morse code", match[0][:24], "")
     yield from _disguised_words(raw, text.normalized)
 
@@ -91,7 +91,10 @@ def _disguised_words(raw: str, plain: str) -> Iterator[EncodedText]:
         letters = match[0].replace(" ", "").lower()
         if any(word.replace(" ", "") in letters for word in _TELLING):
             yield EncodedText("spaced letters", match[0][:24], letters)
-    replaced = [word for word in _MIXED.findall(plain) if word.translate(_DIGITS) in _TELLING_WORDS]
+    has_digits = any(digit in plain for digit in "013457")
+    replaced = (
+        [word for word in _MIXED.findall(plain) if word.translate(_DIGITS) in _TELLING_WORDS] if has_digits else []
+    )
     if len(replaced) >= _MIN_REPLACED:
         yield EncodedText("digits in place of letters", " ".join(replaced)[:24], plain.translate(_DIGITS))
 

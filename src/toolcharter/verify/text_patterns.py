@@ -24,6 +24,13 @@ class TextPattern(NamedTuple):
     keywords: tuple[str, ...]
     regex: re.Pattern[str]
 
+    def may_match(self, text: str) -> bool:
+        """Whether the text has one of the keywords. A loop, which is faster than `any` with a generator."""
+        for keyword in self.keywords:  # noqa: SIM110
+            if keyword in text:
+                return True
+        return False
+
 
 def pattern(keywords: str, regex: str) -> TextPattern:
     """A pattern. The keywords are separated by `|`, and may have spaces."""
@@ -33,9 +40,10 @@ def pattern(keywords: str, regex: str) -> TextPattern:
 def find_patterns(tool: Tool, patterns: Iterable[TextPattern], verb: str = "says") -> Iterator[Problem]:
     """The first match in each text. A text about such patterns may quote one, as a scanner for injections does."""
     joined = tool.texts.joined
-    likely = [one for one in patterns if any(keyword in joined for keyword in one.keywords)]
+    likely = [one for one in patterns if one.may_match(joined)]
     for text in tool.texts.all if likely else ():
-        matches = (match for one in likely for match in one.regex.finditer(text.normalized))
+        plain = text.normalized
+        matches = (match for one in likely if one.may_match(plain) for match in one.regex.finditer(plain))
         match = next((match for match in matches if not _is_quoted(text, match)), None)
         if match:
             yield Problem(f"{verb} {quote(match[0])}", text.path)

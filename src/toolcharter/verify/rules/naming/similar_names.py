@@ -19,7 +19,7 @@ def check(server: Server) -> Iterable[Problem]:
 
 def _is_bulk_pair(server: Server, *names: str) -> bool:
     """Whether one tool takes a list, as in create_note and create_notes, where the second requires `notes`."""
-    last = {tool.name_words[-1]: tool for tool in server.tools if tool.name in names}
+    last = {tool.name_words[-1]: tool for tool in (server.by_name[name] for name in names)}
     plural = [tool for noun, tool in last.items() if noun != _singular(noun)]
     return len(plural) == 1 and any(
         parameter.required and "array" in parameter.types and parameter.name.lower() == plural[0].name_words[-1]

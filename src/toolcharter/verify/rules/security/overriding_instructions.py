@@ -33,15 +33,15 @@ _PATTERNS = (
         rf"{_MODEL_RULES} (that )?(you|i) (have|had|were|was|got|received|are))",
     ),
     pattern(
-        "told|said|instructed|set|taught",
+        "told|said|instructed|taught",
         r"\b(forget|ignore|disregard) (what|whatever|everything|anything)( that)? (you|the (developer|operator|system|"
-        r"user|admin\w*|company|vendor)) [^.!?]{0,20}?(told|said|instructed|set|taught)\b",
+        r"user|admin\w*|company|vendor)) [^.!?]{0,20}?(told|said|instructed|taught)\b",
     ),
     pattern(
-        "told|said|instructed|set|taught",
+        "told|said|instructed|taught",
         r"\b(what|whatever|everything|anything)( that)? (you|the (developer|operator|system|user|admin\w*|company|"
         r"vendor|"
-        r"host|client)) [^.!?]{0,20}?(told|said|instructed|set|taught)\b[^.!?]{0,40}? "
+        r"host|client)) [^.!?]{0,20}?(told|said|instructed|taught)\b[^.!?]{0,40}? "
         rf"({_VOID}|(do|does) {_VOID})",
     ),
     pattern(

@@ -36,7 +36,8 @@ _PATTERNS = (
         r"be told|be informed|be aware|learn|hear) (about|of|that|this)\b",
     ),
     pattern(
-        "user|human|person|operator|people|customer|owner|them",
+        "do not|don't|never|without|must not|mustn't|should not|shouldn't|no need|no reason|need not|avoid|refrain|"
+        "not necessary",
         rf"\b{_NOT}( \w+){{0,2}}? {_TELL}\b"
         rf"(?! (if|when|unless|until|errors?|bugs?|issues?)\b)[^.;:!?]{{0,60}}?\b(user|human|person|operator|"
         rf"customer|owner)s?\b"

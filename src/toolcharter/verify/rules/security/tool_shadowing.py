@@ -64,6 +64,7 @@ _ORDER = re.compile(
     r"override|route|first|bug|broken|unsafe|vulnerable)\b",
     re.IGNORECASE,
 )
+_ABOUT_TOOLS = (" tool", " server", "invoked", "called", " used", "available", "connected", "installed")
 _NOT_NAMES = frozenset(
     {"built-in", "third-party", "read-only", "open-source", "multi-step", "real-time", "command-line"}
 )
@@ -71,17 +72,15 @@ _NOT_NAMES = frozenset(
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     yield from find_patterns(tool, _PATTERNS)
-    if any(
-        word in tool.texts.joined
-        for word in (" tool", " server", "invoked", "called", "used", "available", "connected", "installed")
-    ):
-        for text in tool.texts.all:
-            if text.kind == "prose":
-                yield from (Problem(message, text.path) for message in _orders_about(text.text, tool, server))
+    for text in tool.texts.all:
+        if text.kind == "prose" and any(word in text.normalized for word in _ABOUT_TOOLS):
+            yield from (Problem(message, text.path) for message in _orders_about(text.text, tool, server))
 
 
 def _orders_about(text: str, tool: Tool, server: Server) -> Iterator[str]:
     """Orders about a tool that this server does not have."""
+    if not _ORDER.search(text):
+        return
     for match in (*_NAMED.finditer(text), *_CALLED.finditer(text), *_INSTEAD.finditer(text)):
         name = (match[match.lastindex or 0]).lower()
         sentence = text[text.rfind(".", 0, match.start()) + 1 : (text.find(".", match.end()) + 1) or len(text)]
