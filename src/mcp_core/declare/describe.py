@@ -73,9 +73,8 @@ def _consent(spec: ToolSpec) -> str:
 def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    confirmation = " They are asked to confirm it." if spec.declaration.confirm else ""
-    states = f"{CONSENT_HEADING}: the user asked for exactly this, as {schema.CONSENT_FIELD} states."
-    return f"{states}{confirmation} Never call it frivolously or on a guess."
+    confirmation = ", and the user confirms it" if spec.declaration.confirm else ""
+    return f"{CONSENT_HEADING}{confirmation}: never call it frivolously or on a guess."
 
 
 def _deprecation(spec: ToolSpec) -> str:

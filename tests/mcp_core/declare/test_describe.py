@@ -180,8 +180,7 @@ CONSENT = {
         "Do not use it frivolously, on a guess, or as a step that the user did not ask for."
     ),
     "compact": (
-        "REQUIRES EXPLICIT USER INSTRUCTION: the user asked for exactly this, as explicit_action states. "
-        "They are asked to confirm it. Never call it frivolously or on a guess."
+        "REQUIRES EXPLICIT USER INSTRUCTION, and the user confirms it: never call it frivolously or on a guess."
     ),
 }
 
