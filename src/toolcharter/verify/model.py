@@ -22,6 +22,7 @@ from toolcharter.verify.vocabulary import (
     DELETING,
     EFFECTS,
     OPENING_WORDS,
+    RESTORABLE_THINGS,
     VERBS,
     VerbEffect,
 )
@@ -245,7 +246,8 @@ class Server:
         few = len(tool.arguments) <= MAX_OBVIOUS_ARGUMENTS
         described = all(argument.description for argument in tool.arguments)
         verb = self.name_verb(tool) or tool.description_verb
-        return says_action and (few or described) and self.effect(tool) != "sending" and verb not in DELETING
+        deletes = verb in DELETING and RESTORABLE_THINGS.isdisjoint(tool.name_words)
+        return says_action and (few or described) and self.effect(tool) != "sending" and not deletes
 
     def effect(self, tool: Tool) -> VerbEffect | None:
         """The effect of a tool, by the verb in its name, or else in its description; None if neither has a verb."""

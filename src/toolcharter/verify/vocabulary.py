@@ -62,6 +62,13 @@ DESTROYING = _words("""
 DELETING = _words("delete destroy drop erase expunge obliterate purge shred truncate wipe")
 """Verbs that remove something for good. `remove` may only take it out of a list, where it can be put again."""
 
+RESTORABLE_THINGS = _words("""
+    association associations bookmark bookmarks breakpoint breakpoints cache cookie cookies favorite favorites filter
+    filters highlight label labels like link links member members mock mocks permission permissions reaction reactions
+    relation relations role session sessions shortcut subscription tag tags vote webhook webhooks
+""")
+"""What can be added again as it was, after it was deleted."""
+
 SENDING = _words("""
     announce bid broadcast buy charge donate email forward message notify order pay post publish purchase refund reply
     sell send submit tip trade transmit tweet wire withdraw

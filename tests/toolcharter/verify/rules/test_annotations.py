@@ -42,7 +42,7 @@ def test_adding_numbers_changes_nothing():
     assert run_rule("ANN002", {"name": "add", "description": "Add two numbers.", "inputSchema": NUMBER}) == []
 
 
-@pytest.mark.parametrize("name", ["delete_note", "erase-note", "dropTable", "purge_cache", "wipe_disk", "notes_delete"])
+@pytest.mark.parametrize("name", ["delete_note", "erase-note", "dropTable", "purge_notes", "wipe_disk", "notes_delete"])
 @pytest.mark.parametrize(("hint", "rule"), [(None, "ANN003"), (False, "ANN004"), (True, None)])
 def test_a_tool_that_removes_something_is_marked_destructive(name, hint, rule):
     told = {"name": name, "description": "", "annotations": {"destructiveHint": hint}}

@@ -19,6 +19,8 @@ CREATES = {"readOnlyHint": False, "idempotentHint": True}
 @pytest.mark.parametrize(
     ("rule", "definition"),
     [
+        ("ANN003", {"name": "remove_member", "description": "Remove a member from a card.", "annotations": {}}),
+        ("ANN003", {"name": "remove_card", "description": "Remove a card from a list.", "annotations": {}}),
         ("ANN003", {"name": "terminate_session", "description": "Terminate the session.", "annotations": {}}),
         ("ANN004", {"name": "remove_from_cycle", "description": "Remove an issue from a cycle.", "annotations": KEEPS}),
         ("ANN006", {"name": "git_add", "description": "Add files to the index.", "annotations": CREATES}),
@@ -31,6 +33,9 @@ CREATES = {"readOnlyHint": False, "idempotentHint": True}
         ("NAM003", {"name": "emulate_device"}),
         ("NAM003", {"name": "forget_note"}),
         ("NAM009", {"name": "search_feedback", "description": "Send feedback on the last search."}),
+        ("PAR001", {"name": "whois", "description": "Look up a domain.", **tool_with(domain={"type": "string"})}),
+        ("PAR001", tool_with(order={"type": "string", "enum": ["newest", "oldest"]})),
+        ("PAR003", text('New position: "top", "bottom", or a number.', "position")),
         ("PAR003", text("Who the note is about, in words that mean the writer (me, my, I).")),
         ("PAR003", text("The folder of the sources (src/main/java).", "folder")),
         ("PAR003", text("Use either first or second.", "third") | tool_with(first=NUMBER, second=NUMBER)),

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.vocabulary import DESTROYING
+from toolcharter.verify.vocabulary import DELETING, DESTROYING, RESTORABLE_THINGS
 
 _ENDING = frozenset({"kill", "terminate"})
 """Verbs that end a process or a session, which can be started again."""
@@ -22,7 +22,12 @@ def destroying_verb(tool: Tool, server: Server) -> str | None:
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
-    if tool.hint("destructiveHint") is None and (verb := destroying_verb(tool, server)):
+    if not RESTORABLE_THINGS.isdisjoint(tool.name_words):
+        return
+    verb = destroying_verb(tool, server)
+    # What is removed from a list or a project still exists.
+    is_loss = verb in DELETING or (verb is not None and " from " not in tool.prose)
+    if verb and is_loss and tool.hint("destructiveHint") is None:
         yield Problem(f"says {verb!r}, but destructiveHint is missing", "annotations.destructiveHint")
 
 
@@ -31,7 +36,7 @@ RULE = Rule(
     name="destructive-unmarked",
     family="annotations",
     severity="warning",
-    what="A tool that deletes or removes something has no destructiveHint.",
+    what="A tool that deletes something has no destructiveHint. Taking something out of a list is not deleting.",
     why="Clients use this hint to ask the user first. Of public tools that delete, one in twenty has it.",
     fix="Set destructiveHint to true.",
     bad=[{"name": "delete_note", "description": "Delete a note for good.", "annotations": {"readOnlyHint": False}}],

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.vocabulary import DELETING, DESTROYING
+from toolcharter.verify.vocabulary import DELETING, DESTROYING, RESTORABLE_THINGS
 
 _LOSS = re.compile(
     r"\b(?:permanent\w*|undo|undone|irrevers\w+|irrevoc\w+|revers\w+|recover\w*|restor\w*|trash|bin|archiv\w+|forever|"
@@ -12,35 +12,6 @@ _LOSS = re.compile(
     r"does not (?:delete|remove|affect))\b",
     re.IGNORECASE,
 )
-_EASILY_RESTORED = frozenset(
-    {
-        "association",
-        "associations",
-        "bookmark",
-        "breakpoint",
-        "cache",
-        "cookie",
-        "cookies",
-        "favorite",
-        "filter",
-        "label",
-    }
-    | {
-        "labels",
-        "like",
-        "link",
-        "links",
-        "member",
-        "members",
-        "mock",
-        "permission",
-        "reaction",
-        "relation",
-        "relations",
-    }
-    | {"session", "shortcut", "subscription", "tag", "tags", "webhook"}
-)
-"""What can be added again, as it was."""
 _DATA = frozenset({"collection", "column", "database", "db", "schema", "table"})
 """What is lost when it is dropped. Dropping a file on a page loses nothing."""
 
@@ -49,7 +20,7 @@ def check(tool: Tool, server: Server) -> Iterable[Problem]:
     if not tool.is_english or server.effect(tool) != "destroying":
         return
     verb = server.name_verb(tool) or tool.description_verb
-    if verb not in DELETING or not _EASILY_RESTORED.isdisjoint(tool.name_words):
+    if verb not in DELETING or not RESTORABLE_THINGS.isdisjoint(tool.name_words):
         return
     if verb == "drop" and _DATA.isdisjoint(tool.name_words):
         return

@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Server
+from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 
 _ARTICLES = frozenset(["a", "an", "the", "of", "for"])
@@ -18,13 +18,12 @@ def check(server: Server) -> Iterable[Problem]:
 
 
 def _is_bulk_pair(server: Server, *names: str) -> bool:
-    """Whether one tool takes a list, as in create_note and create_notes, where the second requires `notes`."""
-    last = {tool.name_words[-1]: tool for tool in (server.by_name[name] for name in names)}
-    plural = [tool for noun, tool in last.items() if noun != _singular(noun)]
-    return len(plural) == 1 and any(
-        parameter.required and "array" in parameter.types and parameter.name.lower() == plural[0].name_words[-1]
-        for parameter in plural[0].arguments
-    )
+    """Whether one tool takes a list, as in create_note and create_notes, where only the second requires an array."""
+    return len({_takes_list(server.by_name[name]) for name in names}) > 1
+
+
+def _takes_list(tool: Tool) -> bool:
+    return any(argument.required and "array" in argument.types for argument in tool.arguments)
 
 
 def _key(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,7 +56,7 @@ RULE = Rule(
     severity="warning",
     what="Two names that differ only in style, order of words, plural, or a final number.",
     why="Agents confuse get_user, getUser, user_get and get_users, and call the wrong tool. "
-    "A pair such as create_note and create_notes, where the second requires the list `notes`, is not found.",
+    "A pair such as create_note and create_notes, where only the second requires a list, is not found.",
     fix="Name the difference: get_user and list_users, search_web and search_files.",
     bad=[{"name": "get_note"}, {"name": "get_notes"}],
     good=[

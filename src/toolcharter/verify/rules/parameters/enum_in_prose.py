@@ -29,6 +29,7 @@ _OPEN_ENDED = re.compile(
     r"|multiple|separated|regex|combin|modifier|wildcard|prefix|suffix|path\b|synonym|aka\b|\bid\b|name of",
     re.IGNORECASE,
 )
+_MORE_VALUES = re.compile(r"\bor (?:an?|any|the|your)\b|\be\.g\b|\betc\b|\.\.\.", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:multiple|comma|separated|combination|list of|one or more|if the|if it)\b", re.IGNORECASE)
 _PRONOUNS = frozenset(
     {"me", "my", "i", "we", "you", "it", "they", "empty", "null", "none", "omitted", "not", "the", "a"}
@@ -63,7 +64,7 @@ def options_in(text: str) -> list[str]:
     for found in _LEADS.finditer(text):
         part = found["rest"] or found["after"] or found["inside"] or ""
         before = text[max(0, found.start() - 25) : found.end()]
-        if _OPEN_ENDED.search(before):
+        if _OPEN_ENDED.search(before) or _MORE_VALUES.search(part):
             continue
         quoted = _QUOTED.findall(part)
         if len(quoted) >= _MIN_OPTIONS:

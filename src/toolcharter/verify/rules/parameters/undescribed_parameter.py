@@ -1,7 +1,7 @@
 import re
 from collections.abc import Iterable
 
-from toolcharter.verify.model import Parameter, Server, Tool
+from toolcharter.verify.model import Parameter, Server, Tool, words_of
 from toolcharter.verify.rule import Problem, Rule
 
 _AFTER_NAME = re.compile(
@@ -12,6 +12,12 @@ _GEOMETRY = frozenset(
     {"bottom", "height", "lat", "latitude", "left", "lng", "lon", "longitude", "right", "top", "width", "x", "y", "z"}
 )
 """Names that say everything."""
+_VAGUE = frozenset(
+    {"action", "config", "data", "date", "fields", "filter", "id", "ids", "input", "mode", "name", "options", "order"}
+    | {"params", "query", "state", "status", "time", "type", "value", "values"}
+)
+"""Words that need an explanation even if the description of the tool has them."""
+_MIN_WORD = 3
 _MIN_EXPLANATION = 30
 """A longer description of an argument may say what its members are."""
 
@@ -37,7 +43,18 @@ def _lacks_description(parameter: Parameter, tool: Tool) -> bool:
         return False
     if parameter.depth and _has_described_parent(parameter, tool):
         return False
+    if "enum" in parameter.schema or _is_mentioned(parameter, tool):
+        return False
     return not _is_documented(parameter.name, tool.listed.description)
+
+
+def _is_mentioned(parameter: Parameter, tool: Tool) -> bool:
+    """Whether the description of the tool has all words of the name, as in: Lint the files at these paths."""
+    words = words_of(parameter.name)
+    if parameter.depth or not words or not _VAGUE.isdisjoint(words) or min(map(len, words)) < _MIN_WORD:
+        return False
+    prose = {word.rstrip("s") for word in tool.prose_words}
+    return all(word.rstrip("s") in prose for word in words)
 
 
 def _has_described_parent(member: Parameter, tool: Tool) -> bool:
@@ -65,9 +82,9 @@ RULE = Rule(
     what="A parameter without a description, which the description of the tool does not mention either.",
     why="The agent knows only the name, not the format, the unit, or where the value comes from.",
     fix="Describe it in one sentence, with its format, and an example if the format is not obvious.",
-    bad=[{"inputSchema": {"type": "object", "properties": {"folder": {"type": "string"}}}}],
+    bad=[{"inputSchema": {"type": "object", "properties": {"order_by": {"type": "string"}}}}],
     good=[
-        {"inputSchema": {"type": "object", "properties": {"folder": {"type": "string", "description": "Its name."}}}}
+        {"inputSchema": {"type": "object", "properties": {"order_by": {"type": "string", "description": "Its name."}}}}
     ],
     check=check,
 )
