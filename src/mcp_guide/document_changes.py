@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from mcp_guide.guide import GuideResult, ProjectView
-from mcp_guide.model import NO_CATEGORY, Category, suggest_names
+from mcp_guide.model import Category, no_category, suggest_names
 from mcp_guide.retrieval import shown_path
 from toolcharter import NotFound
 
@@ -47,7 +47,7 @@ def _find_category(view: ProjectView, name_or_dir: str) -> Category:
     folder = name_or_dir.rstrip("/")
     category = next((category for category in categories.values() if category.dir == folder), None)
     if category is None:
-        suggestion = suggest_names(folder, categories, NO_CATEGORY)
+        suggestion = suggest_names(folder, categories, no_category(view.project))
         raise NotFound(f"The project {view.project.name!r} has no category {name_or_dir[:100]!r}. {suggestion}")
     return category
 

@@ -6,6 +6,7 @@ Files are accessed in threads, once per call, so that the event loop stays free.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -187,7 +188,11 @@ class Guide:
         """Computed again only when something has changed: a root may have thousands of folders."""
         cached = self._with_folders.get(root)
         if cached is None or cached[0] != project or cached[1] != folders:
-            cached = self._with_folders[root] = (project, folders, model.with_folders(project, folders))
+            cached = self._with_folders[root] = (
+                project,
+                folders,
+                model.with_folders(replace(project, documents=root), folders),
+            )
         return cached[2]
 
     # --- changing --------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ configuration_changes.py changes them; references.py resolves the names in an ex
 import difflib
 import math
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,7 +46,6 @@ MAX_ALL_PATTERNS: Final = 50_000
 
 NO_DEFAULT: Final = f"{instructions.PRESENT_ERROR} Do not attempt to create a default configuration automatically."
 
-NO_CATEGORY: Final = "No category exists yet. Create one with add_category, or run `mcp-guide init`."
 NO_COLLECTION: Final = "No collection exists yet. Create one with add_collection."
 
 # No `/`, `,`, `+` or braces: they have a meaning in expressions. No leading dot: hidden files stay hidden.
@@ -129,6 +129,8 @@ class Project:
     folders: bool = True
     """Whether each folder of the document root is a category too."""
     extra: Mapping[str, Any] = field(default_factory=_empty)
+    documents: Path | None = field(default=None, compare=False)
+    """The document root that is in use, for messages. It is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,24 @@ def find_category(project: Project, name: str) -> Category:
     """The category with a name."""
     if name in project.categories:
         return project.categories[name]
-    raise _not_found("category", name, project, suggest_names(name, project.categories, NO_CATEGORY))
+    raise _not_found("category", name, project, suggest_names(name, project.categories, no_category(project)))
+
+
+def no_category(project: Project) -> str:
+    """The sentence for a project without any category."""
+    return f"No category exists yet. Create one with add_category, or run {init_command(project)}."
+
+
+def no_document(project: Project) -> str:
+    """The sentence for a project whose categories are empty."""
+    ways = "Create one with create_document, add files to the folder of a category,"
+    return f"No document exists yet. {ways} or run {init_command(project)}."
+
+
+def init_command(project: Project) -> str:
+    """The command that writes starter documents where this project reads them."""
+    folder = f" --docs-root {shlex.quote(str(project.documents))}" if project.documents else ""
+    return f"`mcp-guide init{folder}`"
 
 
 def find_collection(project: Project, name: str) -> Collection:

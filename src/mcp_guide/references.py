@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mcp_guide.content.expressions import Specification, parse_expression, render_expression
-from mcp_guide.model import NO_CATEGORY, Category, Project, suggest_names
+from mcp_guide.model import Category, Project, no_category, suggest_names
 from toolcharter import Conflict, NotFound
 
 MAX_NESTING = 50
@@ -76,7 +76,8 @@ class _Resolver:
         self.resolved.add(specification)
 
     def _not_found(self, name: str, path: tuple[str, ...]) -> NotFound:
-        suggestion = suggest_names(name, [*self.project.categories, *self.project.collections], NO_CATEGORY)
+        known = [*self.project.categories, *self.project.collections] if self.project.categories else []
+        suggestion = suggest_names(name, known, no_category(self.project))
         missing = f"The project {self.project.name!r} has no category or collection {name[:100]!r}"
         user = f", which the collection {path[-1]!r} names" if path else ""
         return NotFound(f"{missing}{user}. {suggestion}")

@@ -14,7 +14,7 @@ from mcp_guide.content.pages import PageLimits, get_page, get_start, make_cursor
 from mcp_guide.content.patterns import quote_text
 from mcp_guide.content.tree import Entry
 from mcp_guide.guide import GuideResult, JsonObject, ProjectView, ReportIndexing
-from mcp_guide.model import NO_CATEGORY, ROOT, Category, FlagValue, resolve_flags
+from mcp_guide.model import ROOT, Category, FlagValue, no_category, no_document, resolve_flags
 from mcp_guide.references import CategorySelection, resolve_expression
 from toolcharter import InvalidArguments, NotFound, PermissionDenied, ToolError, Unavailable, instructions
 
@@ -380,9 +380,7 @@ def list_documents(view: ProjectView, expression: str | None, limit: int, cursor
 
 
 def _no_documents(view: ProjectView) -> str:
-    if not view.project.categories:
-        return NO_CATEGORY
-    return "No document exists yet. Create one with create_document, or add files to the folder of a category."
+    return no_document(view.project) if view.project.categories else no_category(view.project)
 
 
 def _summary(document: Document, flags: Mapping[str, FlagValue]) -> JsonObject:
@@ -426,6 +424,8 @@ def search_documents(
             f" The index is being built: {value['indexed']:,} of {value['documents']:,} documents were searched. "
             "Search again later for the others."
         )
+    if not view.project.categories:
+        return GuideResult.ok(value, no_category(view.project))
     if not page.total:
         where = "document that was searched" if progress else "document"
         return GuideResult.ok(

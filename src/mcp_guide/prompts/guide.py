@@ -4,7 +4,7 @@ How a prompt is documented: src/mcp_guide/prompts/README.md
 """
 
 from mcp_guide.guide import Guide, GuideResult, ProjectView
-from mcp_guide.model import NO_CATEGORY, NO_COLLECTION
+from mcp_guide.model import NO_COLLECTION, no_category
 from mcp_guide.tools.content import GetContentArgs, get_content
 from toolcharter import Need, Result, ToolContext, prompt
 
@@ -91,7 +91,7 @@ def _help(view: ProjectView) -> GuideResult:
     text = HELP.format(
         project=project.name,
         mode=view.mode,
-        categories=", ".join(project.categories) or NO_CATEGORY,
+        categories=", ".join(project.categories) or no_category(project),
         collections=", ".join(project.collections) or NO_COLLECTION,
     )
     return GuideResult.ok({"text": text}, "How to use @guide.")

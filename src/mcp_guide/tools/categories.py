@@ -9,7 +9,7 @@ from pydantic import Field
 
 from mcp_guide import configuration_changes as changes
 from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
-from mcp_guide.model import NO_CATEGORY, Category, find_category
+from mcp_guide.model import Category, find_category, no_category
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
 from toolcharter import Example, Need, ToolArguments, ToolContext
@@ -44,7 +44,7 @@ def _list_categories(view: ProjectView, name: str | None) -> GuideResult:
     view.tree.require_root()
     categories = [find_category(view.project, name)] if name else list(view.project.categories.values())
     value = {"categories": [to_value(category) for category in categories]}
-    return GuideResult.ok(value, None if categories else NO_CATEGORY)
+    return GuideResult.ok(value, None if categories else no_category(view.project))
 
 
 class AddCategoryArgs(ToolArguments):

@@ -193,10 +193,40 @@ async def test_an_empty_list_of_documents_says_what_to_do(tmp_path):
     async with build_guide(tmp_path) as app:
         call = make_call(app)
         _, answer = await call("list_documents")
-        assert answer["message"] == "No category exists yet. Create one with add_category, or run `mcp-guide init`."
+        init = f"`mcp-guide init --docs-root {tmp_path / 'docs'}`"
+        assert answer["message"] == f"No category exists yet. Create one with add_category, or run {init}."
         await value(call, "add_category", name="lang")
         _, answer = await call("list_documents")
         assert answer["message"].startswith("No document exists yet. Create one with create_document")
+        assert answer["message"].endswith(f"or run {init}.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("get_content", {"expression": "lang"}),
+        ("list_documents", {"expression": "lang"}),
+        ("list_documents", {}),
+        ("search_content", {"query": "zebra"}),
+        ("list_categories", {}),
+        ("list_categories", {"name": "lang"}),
+        ("change_category", {"name": "lang", "description": "x"}),
+        (
+            "create_document",
+            {"category_dir": "lang", "name": "a", "content": "b", "explicit_action": "CREATE_DOCUMENT"},
+        ),
+        ("add_collection", {"name": "all", "expressions": ["lang"]}),
+    ],
+)
+async def test_an_empty_guide_always_names_the_command_that_fills_this_folder(tmp_path, tool, arguments):
+    root = tmp_path / "my docs"
+    root.mkdir()
+    async with build_guide(tmp_path, docs_root=root) as app:
+        _, answer = await make_call(app)(tool, **arguments)
+    said = answer.get("error") or answer["message"]
+    assert said.endswith(
+        f"No category exists yet. Create one with add_category, or run `mcp-guide init --docs-root '{root}'`."
+    )
 
 
 async def test_a_search_finds_words_and_sees_changes_at_once(call, root):
