@@ -70,7 +70,7 @@ class App:
         verifier: TokenVerifier | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.name, self.version, self.title, self.instructions = name, version, title or name, instructions
+        self.name, self.version, self.title, self._instructions = name, version, title or name, instructions
         prefix = self.settings.tool_prefix
         naming = naming or Naming()
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
@@ -139,6 +139,11 @@ class App:
             return target
 
         return register if function is None else register(check_function(function))
+
+    @property
+    def instructions(self) -> str | None:
+        """What the server tells the agent at first, with the names of the tools that the agent sees."""
+        return None if self._instructions is None else self.registry.mentions.rename(self._instructions)
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. It may be entered several times; the last exit closes it."""

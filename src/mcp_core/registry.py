@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from mcp_core.declare.checks import spec_problems, value_problems
-from mcp_core.declare.naming import Naming
+from mcp_core.declare.naming import Naming, ToolMentions
 from mcp_core.declare.spec import Category, ToolSpec, declaration_of, spec_of
 from mcp_core.errors import DeclarationError, UnknownTool
 
@@ -19,6 +19,7 @@ class ToolRegistry:
         self.naming = naming or Naming()
         self._by_name: dict[str, ToolSpec] = {}
         self._by_final: dict[str, ToolSpec] = {}
+        self._mentions: ToolMentions | None = None
 
     def register(self, tool: ToolSpec | Callable[..., Any]) -> ToolSpec:
         """Add a tool. Raises DeclarationError for a declaration that is not valid, or a name that is taken."""
@@ -31,6 +32,7 @@ class ToolRegistry:
                 [f"{final}: two tools have this name, at {taken.source} and {spec.source}; rename one"]
             )
         self._by_name[spec.name] = self._by_final[final] = spec
+        self._mentions = None
         return spec
 
     def register_all(self, tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType]) -> None:
@@ -87,6 +89,13 @@ class ToolRegistry:
     def final_names(self) -> dict[str, str]:
         """From undecorated to final names."""
         return {spec.name: final for final, spec in self._by_final.items()}
+
+    @property
+    def mentions(self) -> ToolMentions:
+        """Puts the names that agents see into texts that mention tools."""
+        if self._mentions is None:
+            self._mentions = ToolMentions(self.final_names())
+        return self._mentions
 
     def find(self, final_name: str) -> ToolSpec | None:
         """The tool of that final name."""

@@ -14,12 +14,18 @@ from mcp_core import (
     Deprecation,
     Naming,
     Need,
+    NotFound,
     Question,
     Request,
+    Result,
     Settings,
+    SuggestedAction,
     UnknownTool,
+    hints,
     prompt,
 )
+from mcp_core.calling.render import Format
+from mcp_core.errors import Refused
 from tests.mcp_core.declared import Number, mutation, query
 
 
@@ -142,6 +148,63 @@ async def test_a_tool_is_run_under_its_final_name_and_called_by_its_own():
             await app.run(Request("double", {"n": 2}, app.local_caller))
         assert app.input_schema("lib_double") is not None
         assert app.input_schema("double") is None
+
+
+@pytest.mark.parametrize("format", ["result", "hints"])
+async def test_texts_mention_tools_by_the_names_that_the_agent_sees(format: Format):
+    step = SuggestedAction(action="find_note", data={"words": "find_note"}, description="Call find_note.")
+
+    @query({"n": 1})
+    async def find_note(n: Number) -> Result[int]:
+        if n == 0:
+            raise NotFound("No note. Call find_note.", message="Use find_note.", instruction="Then find_note.")
+        if n == 1:
+            return Result.failure("No note. Call find_note.", "NotFoundError", instruction="Then find_note.")
+        return Result.ok(
+            n, "Use find_note.", "Then find_note.", hints=hints.for_value(then=[step], why="By find_note.")
+        )
+
+    @prompt
+    async def ask(n: str) -> Result[str]:
+        """Ask for a note in the words of the user.
+
+        Args:
+            n: Which one.
+        """
+        if n == "0":
+            raise NotFound("No note. Call find_note.")
+        return Result.ok("find_note", "By find_note.", "Then find_note.")
+
+    app = App(
+        "test",
+        version="1.0.0",
+        tools=[find_note],
+        prompts=[ask],
+        format=format,
+        instructions="Call find_note first.",
+        settings=Settings(tool_prefix="lib"),
+    )
+    assert app.instructions == "Call lib_find_note first."
+    async with app:
+        for n in (0, 1, 2):
+            said = json.loads((await app.call("find_note", {"n": n})).text)
+            assert said["instruction"] == "Then lib_find_note."
+            assert said.get("message") in ("Use lib_find_note.", None)
+            if n < 2:
+                error = said["error"] if format == "result" else said["error"]["message"]
+                assert error == "No note. Call lib_find_note."
+        if format == "hints":
+            (suggested,) = said["agentHints"]["suggestedNextActions"]
+            assert (suggested["action"], suggested["description"]) == ("lib_find_note", "Call lib_find_note.")
+            assert suggested["data"] == {"words": "find_note"}
+            assert said["agentHints"]["reasoning"].startswith("By lib_find_note.")
+        wrong = (await app.call("find_note", {})).text
+        assert "Invalid arguments for 'lib_find_note'" in wrong
+        conversation = await app.library.prompt(Request("ask", {"n": "1"}, app.local_caller))
+        assert [message.content for message in conversation.messages] == ["find_note", "Then lib_find_note."]
+        assert conversation.description == "By lib_find_note."
+        with pytest.raises(Refused, match="Call lib_find_note"):
+            await app.library.prompt(Request("ask", {"n": "0"}, app.local_caller))
 
 
 async def test_a_tool_is_listed_with_all_that_an_agent_needs():

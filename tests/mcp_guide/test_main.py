@@ -93,6 +93,16 @@ def test_the_server_is_built_with_that_prefix(environment, prefix, options, firs
     assert [name for name in names if not name.startswith(start)] == []
 
 
+def test_errors_messages_and_instructions_have_that_prefix(environment, tmp_path):
+    put(tmp_path / "docs", lang__python="Text")
+    root = ["--docs-root", str(tmp_path / "docs")]
+    answer = call(environment, *root, expression="lang/nothing")
+    assert answer["error"].endswith("guide_list_documents shows all documents.")
+    assert answer["instruction"] == "Consider one of the suggested names, or what guide_list_documents shows."
+    discovered = ask(environment, *root, said=request("server/discover"))
+    assert "guide_get_content reads them, guide_search_content finds words" in discovered["instructions"]
+
+
 @pytest.mark.requirement("NAM-4", "NAM-5")
 def test_toolcharter_shows_plain_names_unless_a_prefix_is_set(environment):
     for prefix, first in ((None, "get_content"), ("", "get_content"), ("guide", "guide_get_content")):

@@ -19,6 +19,7 @@ from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import failure_level
 from mcp_core.declare.describe import full
+from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
@@ -140,7 +141,7 @@ class Library:
             hint = f" Did you mean {' or '.join(map(repr, nearest))}?" if nearest else " prompts/list shows all."
             raise Refused(f"Unknown prompt: {name[:128]!r}.{hint}", "validation", {"nearest": nearest})
         description = self._prompts[name].description
-        return await self._run(bound, request, lambda raw: _conversation(raw, description))
+        return await self._run(bound, request, lambda raw: _conversation(raw, description, self._registry.mentions))
 
     async def read(self, request: Request) -> Reading:
         """The content at the address that a request names. Raises Refused."""
@@ -198,11 +199,14 @@ class Library:
             return check(await invoke(Permit(call, arguments, arguments_json), bound))
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
-            raise _refused(Body(failure=failure), call, refused, invoked=invoked) from None
+            raise self._refused(Body(failure=failure), call, refused, invoked=invoked) from None
         except Exception as error:  # noqa: BLE001 - every exception becomes an answer, as in the pipeline
-            raise _refused(fail(error, call, None), call, error, invoked=invoked) from None
+            raise self._refused(fail(error, call, None), call, error, invoked=invoked) from None
         finally:
             reset_log_context(token)
+
+    def _refused(self, body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
+        return _refused(body.rename_tools(self._registry.mentions.rename), call, error, invoked=invoked)
 
 
 def _about(tool: str) -> str:
@@ -261,7 +265,7 @@ def _value(raw: Any) -> Any:
     return result.value
 
 
-def _conversation(raw: Any, description: str) -> Conversation:
+def _conversation(raw: Any, description: str, mentions: ToolMentions) -> Conversation:
     """A text is one message. The instruction of a result is one more, for the agent."""
     value = _value(raw)
     if isinstance(value, Message):
@@ -273,8 +277,8 @@ def _conversation(raw: Any, description: str) -> Conversation:
         messages = [] if value is None else [Message(text)]
     if isinstance(raw, Result):
         result = cast(Result[Any], raw)
-        messages += [Message(result.instruction)] if result.instruction else []
-        description = result.message or description
+        messages += [Message(mentions.rename(result.instruction))] if result.instruction else []
+        description = mentions.rename(result.message) if result.message else description
     if not messages or not all(_is_message(message) for message in messages):
         raise BrokenResult("returned no messages; return a text, a list of Message, or a Result with either")
     return Conversation(messages, description)

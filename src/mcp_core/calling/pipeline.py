@@ -78,6 +78,7 @@ class Pipeline:
             for final in registry.final_names().values()
         }
         self._unknown_tool = unknown_tool()
+        self._mentions = registry.mentions
 
     async def run(self, request: Request) -> Answer | Question:
         """Answer one call.
@@ -97,6 +98,8 @@ class Pipeline:
                     raise summary.error
                 if isinstance(body, Question):
                     return body
+                if self._mentions:
+                    body = body.rename_tools(self._mentions.rename)
                 metadata = self._metadata(call, summary, started)
                 answer = render(body, self._policy.format, metadata, structured=tool.structured)
                 summary.size = len(answer.text)

@@ -95,6 +95,14 @@ class Body(NamedTuple):
     instruction: str | None = None
     hints: str | None = None
 
+    def rename_tools(self, rename: Callable[[str], str]) -> "Body":
+        """The same, with other names of tools in the texts. Hints have these names already."""
+        return self._replace(
+            failure=self.failure and self.failure._replace(error=rename(self.failure.error)),
+            message=self.message and rename(self.message),
+            instruction=self.instruction and rename(self.instruction),
+        )
+
 
 class Answer(NamedTuple):
     """The result of a call as hosts send it."""

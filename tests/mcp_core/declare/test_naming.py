@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_core.declare.naming import LONGEST_NAME, Naming, Style
+from mcp_core.declare.naming import LONGEST_NAME, Naming, Style, ToolMentions
 
 snake = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,3}", fullmatch=True)
 prefixes = st.from_regex(r"([a-z][a-z0-9]{0,6}[_-]?)?", fullmatch=True)
@@ -98,3 +98,22 @@ def test_a_prefix_that_clients_refuse_is_a_problem(prefix: str):
     assert Naming("snake", prefix).problem("x") == (
         f"is {prefix + '_x'!r} with its prefix; clients allow ASCII letters, digits, _ and - only"
     )
+
+
+FINAL = {"set_mode": "guide_set_mode", "set_mode_of": "guide_set_mode_of", "add": "guide_add", "own": "own"}
+
+
+@pytest.mark.parametrize(
+    ("text", "renamed"),
+    [
+        ("Call set_mode first.", "Call guide_set_mode first."),
+        ("set_mode_of, then set_mode(mode='x')", "guide_set_mode_of, then guide_set_mode(mode='x')"),
+        ("Call guide_set_mode, not my_set_mode.", "Call guide_set_mode, not my_set_mode."),
+        ("Add a note with `add` or `set_mode`.", "Add a note with `guide_add` or `guide_set_mode`."),
+        ("Please add one with own.", "Please add one with own."),
+        ("No category 'set_mode' in \"set_mode\", docs/set_mode or set_mode.md.",) * 2,
+    ],
+)
+def test_a_text_mentions_tools_by_the_names_that_the_agent_sees(text: str, renamed: str):
+    assert ToolMentions(FINAL).rename(text) == renamed
+    assert ToolMentions({name: name for name in FINAL}).rename(text) == text

@@ -8,4 +8,4 @@ def authorize(call: Call, permissions: tuple[str, ...]) -> None:
     """Let the call pass, or refuse it without saying anything about the data."""
     if missing := call.request.caller.lacks(permissions):
         names = ", ".join(missing)
-        raise PermissionDenied(f"{call.spec.name!r} needs the permission {names}, which this caller does not have.")
+        raise PermissionDenied(f"{call.final_name!r} needs the permission {names}, which this caller does not have.")

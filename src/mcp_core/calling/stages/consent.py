@@ -43,7 +43,7 @@ async def consent(
                 accepted = await request.ask(question(call, arguments, target or ""))
         except TimeoutError as error:
             raise ConsentRequired(
-                f"The user has not answered the question about {call.spec.name!r}. Nothing was done."
+                f"The user has not answered the question about {call.final_name!r}. Nothing was done."
             ) from error
         if not accepted:
             raise _declined(call)
@@ -55,7 +55,7 @@ async def consent(
     if call.spec.declaration.confirm == "required":
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
-            f"{call.spec.name!r} runs only after the user has confirmed it, and this client cannot ask them. "
+            f"{call.final_name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."
         )
     return False
@@ -68,7 +68,7 @@ async def _check_seal(call: Call, reply: Reply, state: State) -> None:
     except StateUnavailable as error:
         raise _cannot_check() from error
     if not seal.is_genuine(key, reply.state):
-        raise ForgedReply(f"The confirmation for {call.spec.name!r} was not made by this server. Nothing was done.")
+        raise ForgedReply(f"The confirmation for {call.final_name!r} was not made by this server. Nothing was done.")
 
 
 async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str | None:
@@ -113,17 +113,17 @@ def question(call: Call, arguments: BaseModel, target: str = "") -> str:
         text = spec.declaration.question.format_map(redacted | ({"target": target} if target else {}))
     else:
         about = f", {target}" if target else ""
-        text = f"{spec.doc.summary} ({spec.name} with {json_text.to_text(redacted)}{about}) Go ahead?"
+        text = f"{spec.doc.summary} ({call.final_name} with {json_text.to_text(redacted)}{about}) Go ahead?"
     return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
 
 
 def _declined(call: Call) -> ConsentRequired:
-    return ConsentRequired(f"The user did not agree to {call.spec.name!r}. Nothing was done.")
+    return ConsentRequired(f"The user did not agree to {call.final_name!r}. Nothing was done.")
 
 
 def _not_valid(call: Call) -> ConsentRequired:
     return ConsentRequired(
-        f"The confirmation for {call.spec.name!r} is not valid: it has expired, was used before, or is about another "
+        f"The confirmation for {call.final_name!r} is not valid: it has expired, was used before, or is about another "
         "call. Nothing was done. Call the tool again without it, and the user is asked again."
     )
 

@@ -28,7 +28,7 @@ def _broken(error: Exception, call: Call, policy: HintPolicy | None) -> Body:
         reason, error_type = "returned an answer that breaks its own contract", "ResultError"
     else:
         reason, error_type = "failed because of an error in the server", "SystemError"
-    text = f"{call.spec.name!r} {reason}. Error id {error_id}: the server's log has the details."
+    text = f"{call.final_name!r} {reason}. Error id {error_id}: the server's log has the details."
     return _body(Failure(text, error_type, "system", error_id), call, ToolError(text), policy)
 
 

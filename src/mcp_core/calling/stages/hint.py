@@ -1,19 +1,26 @@
 """The hints of an answer: the handler's own, or hints that follow from how the call ended."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from mcp_core import hints
+from mcp_core import hints, json_text
 from mcp_core.calling.records import Failure, Permit
+from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult
 from mcp_core.hints import AgentHints, HintWarning, NeededArgument
 from mcp_core.registry import ToolRegistry
 
 _LONGEST_ECHO = 2000
+_SENTENCES = frozenset(
+    {"approach", "assumptions", "cons", "constraints", "contextNeeded", "description", "expectedOutcome", "explanation"}
+    | {"message", "mitigation", "pros", "reason", "reasoning", "suggestedFix"}
+)
+"""The fields of hints that hold sentences. Arguments of a suggested call are left as they are."""
 
 _PLAIN_HINTS = hints.for_value()
 """The hints of a complete answer from the server's own data, with nothing to suggest."""
@@ -33,12 +40,13 @@ class HintPolicy:
     detail: HintDetail
     plain: str
     """The hints of an answer with nothing to suggest, as JSON."""
+    mentions: ToolMentions
 
     @classmethod
     def of(cls, registry: ToolRegistry, detail: HintDetail) -> "HintPolicy":
         """The policy for the tools of a server."""
         required = {spec.name: tuple(_required_arguments(spec)) for spec in registry.get_all()}
-        return cls(registry.final_names(), required, detail, _to_json(_PLAIN_HINTS, detail))
+        return cls(registry.final_names(), required, detail, _to_json(_PLAIN_HINTS, detail), registry.mentions)
 
 
 def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
@@ -89,7 +97,20 @@ def _finish(made: AgentHints, spec: ToolSpec, policy: HintPolicy) -> str:
         fix = f"Call {policy.names.get(deprecated.replacement, deprecated.replacement)} instead."
         sentence = deprecated.sentence()
         made = made.with_warning(HintWarning(type="deprecation", severity="high", message=sentence, suggested_fix=fix))
-    return _to_json(made.with_needs(policy.required).with_action_names(policy.names), policy.detail)
+    made_json = _to_json(made.with_needs(policy.required).with_action_names(policy.names), policy.detail)
+    return json_text.to_text(_rename_tools(json.loads(made_json), policy.mentions)) if policy.mentions else made_json
+
+
+def _rename_tools(value: Any, mentions: ToolMentions, field: str = "") -> Any:
+    """Hints with the names of tools that the agent sees in their sentences."""
+    if isinstance(value, str):
+        return mentions.rename(value) if field in _SENTENCES else value
+    if isinstance(value, list):
+        return [_rename_tools(item, mentions, field) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        fields = cast(dict[str, Any], value).items()
+        return {name: item if name == "data" else _rename_tools(item, mentions, name) for name, item in fields}
+    return value
 
 
 def _to_json(made: AgentHints, detail: HintDetail) -> str:

@@ -54,7 +54,7 @@ def _with_deadline(tool: BoundTool, running: Generator[Any, Any, Any]) -> Genera
         return (yield from _resume(running, future))
     except asyncio.CancelledError as error:
         if expired and task.cancelling() <= cancelling + 1:
-            message = f"{tool.spec.name!r} took longer than {tool.deadline:g} seconds and was stopped."
+            message = f"{tool.final_name!r} took longer than {tool.deadline:g} seconds and was stopped."
             raise DeadlineExceeded(message) from error
         raise
     finally:

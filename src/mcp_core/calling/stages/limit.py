@@ -28,7 +28,7 @@ async def limit(call: Call, state: State, without_redis: WithoutRedis) -> None:
     if wait > 0:
         window = allowed.window_ms / 1000
         raise RateLimited(
-            f"Rate limit of {call.spec.name!r} reached: {allowed.max_calls} calls in {window:g} seconds. "
+            f"Rate limit of {call.final_name!r} reached: {allowed.max_calls} calls in {window:g} seconds. "
             f"Try again in {wait:.1f} seconds.",
             retry_after=wait,
         )

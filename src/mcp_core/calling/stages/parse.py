@@ -41,38 +41,38 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
             "flatter values."
         ) from error
     if len(text) > SMALL and (excess := find_excess(arguments, tool.spec.input_schema)):
-        raise _explain_excess(tool.spec, excess)
+        raise _explain_excess(tool, excess)
     try:
         return tool.validator.validate_json(text, strict=True), text.decode()
     except ValidationError as error:
-        raise _explain(tool.spec, error) from None
+        raise _explain(tool, error) from None
 
 
-def _explain_excess(spec: ToolSpec, excess: Excess) -> InvalidArguments:
+def _explain_excess(tool: BoundTool, excess: Excess) -> InvalidArguments:
     fields = tuple(str(name)[:_LONGEST_QUOTE] for name in excess.place[:1])
-    declared = spec.declaration.error_messages or {}
+    declared = tool.spec.declaration.error_messages or {}
     if fields and (message := declared.get(f"{fields[0]}.too_long") or declared.get(fields[0])):
         return InvalidArguments(message, fields=fields)
     place = ".".join(str(part)[:_LONGEST_QUOTE] for part in excess.place)
     line = f"{place}: {excess.message}" if place else excess.message
-    return InvalidArguments(f"Invalid arguments for {spec.name!r}: {line}.", fields=fields)
+    return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {line}.", fields=fields)
 
 
-def _explain(spec: ToolSpec, error: ValidationError) -> InvalidArguments:
+def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     if error.error_count() > _MOST_BUILT:
         problem = f"{error.error_count()} values are not valid, which is too many to list"
-        return InvalidArguments(f"Invalid arguments for {spec.name!r}: {problem}. Compare them with the schema.")
+        return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {problem}. Compare them with the schema.")
     details = _without_null(error.errors(include_url=False, include_context=False))
     fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
-    if message := _declared_message(spec, details):
+    if message := _declared_message(tool.spec, details):
         return InvalidArguments(message, fields=tuple(fields))
-    lines = [_line(spec, detail) for detail in details[:_MOST_ERRORS]]
+    lines = [_line(tool.spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
     # An agent that is told to correct the arguments would add the literal that states the user's request.
     instruction = instructions.REQUIRE_CONSENT if CONSENT_FIELD in fields else None
     return InvalidArguments(
-        f"Invalid arguments for {spec.name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
+        f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
     )
 
 

@@ -267,7 +267,7 @@ async def test_a_deprecated_tool_works_warns_in_the_log_and_names_its_replacemen
     warning = {
         "type": "deprecation",
         "severity": "high",
-        "message": "Deprecated since 2026-01-01; use look_up instead. Removal: 2026-06-01.",
+        "message": "Deprecated since 2026-01-01; use lib_look_up instead. Removal: 2026-06-01.",
         "suggestedFix": "Call lib_look_up instead.",
     }
     assert found["data"] == 7
