@@ -22,7 +22,7 @@ from mcp_core.declare.output import value_schema
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.declare.schema import JsonSchema
-from mcp_core.declare.spec import ToolOptions, ToolSpec, declaration_of, spec_of
+from mcp_core.declare.spec import ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
 from mcp_core.registry import ToolRegistry
@@ -62,6 +62,7 @@ class App:
         descriptions: Detail = "compact",
         structured: bool = False,
         hints: HintDetail = "full",
+        deadlines: Mapping[ResponseTime, float] = DEADLINES,
         lifespan: Lifespan | None = None,
         prepare_examples: Callable[["App"], Awaitable[None]] | None = None,
         settings: Settings | None = None,
@@ -83,7 +84,7 @@ class App:
         for source in resources:
             self.library.add_source(source)
         self.descriptions: Detail = self.settings.descriptions or descriptions
-        self.policy = _policy(format, version, self.settings, structured=structured, hints=hints)
+        self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
         self.telemetry = telemetry or Telemetry(name)
         self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
         self.local_caller = _local_caller(self.settings)
@@ -252,8 +253,16 @@ class App:
         return answer_schema(value_schema(spec.signature.returns), self.policy.format)
 
 
-def _policy(format: Format, version: str, settings: Settings, *, structured: bool, hints: HintDetail) -> Policy:
-    deadlines = DEADLINES if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
+def _policy(
+    format: Format,
+    version: str,
+    settings: Settings,
+    *,
+    structured: bool,
+    hints: HintDetail,
+    deadlines: Mapping[ResponseTime, float],
+) -> Policy:
+    deadlines = deadlines if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
     return Policy(format, version, structured, deadlines, settings.limits_without_redis, hints)
 
 

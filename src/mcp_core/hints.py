@@ -189,6 +189,22 @@ class HintMetadata(_HintModel):
 
 
 NO_IMPACT = EstimatedImpact(benefit=0.0, effort=0.0)
+BENEFIT: Mapping[Level, float] = {"critical": 1.0, "high": 0.75, "medium": 0.5, "low": 0.25}
+"""The benefit of a suggested action by its priority, where nothing better is known."""
+CALLS_OF_FULL_EFFORT = 10
+
+
+def effort_of(calls: int) -> float:
+    """The effort of some calls: ten are full effort."""
+    return min(1.0, calls / CALLS_OF_FULL_EFFORT)
+
+
+def impact_of(steps: Sequence[SuggestedAction]) -> EstimatedImpact:
+    """The benefit of the most important step, and the effort of all; an argument to find out counts as a call."""
+    if not steps:
+        return NO_IMPACT
+    calls = len(steps) + sum(len(step.needs or ()) for step in steps)
+    return EstimatedImpact(benefit=max(BENEFIT[step.priority] for step in steps), effort=effort_of(calls))
 
 
 class AgentHints(_HintModel):
@@ -325,12 +341,19 @@ def for_list(
     left = known_total - shown
     steps = (*((more,) if left and more else ()), *then)
     return AgentHints(
-        evidence=Evidence(completeness=shown / known_total, source=source, age_seconds=age_seconds),
+        # A page of exact data is exact; how much of the whole it is, is said in `why`.
+        evidence=Evidence(completeness=1.0 if shown else 0.0, source=source, age_seconds=age_seconds),
         suggested_next_actions=steps,
         related_resources=tuple(resources),
-        estimated_impact=EstimatedImpact(benefit=left / known_total, effort=0.1) if left else NO_IMPACT,
+        estimated_impact=_impact_of_rest(shown, known_total) if left else impact_of(then),
         why=f"{shown} of {known_total} items are shown." if left else f"All {shown} items are shown.",
     )
+
+
+def _impact_of_rest(shown: int, total: int) -> EstimatedImpact:
+    """What is not shown yet, and the calls that it takes to show it."""
+    left = total - shown
+    return EstimatedImpact(benefit=round(left / total, 4), effort=effort_of(-(-left // max(shown, 1))))
 
 
 def for_empty(
@@ -341,6 +364,7 @@ def for_empty(
         evidence=Evidence(source=source, age_seconds=age_seconds),
         suggested_next_actions=tuple(then),
         assumptions=("The filters are the ones the user meant.",),
+        estimated_impact=impact_of(then),
         why="The search was complete and found nothing.",
     )
 
@@ -353,7 +377,7 @@ def _for_change(
         evidence=evidence or Evidence(),
         suggested_next_actions=tuple(then),
         related_resources=(RelatedResource(type=kind, id=thing_id, label=label, relevance=1.0),),
-        estimated_impact=EstimatedImpact(benefit=1.0, effort=0.1) if then else NO_IMPACT,
+        estimated_impact=impact_of(then),
         why=f"The {kind} was {what}, and the store has confirmed it.",
     )
 
@@ -381,7 +405,12 @@ def for_deleted(
 
 def for_value(*, evidence: Evidence | None = None, then: Sequence[SuggestedAction] = (), why: str = "") -> AgentHints:
     """Hints for a single answer."""
-    return AgentHints(evidence=evidence or Evidence(), suggested_next_actions=tuple(then), why=why)
+    return AgentHints(
+        evidence=evidence or Evidence(),
+        suggested_next_actions=tuple(then),
+        estimated_impact=impact_of(then),
+        why=why,
+    )
 
 
 # A failure is certain, but contains nothing of what was asked for.

@@ -7,7 +7,15 @@ the recall that FSRS says the next answer restores; effort from the time that th
 from datetime import datetime
 from typing import Literal
 
-from mcp_core.hints import NO_IMPACT, Dependency, EstimatedImpact, HintWarning, PreferenceAlignment, RiskFactor
+from mcp_core.hints import (
+    NO_IMPACT,
+    Alternative,
+    Dependency,
+    EstimatedImpact,
+    HintWarning,
+    PreferenceAlignment,
+    RiskFactor,
+)
 from mcp_noema.hint_parts import (
     DEFAULT_ANSWER_MS,
     add_notes_action,
@@ -42,14 +50,14 @@ ALIGNMENTS: tuple[tuple[float, Alignment], ...] = (
 """The lowest score of each alignment."""
 
 
-def card_evidence(card: Card, recent: RecentReviews, now: datetime) -> Evidence:
+def card_evidence(card: Card, now: datetime) -> Evidence:
     """How reliable the state of a card is: by its number of answers, and the age of the last relative to its stability.
 
-    For a new card, the user's answers to other cards count.
+    Nothing is estimated about a new card.
     """
     schedule = card.schedule
     if schedule.last_review is None or schedule.stability is None:
-        return Evidence(samples=recent.reviews, samples_for_half=20, source="medium")
+        return Evidence()
     age = max(0.0, (now - schedule.last_review).total_seconds())
     # Recall falls to 90 % after `stability` days; the estimate itself ages more slowly.
     return Evidence(
@@ -83,6 +91,7 @@ def next_card_action(queue: Queue, deck_id: DeckId | None, confidence: float) ->
         deck_id,
         f"{left.due} due, {left.learning} in learning and {left.new} new cards are left today.",
         priority="high" if left.learning or left.due else "medium",
+        cards=left.total,
         time_ms=left.total * _answer_ms(queue.recent),
     )
     outcome = "The next card is shown; nothing changes until it is answered."
@@ -199,6 +208,22 @@ def leech_warning(card: Card, preset: Preset, *, fresh: bool) -> HintWarning | N
     )
 
 
+def leech_alternatives(card: Card, preset: Preset, confidence: float) -> tuple[Alternative, ...] | None:
+    """What else can be done about a card that was forgotten as often as a leech."""
+    if card.lapses < preset.leech_threshold:
+        return None
+    return (
+        Alternative(
+            approach="Suspend the card with suspend-cards",
+            confidence=confidence,
+            reasoning=f"It was forgotten {card.lapses} times in {card.reps} answers, and takes time from other cards.",
+            pros=("Other cards get the time.",),
+            cons=("What is on the card is forgotten.",),
+            estimated_impact=round(min(1.0, card.lapses / max(1, card.reps)), 4),
+        ),
+    )
+
+
 def slow_answer_warning(duration_ms: int, recent: RecentReviews) -> HintWarning | None:
     """The answer took much longer than usual."""
     if recent.reviews < MIN_REVIEWS_TO_COMPARE or not recent.usual_ms or duration_ms < SLOW_FACTOR * recent.usual_ms:
@@ -241,7 +266,7 @@ def after_review(
     recorded: RecordedReview, queue: Queue, deck_id: DeckId | None, now: datetime, *, with_next: bool
 ) -> AgentHints:
     """Hints after an answer: continue, or show the progress. `with_next`: the result has the next card."""
-    evidence = card_evidence(recorded.card, queue.recent, now)
+    evidence = card_evidence(recorded.card, now)
     first = queue.faces[0] if queue.faces else None
     if first is None:
         step = progress_action(queue)
@@ -269,6 +294,7 @@ def after_review(
         estimated_impact=answer_impact(queue.next_recall, queue.recent) if first else NO_IMPACT,
         preference_alignment=preference_alignments(queue, first.card.schedule.state if first else None, step.action),
         why=_why(recorded, queue, now),
+        alternatives=leech_alternatives(recorded.card, recorded.preset, evidence.confidence),
         warnings=tuple(filter(None, warnings)) or None,
     )
 
@@ -299,7 +325,7 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
     preset = queue.presets[face.card.deck_id]
     leech = leech_warning(face.card, preset, fresh=False)
     return AgentHints(
-        evidence=card_evidence(face.card, queue.recent, now),
+        evidence=card_evidence(face.card, now),
         suggested_next_actions=(grade_action(CardId.of(face.card.id), queue.next_answer, deck_id, then_next=True),),
         related_resources=(card_resource(face),),
         validity_period="short",
@@ -325,7 +351,7 @@ def _nothing_left(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
     if not raised:
         return AgentHints(evidence=Evidence(), suggested_next_actions=(progress_action(queue),), why=why)
     cards = sum(held_back.cards for held_back in queue.held_back)
-    study = study_action(deck_id, "Then continue.", time_ms=cards * _answer_ms(queue.recent))
+    study = study_action(deck_id, "Then continue.", cards=cards, time_ms=cards * _answer_ms(queue.recent))
     study = study.model_copy(update={"prerequisites": ("update-deck",)})
     reason = "Today's limit must be raised first."
     return AgentHints(

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from mcp_core.declare.spec import ResponseTime
 from mcp_noema.folder import Folder
 from mcp_noema.model import Dice, World, roll
 from mcp_noema.settings import NoemaSettings, default_files
@@ -17,6 +18,9 @@ VERSION = "1.0.0"
 
 MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, files, preferences)
 """Importing a module declares its tools."""
+
+DEADLINES: dict[ResponseTime, float] = {"fast": 10.0, "medium": 60.0, "slow": 120.0}
+"""In seconds. A call that usually takes 20 ms may wait for one that writes."""
 
 INSTRUCTIONS = (
     "Spaced-repetition learning. To study: call review-next-card, show the user the front only, wait for their answer, "
@@ -45,6 +49,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
         naming=Naming("kebab"),
         format="hints",
         hints=NoemaSettings.of(settings).hints,
+        deadlines=DEADLINES,
         lifespan=partial(_open_collection, world),
         prepare_examples=_create_example_data,
         settings=settings,

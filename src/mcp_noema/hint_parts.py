@@ -38,15 +38,21 @@ def deck_argument(deck_id: DeckId | None) -> dict[str, Any]:
 
 
 def study_action(
-    deck_id: DeckId | None, description: str, *, priority: Level = "medium", time_ms: int | None = None
+    deck_id: DeckId | None,
+    description: str,
+    *,
+    priority: Level = "medium",
+    cards: int | None = None,
+    time_ms: int | None = None,
 ) -> SuggestedAction:
-    """Suggest to study the next card of a deck, or of all."""
+    """Suggest to study the next card of a deck, or of all. `cards` wait in it: the cost is one answer for each."""
     return SuggestedAction(
         action="review-next-card",
         priority=priority,
         data=deck_argument(deck_id),
         description=description,
         estimated_time=time_ms,
+        estimated_cost=cards,
         category="learning",
         reversible=True,
     )

@@ -453,19 +453,23 @@ def test_a_warning_is_added_to_those_there_are():
 def test_a_page_of_a_list_suggests_the_next_page_first():
     made = hints.for_list(2, 8, more=MORE, then=[NEXT], source="medium")
     assert made == AgentHints(
-        evidence=Evidence(completeness=0.25, source="medium"),
+        evidence=Evidence(source="medium"),
         suggested_next_actions=(MORE, NEXT),
-        estimated_impact=EstimatedImpact(benefit=0.75, effort=0.1),
+        # Six of eight are not shown yet; three more calls would show them.
+        estimated_impact=EstimatedImpact(benefit=0.75, effort=0.3),
         why="2 of 8 items are shown.",
     )
-    assert made.confidence == 0.2
+    assert made.confidence == 0.8
 
 
 @pytest.mark.requirement("HIN-5")
 @pytest.mark.parametrize("total", [None, 3, 2])
 def test_a_complete_list_suggests_no_further_page(total: int | None):
     assert hints.for_list(3, total, more=MORE, then=[NEXT]) == AgentHints(
-        evidence=Evidence(), suggested_next_actions=(NEXT,), why="All 3 items are shown."
+        evidence=Evidence(),
+        suggested_next_actions=(NEXT,),
+        estimated_impact=EstimatedImpact(benefit=0.5, effort=0.1),
+        why="All 3 items are shown.",
     )
 
 
@@ -507,7 +511,7 @@ def test_a_change_points_to_the_thing_that_changed(generate, word: str):
         evidence=doubtful,
         suggested_next_actions=(NEXT,),
         related_resources=(resource,),
-        estimated_impact=EstimatedImpact(benefit=1.0, effort=0.1),
+        estimated_impact=EstimatedImpact(benefit=0.5, effort=0.1),
         why=why,
     )
 
@@ -593,3 +597,12 @@ def test_the_lean_form_has_only_what_an_agent_acts_on():
         "confidence": 1.0,
         "sourceQuality": "high",
     }
+
+
+def test_the_impact_of_steps_follows_from_their_priority_and_number():
+    low, high = SuggestedAction(action="list", priority="low"), SuggestedAction(action="get", priority="high")
+    asking = SuggestedAction(action="review", needs=(NeededArgument(name="grade"),))
+    assert hints.impact_of([]) == hints.NO_IMPACT
+    assert hints.impact_of([low]) == EstimatedImpact(benefit=0.25, effort=0.1)
+    assert hints.impact_of([low, high, asking]) == EstimatedImpact(benefit=0.75, effort=0.4)
+    assert hints.impact_of([low] * 12).effort == 1.0

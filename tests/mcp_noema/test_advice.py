@@ -80,6 +80,8 @@ async def test_a_card_that_is_forgotten_often_is_a_leech(ana: Learner):
     [warning] = ana.hints["warnings"]
     assert (warning["severity"], warning["relatedIds"]) == ("high", [card, "note_1"])
     assert warning["message"] == "The card is a leech: forgotten 2 times. Its note is now tagged leech."
+    [suspend] = ana.hints["alternatives"]
+    assert (suspend["approach"], suspend["estimatedImpact"]) == ("Suspend the card with suspend-cards", 0.5)
     assert (await ana("get-card", cardId=card))["tags"] == ["leech"]
     await ana("undo-review")
     assert (await ana("get-card", cardId=card))["tags"] == []

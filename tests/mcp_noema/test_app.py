@@ -114,3 +114,11 @@ async def test_two_servers_in_one_process_are_separate(tmp_path: Path):
         await one.call("create-deck", {"name": "French"})
         answers = [await app.call("list-decks", {}) for app in (one, other)]
     assert [json.loads(answer.text)["data"]["total"] for answer in answers] == [1, 0]
+
+
+def test_calls_that_answer_in_100_ms_are_declared_fast_and_may_wait_for_one_that_writes():
+    app = build(Settings())
+    fast = {spec.name for spec in app.registry.get_all() if spec.response_time == "fast"}
+    assert {"get-card", "list-decks", "get-due-cards", "review-next-card", "review-card", "undo-review"} <= fast
+    assert not fast & {"search-cards", "get-progress", "plan-workload", "import-anki", "suspend-cards"}
+    assert app.policy.deadlines["fast"] == 10.0

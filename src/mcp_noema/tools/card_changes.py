@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import HintWarning, NeededArgument, RiskFactor
+from mcp_core.hints import HintWarning, NeededArgument, RiskFactor, impact_of
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import MAX_LENGTH, parse
@@ -17,7 +17,7 @@ from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
 from toolcharter import AgentHints, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
 
 # A query may match the whole collection.
-changes_cards = sets.preset(permissions=["cards:write"], tags=["cards", "decks", "statistics"], deadline=60)
+changes_cards = sets.preset(response_time="medium", permissions=["cards:write"], tags=["cards", "decks", "statistics"])
 
 MAX_IDS_IN_HINTS = 50
 """How many ids a suggestion repeats; the result has them all."""
@@ -75,7 +75,10 @@ def _undo(action: str, changed: ChangedCards, **data: bool) -> list[SuggestedAct
 def _change_hints(changed: ChangedCards, change: str, then: Sequence[SuggestedAction]) -> AgentHints:
     rest = f" {changed.unchanged} did not need to change." if changed.unchanged else ""
     return AgentHints(
-        evidence=Evidence(), suggested_next_actions=tuple(then), why=f"{len(changed.ids)} cards {change}.{rest}"
+        evidence=Evidence(),
+        suggested_next_actions=tuple(then),
+        estimated_impact=impact_of(then),
+        why=f"{len(changed.ids)} cards {change}.{rest}",
     )
 
 

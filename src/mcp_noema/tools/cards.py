@@ -110,7 +110,7 @@ def _card_hints(view: CardView, now: datetime) -> AgentHints:
     card = view.face.card
     leech = advice.leech_warning(card, view.preset, fresh=False)
     return AgentHints(
-        evidence=advice.card_evidence(card, view.recent, now),
+        evidence=advice.card_evidence(card, now),
         suggested_next_actions=tuple(_next_steps(view, leech)),
         related_resources=(card_resource(view.face), deck_resource(view.deck, relevance=0.5)),
         estimated_impact=advice.answer_impact(view.recall, view.recent) if view.is_due else NO_IMPACT,
@@ -158,6 +158,7 @@ class SearchCards(Arguments):
 
 
 @reads(
+    response_time="medium",
     # Not cached: what is due changes with time.
     permissions=["cards:read"],
     tags=["cards"],

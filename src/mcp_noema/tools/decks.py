@@ -307,6 +307,7 @@ class DeleteDeck(Arguments):
 
 
 @sets(
+    response_time="medium",
     permissions=["decks:delete"],
     consent="DELETE_DECK",
     confirm="if_possible",

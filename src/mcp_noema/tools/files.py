@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_core.hints import EstimatedImpact, HintWarning
+from mcp_noema.analysis import Basis
 from mcp_noema.folder import Folder
-from mcp_noema.hint_parts import deck_argument, deck_resource
+from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, OptionalDeckId, owner, sets, writes
@@ -121,7 +122,10 @@ def _import_hints(imported: ImportSummary, deck_id: DeckId | None, *, fit: bool)
         evidence=Evidence(completeness=taken / max(taken + skipped, 1)),
         suggested_next_actions=steps if imported.decks else (list_decks,),
         related_resources=tuple(deck_resource(deck) for deck in imported.decks[:_MAX_DECKS]),
-        estimated_impact=EstimatedImpact(benefit=imported.cards.added / max(taken, 1), effort=0.1),
+        # The share that is new, and the time to study it.
+        estimated_impact=EstimatedImpact(
+            benefit=round(imported.cards.added / max(taken, 1), 4), effort=study_effort(imported.cards.added, Basis())
+        ),
         why=f"{taken} notes and cards of the file are in the collection; {skipped} items were skipped.",
     )
     return _with_warnings(agent_hints, imported)

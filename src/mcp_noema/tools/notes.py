@@ -6,8 +6,9 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from mcp_core.hints import EstimatedImpact, HintWarning
+from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
-from mcp_noema.hint_parts import deck_resource, shorten, study_action
+from mcp_noema.hint_parts import deck_resource, shorten, study_action, study_effort
 from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
@@ -173,6 +174,7 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
 
 
 @writes_notes(
+    response_time="medium",
     rate_limit=RateLimit(max_calls=60, window_ms=60_000),
     examples=[
         Example(
@@ -239,7 +241,10 @@ def _outcome_hints(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Seq
         evidence=Evidence(completeness=share),
         suggested_next_actions=(_study(deck_id),) if views else (),
         related_resources=(deck_resource(views[0].deck),) if views else (),
-        estimated_impact=EstimatedImpact(benefit=share, effort=0.1),
+        # A new card is not remembered yet; it takes the time of an answer to change that.
+        estimated_impact=EstimatedImpact(
+            benefit=round(share, 4), effort=study_effort(sum(len(view.cards) for view in views), Basis())
+        ),
         why=f"{len(views)} of {len(outcomes)} notes were created.",
         warnings=tuple(warnings) or None,
     )

@@ -1,11 +1,12 @@
 """Scheduling: simulate the coming days, fit FSRS to the user, recompute due dates."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import EstimatedImpact, HintWarning, RiskFactor
+from mcp_core.hints import Alternative, Dependency, EstimatedImpact, HintWarning, RiskFactor, effort_of
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
@@ -123,8 +124,10 @@ async def plan_workload(
 def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
     present, *others = plans.plans
     higher = max(others, key=lambda plan: plan.desired_retention)
+    evidence = basis_evidence(plans.basis, now, samples_for_half=100)
+    confidence = evidence.confidence
     return AgentHints(
-        evidence=basis_evidence(plans.basis, now, samples_for_half=100),
+        evidence=evidence,
         suggested_next_actions=_update_deck_actions(args),
         validity_period="long",
         assumptions=(
@@ -139,9 +142,25 @@ def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
             affected_metrics=("retention", "minutes a day"),
         ),
         risk_factors=_overload_risks(present, plans),
+        alternatives=tuple(_alternative(plan, present, confidence) for plan in others),
         why=f"At {higher.desired_retention:.0%} instead of {present.desired_retention:.0%}, "
         f"{higher.remembered - present.remembered:+.0f} cards are remembered for "
         f"{sum(higher.minutes) - sum(present.minutes):+.0f} minutes in {len(present.reviews)} days.",
+    )
+
+
+def _alternative(plan: Workload, present: Workload, confidence: float) -> Alternative:
+    """Another retention, compared with the present one."""
+    minutes = (sum(plan.minutes) - sum(present.minutes)) / len(present.minutes)
+    cards = plan.remembered - present.remembered
+    gain, cost = f"{cards:+.0f} cards are remembered", f"{minutes:+.1f} minutes a day"
+    return Alternative(
+        approach=f"A desired retention of {plan.desired_retention:.0%}",
+        confidence=confidence,
+        reasoning=f"{gain} on the last day, for {cost}.",
+        pros=(gain,) if cards > 0 else (cost,),
+        cons=(cost,) if cards > 0 else (gain,),
+        estimated_impact=_growth(present.remembered, plan.remembered),
     )
 
 
@@ -257,15 +276,19 @@ def _fit_message(optimization: Optimization) -> str:
 
 def _fit_hints(optimization: Optimization, args: OptimizeParameters, now: datetime) -> AgentHints:
     fit = optimization.fit
+    steps = _fit_actions(optimization, args)
     gain = max(0.0, 1.0 - fit.after.rmse / fit.before.rmse) if fit.before.rmse and fit.is_better else 0.0
     return AgentHints(
         evidence=basis_evidence(optimization.basis, now, samples_for_half=400),
-        suggested_next_actions=_fit_actions(optimization, args),
+        suggested_next_actions=steps,
+        dependencies=_fit_dependencies(steps),
         related_resources=tuple(deck_resource(deck) for deck in optimization.decks[:5]),
         validity_period="long",
         assumptions=("The reviews were graded honestly: hard means remembered.",),
         # The share of the error in predicted retention that the fit removes.
-        estimated_impact=EstimatedImpact(benefit=round(gain, 4), effort=0.05, affected_metrics=("retention",)),
+        estimated_impact=EstimatedImpact(
+            benefit=round(gain, 4), effort=effort_of(len(steps)), affected_metrics=("retention",)
+        ),
         why=f"Predicted retention is {fit.before.rmse:.1%} off; with the new parameters, {fit.after.rmse:.1%}.",
     )
 
@@ -273,27 +296,33 @@ def _fit_hints(optimization: Optimization, args: OptimizeParameters, now: dateti
 def _fit_actions(optimization: Optimization, args: OptimizeParameters) -> tuple[SuggestedAction, ...]:
     if not optimization.fit.is_better:
         return ()
-    if not optimization.applied:
-        return (
-            SuggestedAction(
-                action="optimize-parameters",
-                priority="high",
-                data={"apply": True} | deck_argument(args.deck_id),
-                description="Use the new parameters from now on, if the user agrees.",
-                category="optimization",
-                reversible=False,
-            ),
-        )
-    return tuple(
+    apply = SuggestedAction(
+        action="optimize-parameters",
+        priority="high",
+        data={"apply": True} | deck_argument(args.deck_id),
+        description="Use the new parameters from now on, if the user agrees.",
+        category="optimization",
+        reversible=False,
+    )
+    preview = tuple(
         SuggestedAction(
             action="preview-reschedule",
             priority="medium",
             data={"deckId": DeckId.of(deck.id)},
             description="Shows which cards would be due at another time with the new parameters.",
             category="optimization",
+            prerequisites=None if optimization.applied else ("optimize-parameters",),
         )
         for deck in optimization.decks[:1]
     )
+    return preview if optimization.applied else (apply, *preview)
+
+
+def _fit_dependencies(steps: Sequence[SuggestedAction]) -> tuple[Dependency, ...]:
+    if len(steps) < 2:  # noqa: PLR2004 - one step depends on no other
+        return ()
+    reason = "Due dates are computed with the parameters of the deck."
+    return (Dependency(action="preview-reschedule", depends_on=("optimize-parameters",), reason=reason),)
 
 
 # --- due dates ---------------------------------------------------------------------------------------------

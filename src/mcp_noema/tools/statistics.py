@@ -1,11 +1,12 @@
 """Statistics: what was learned, and how much of it is remembered."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from mcp_core.hints import EstimatedImpact
+from mcp_core.hints import Dependency, EstimatedImpact
 from mcp_noema.analysis import (
     REVIEW_COUNT_LIMIT,
     Basis,
@@ -30,13 +31,27 @@ from mcp_noema.hint_parts import (
 from mcp_noema.model import GRADES, RATINGS, CardId, DeckId, Review, ReviewId, World
 from mcp_noema.repositories import Scheduling, Statistics
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, iso, owner, reads
-from toolcharter import AgentHints, DateRange, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
+from toolcharter import (
+    AgentHints,
+    DateRange,
+    Evidence,
+    Example,
+    InvalidArguments,
+    Need,
+    SuggestedAction,
+    ToolContext,
+    hints,
+)
 
-reports = reads.preset(permissions=["reviews:read"], cache_ttl=10, tags=["statistics", "cards", "reviews", "decks"])
+reports = reads.preset(
+    response_time="medium", permissions=["reviews:read"], cache_ttl=10, tags=["statistics", "cards", "reviews", "decks"]
+)
 _OptionalCardId = Annotated[CardId | None, Field(description="One card, such as card_1.")]
 
 MIN_ANSWERS = 100
 """True retention is compared with the desired one from this many answers on."""
+MIN_REVIEWS_TO_FIT = 400
+"""A suggestion to fit FSRS to this many answers has half confidence."""
 MIN_DIFFERENCE = 0.05
 """The difference in retention from which on fitting FSRS is suggested."""
 
@@ -47,7 +62,7 @@ def rounded(value: float | None, digits: int = 4) -> float | None:
 
 
 def _study(deck_id: DeckId | None, cards: int, basis: Basis, description: str) -> SuggestedAction:
-    return study_action(deck_id, description, priority="high", time_ms=study_time_ms(cards, basis))
+    return study_action(deck_id, description, priority="high", cards=cards, time_ms=study_time_ms(cards, basis))
 
 
 def _check_card_or_deck(card_id: CardId | None, deck_id: DeckId | None) -> None:
@@ -225,14 +240,13 @@ async def get_progress(
         "newWaiting": progress.new_waiting,
     }
     fit = await _fit_action(scheduling, owner(context), period, progress.desired, args.deck_id)
-    return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, world.now(), fit=fit))
+    return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, fit=fit))
 
 
 def _progress_hints(
     progress: Progress,
     period: StudyTotals,
     deck_id: DeckId | None,
-    now: datetime,
     *,
     fit: SuggestedAction | None,
 ) -> AgentHints:
@@ -243,8 +257,10 @@ def _progress_hints(
     if fit is not None:
         then.append(fit)
     return AgentHints(
-        evidence=basis_evidence(progress.basis, now),
+        # Counted, not estimated.
+        evidence=Evidence(),
         suggested_next_actions=tuple(then),
+        dependencies=_fit_dependencies(then),
         validity_period="medium",
         assumptions=("Days begin at the hour and in the time zone of the user's preferences.",),
         # A due card has fallen to the desired retention; an answer restores the rest.
@@ -272,6 +288,16 @@ async def _fit_action(
         description=f"{totals.retention:.0%} were remembered, but {desired:.0%} is desired: fit FSRS to the reviews.",
         category="optimization",
         reversible=True,
+        confidence=Evidence(samples=totals.learned, samples_for_half=MIN_REVIEWS_TO_FIT).confidence,
+    )
+
+
+def _fit_dependencies(steps: Sequence[SuggestedAction]) -> tuple[Dependency, ...]:
+    if not {"review-next-card", "optimize-parameters"} <= {step.action for step in steps}:
+        return ()
+    reason = "The answers of today count too."
+    return (
+        Dependency(action="optimize-parameters", depends_on=("review-next-card",), type="recommended", reason=reason),
     )
 
 
@@ -340,18 +366,19 @@ async def get_deck_stats(
     }
     desired = stats.preset.desired_retention
     fit = await _fit_action(scheduling, owner(context), stats.last_30_days, desired, args.deck_id)
-    return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, world.now(), fit=fit))
+    return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, fit=fit))
 
 
-def _stats_hints(stats: DeckStats, deck_id: DeckId, now: datetime, *, fit: SuggestedAction | None) -> AgentHints:
+def _stats_hints(stats: DeckStats, deck_id: DeckId, *, fit: SuggestedAction | None) -> AgentHints:
     then = [_study(deck_id, stats.due, stats.basis, f"{stats.due} cards are due today.")] if stats.due else []
     if fit is not None:
         then.append(fit)
     if stats.leeches:
         then.append(_leeches_action(stats))
     return AgentHints(
-        evidence=basis_evidence(stats.basis, now),
+        evidence=Evidence(),
         suggested_next_actions=tuple(then),
+        dependencies=_fit_dependencies(then),
         related_resources=(deck_resource(stats.deck),),
         validity_period="medium",
         estimated_impact=EstimatedImpact(
@@ -403,6 +430,7 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
 
 
 @reports(
+    response_time="fast",
     tags=["statistics", "reviews"],
     examples=[
         Example(

@@ -89,11 +89,10 @@ def _queue_hints(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHi
     agent_hints = advice.before_review(queue, deck_id, now)
     if not queue.faces:
         return agent_hints
-    shown = len(queue.faces) / max(len(queue.faces), queue.remaining.total)
     step = advice.next_card_action(queue, deck_id, agent_hints.confidence)
     return agent_hints.model_copy(
         update={
-            "evidence": Evidence(completeness=shown),
+            "evidence": Evidence(),
             "suggested_next_actions": (step,),
             "preference_alignment": advice.preference_alignments(queue, queue.faces[0].card.schedule.state),
         }

@@ -140,7 +140,7 @@ async def test_a_page_of_cards_suggests_the_next_page(ana: Learner):
             "reversible": True,
         },
     ]
-    assert ana.hints["confidence"] == 0.8
+    assert ana.hints["confidence"] == 1.0
     assert [resource["id"] for resource in ana.hints["relatedResources"]] == [cards[2], cards[1]]
 
 

@@ -84,6 +84,9 @@ async def test_a_plan_simulates_the_present_cards(ana: Learner, db_url: str, clo
     assert ana.hints["estimatedImpact"]["effort"] == round(sum(highest.minutes) / sum(present.minutes) - 1, 4)
     assert ana.hints["suggestedNextActions"][0]["data"] == {"deckId": deck, "preset": {"desiredRetention": 0.8}}
     assert [risk["type"] for risk in ana.hints["riskFactors"]] == ["user-experience"]
+    assert [(one["approach"], one["confidence"]) for one in ana.hints["alternatives"]] == [
+        (f"A desired retention of {each.desired_retention:.0%}", ana.hints["confidence"]) for each in expected[1:]
+    ]
 
 
 async def test_a_plan_without_cards_is_empty(ana: Learner, bob: Learner):
@@ -142,7 +145,12 @@ async def test_fitting_shows_the_gain_and_changes_nothing_unless_applied(ana: Le
         "presentParameters": None,
     }
     assert ana.hints["estimatedImpact"]["benefit"] == round(1 - expected.after.rmse / expected.before.rmse, 4)
-    assert ana.hints["suggestedNextActions"][0]["data"] == {"deckId": deck, "apply": True}
+    apply, preview = ana.hints["suggestedNextActions"]
+    assert apply["data"] == {"deckId": deck, "apply": True}
+    assert (preview["action"], preview["prerequisites"]) == ("preview-reschedule", ["optimize-parameters"])
+    assert [(one["action"], one["dependsOn"], one["type"]) for one in ana.hints["dependencies"]] == [
+        ("preview-reschedule", ["optimize-parameters"], "required")
+    ]
     assert (await ana("get-deck", deckId=deck))["preset"]["parameters"] is None
     applied = await ana("optimize-parameters", deckId=deck, apply=True)
     assert applied == seen | {"applied": True}

@@ -267,6 +267,18 @@ async def test_fitting_is_suggested_when_less_is_remembered_than_desired(ana: Le
     assert retention < 0.9
     steps = {step["action"]: step for step in ana.hints["suggestedNextActions"]}
     assert steps["optimize-parameters"]["data"] == {"deckId": deck}
+    assert 0 < steps["optimize-parameters"]["confidence"] < 1
+    assert steps["review-next-card"]["estimatedCost"] == seen["forecast"][0]["due"]
+    # What was counted is certain, however few answers there are.
+    assert ana.hints["confidence"] == 1.0
+    assert ana.hints["dependencies"] == [
+        {
+            "action": "optimize-parameters",
+            "dependsOn": ["review-next-card"],
+            "type": "recommended",
+            "reason": "The answers of today count too.",
+        }
+    ]
     assert steps["optimize-parameters"]["description"] == (
         f"{retention:.0%} were remembered, but 97% is desired: fit FSRS to the reviews."
     )
