@@ -132,11 +132,9 @@ async def test_collections_that_name_each_other_are_refused_with_the_circle(call
 async def test_without_a_document_root_the_guide_says_what_to_do(tmp_path):
     async with build_guide(tmp_path, docs_root=tmp_path / "none") as app:
         call = make_call(app)
-        _, answer = await call("list_categories")
-        init = f"`mcp-guide init --docs-root {tmp_path / 'none'}`"
-        words = f"No category exists yet. Create one with add_category, or run {init}."
-        assert (answer["value"], answer["message"]) == ({"categories": []}, words)
-        assert (await error(call, "get_content", expression="lang"))[0] == "UnavailableError"
+        for tool, arguments in (("list_categories", {}), ("get_content", {"expression": "lang"})):
+            kind, words = await error(call, tool, **arguments)
+            assert (kind, f"mcp-guide init --docs-root {tmp_path / 'none'}" in words) == ("UnavailableError", True)
         await value(call, "add_category", name="lang")
         made = {"category_dir": "lang", "name": "go", "content": "# Go", "explicit_action": "CREATE_DOCUMENT"}
         await value(call, "create_document", **made)
