@@ -26,6 +26,8 @@ class Listing:
     documents: dict[str, list[str]]
     """Document names by stem. The stems are normalized, the names are as stored."""
     folders: tuple[str, ...]
+    count: int
+    """The number of documents."""
 
     def names(self) -> Iterator[str]:
         for names in self.documents.values():
@@ -121,4 +123,4 @@ def _make_listing(entries: Iterable["os.DirEntry[str]"], at: Stamp, *, reliable:
             documents.setdefault(stem(normalize(name)), []).append(name)
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
-    return Listing(at, reliable, documents, tuple(folders))
+    return Listing(at, reliable, documents, tuple(folders), sum(map(len, documents.values())))

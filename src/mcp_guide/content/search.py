@@ -218,7 +218,7 @@ class SearchIndex:
             generation = self._generation
         written = self._watch.take_changed()
         current = dict(self._tree.walk())
-        self._total = sum(len(names) for listing in current.values() for names in listing.documents.values())
+        self._total = sum(listing.count for listing in current.values())
         changed = [
             (path, listing)
             for path, listing in current.items()
