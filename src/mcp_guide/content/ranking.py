@@ -8,7 +8,8 @@ with the words in name, title, tags or description come first, and the others fo
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from sqlite3 import SQLITE_INTERRUPT, Connection, OperationalError
+from operator import itemgetter
+from sqlite3 import SQLITE_INTERRUPT, Connection, Cursor, OperationalError
 
 from mcp_guide.content.index_tables import read_texts
 from mcp_guide.content.search_query import SearchQuery
@@ -98,23 +99,35 @@ class RankedSearch:
 
     def _best_rows(self, text: str, total: int, limit: int, offset: int) -> list[_Row]:
         if total <= MAX_RANKED:
-            return self._rows(text, "rank", limit, offset)
+            return self._ranked_rows(text, limit, offset)
         in_metadata = f"{_METADATA_COLUMNS}({text})"
         first = self._count(in_metadata)
         if not 0 < first <= MAX_RANKED:
-            return self._rows(text, "words.rowid", limit, offset)
-        rows = self._rows(in_metadata, "rank", limit, offset)
+            return self._oldest_rows(text, limit, offset)
+        rows = self._ranked_rows(in_metadata, limit, offset)
         others = f"({text}) NOT ({in_metadata})"
-        return rows + self._rows(others, "words.rowid", limit - len(rows), max(0, offset - first))
+        return rows + self._oldest_rows(others, limit - len(rows), max(0, offset - first))
 
     def _count(self, text: str) -> int:
-        source = _FROM if self._where else "FROM words WHERE words MATCH ?"
-        return self._index.execute(f"SELECT count(*) {source}{self._where}", (text, *self._bounds)).fetchone()[0]
+        return self._match("count(*)", text).fetchone()[0]
 
-    def _rows(self, text: str, order: str, limit: int, offset: int) -> list[_Row]:
-        score = "rank" if order == "rank" else "0.0"
-        columns = f"words.rowid, documents.path, documents.title, {score}"
-        statement = f"SELECT {columns} {_FROM}{self._where} ORDER BY {order} LIMIT ? OFFSET ?"
+    def _match(self, columns: str, text: str) -> Cursor:
+        source = _FROM if self._where else "FROM words WHERE words MATCH ?"
+        return self._index.execute(f"SELECT {columns} {source}{self._where}", (text, *self._bounds))
+
+    def _ranked_rows(self, text: str, limit: int, offset: int) -> list[_Row]:
+        """The best rows. Sorted here: SQLite would evaluate the query twice to sort by rank."""
+        scored = self._match("words.rowid, rank", text).fetchall()
+        scored.sort(key=itemgetter(1, 0))
+        statement = "SELECT path, title FROM documents WHERE id = ?"
+        return [
+            (row_id, *self._index.execute(statement, (row_id,)).fetchone(), rank)
+            for row_id, rank in scored[offset : offset + limit]
+        ]
+
+    def _oldest_rows(self, text: str, limit: int, offset: int) -> list[_Row]:
+        columns = "words.rowid, documents.path, documents.title, 0.0"
+        statement = f"SELECT {columns} {_FROM}{self._where} ORDER BY words.rowid LIMIT ? OFFSET ?"
         return self._index.execute(statement, (text, *self._bounds, limit, offset)).fetchall()
 
     def _snippet(self, row_id: int, query: SearchQuery) -> str:
