@@ -265,6 +265,20 @@ def test_a_broken_index_is_rebuilt(search, root, tmp_path, damage):
     second.close()
 
 
+def test_an_index_of_another_version_is_rebuilt_while_another_process_reads_it(search, root, tmp_path):
+    assert found(search, "java") == ["lang/java.md"]
+    search.close()
+    path = tmp_path / "index" / "guide.db"
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("PRAGMA user_version = 2")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM documents").fetchone()
+    second = SearchIndex(DocumentTree(root), path)
+    assert found(second, "java") == ["lang/java.md"]
+    second.close()
+    reader.close()
+
+
 def test_the_index_of_small_documents_is_at_most_half_as_large_again(tmp_path):
     dice, root = random.Random(1), tmp_path / "root"
     words = [f"{a}{b}{c}" for a in "bdfklmnprst" for b in ("a", "e", "ing", "or") for c in ("", "r", "tion", "ly", "m")]
