@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
-from rich.syntax import Syntax
 from rich.table import Table
 
 from toolcharter.verify.rule import Definition, Rule
@@ -33,6 +32,8 @@ def explain(text: str, known: Sequence[Rule]) -> int:
 
 
 def _print_rule(rule: Rule, out: Console) -> None:
+    from rich.syntax import Syntax  # noqa: PLC0415 - 10 ms, not for a verification
+
     out.print(
         f"[bold]{rule.id} {rule.name}[/]  {rule.severity}, {rule.family}{', optional' if rule.optional else ''}\n"
     )

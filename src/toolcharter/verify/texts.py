@@ -48,7 +48,9 @@ class Texts:
 def normalize(text: str, kind: Kind = "prose") -> str:
     """A text in the form in which patterns are searched: added spaces and invisible characters hide nothing."""
     if not text.isascii():
-        text = "".join(c for c in text.translate(_MARKS) if c.isprintable() or c.isspace())
+        text = text.translate(_MARKS)
+        if not all(map(str.isprintable, text.split())):
+            text = "".join(c for c in text if c.isprintable() or c.isspace())
     if kind == "name":
         text = text.replace("_", " ").replace("-", " ")
     return " ".join(text.lower().split())

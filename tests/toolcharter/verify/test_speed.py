@@ -1,3 +1,5 @@
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -33,3 +35,18 @@ def test_the_tools_that_speed_is_measured_with_are_the_same_every_time_and_all_d
     tools = many_tools(2000, folder=Path("nothing-here"))
     assert tools == many_tools(2000, folder=Path("nothing-here"))
     assert len({tool["name"] for tool in tools[1500:]}) == 500
+
+
+def test_a_verification_loads_no_library_and_compiles_no_pattern_that_it_does_not_need():
+    program = (
+        "import gc, sys\n"
+        "from toolcharter.commands import verify\n"
+        "from toolcharter.verify.text_patterns import TextPattern\n"
+        "verify.all_rules()\n"
+        "patterns = [one for one in gc.get_objects() if isinstance(one, TextPattern)]\n"
+        "compiled = sum('regex' in vars(one) for one in patterns)\n"
+        "loaded = {'rich.progress', 'rich.syntax', 'mcp', 'jsonschema', 'sqlalchemy'} & set(sys.modules)\n"
+        "print(len(patterns) > 100, compiled, loaded)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True 0 set()\n"
