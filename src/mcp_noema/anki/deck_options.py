@@ -1,6 +1,6 @@
 """Anki's deck options, converted to a preset and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from typing import Any
@@ -43,16 +43,15 @@ class AnkiOnlyOptions:
     graduating_interval_good: int = 1
     graduating_interval_easy: int = 4
 
-    def checked(self) -> "AnkiOnlyOptions":
-        """With the defaults in place of values that Anki does not write."""
-        shares = self.easy_days
-        is_easier = len(shares) == _DAYS_OF_WEEK and all(0 <= share <= 1 for share in shares) and min(shares) < 1
-        invalid = {
-            each.name: each.default
-            for each in fields(self)
-            if each.name != "easy_days" and not 0 <= getattr(self, each.name) <= _MAX_OPTION
+    @classmethod
+    def from_file(cls, values: Mapping[str, Any]) -> "AnkiOnlyOptions":
+        """The options with these values from a file, without those that are not valid."""
+        numbers: dict[str, Any] = {
+            each.name: type(each.default)(number)
+            for each in fields(cls)
+            if each.name != "easy_days" and (number := _number(values.get(each.name), _MAX_OPTION)) is not None
         }
-        return replace(self, easy_days=shares if is_easier else (), **invalid)
+        return cls(**numbers, easy_days=_shares(values.get("easy_days")))
 
     def changes(self) -> dict[str, Any]:
         """The values that are not Anki's defaults."""
@@ -64,6 +63,18 @@ class AnkiOnlyOptions:
         # JSON stores a tuple as a list.
         values: dict[str, Any] = {**changes, "easy_days": tuple(changes.get("easy_days", ()))}
         return cls(**values)
+
+
+def _number(value: Any, highest: float) -> int | float | None:
+    """A number from 0 to the highest; None for all other values."""
+    return value if isinstance(value, int | float) and 0 <= value <= highest else None
+
+
+def _shares(value: Any) -> tuple[float, ...]:
+    """The shares of a week; empty if they are not valid, or all of them are 1."""
+    shares = [_number(share, 1) for share in value] if isinstance(value, Iterable) else []  # pyright: ignore[reportUnknownVariableType]
+    numbers = tuple(float(share) for share in shares if share is not None)
+    return numbers if len(shares) == len(numbers) == _DAYS_OF_WEEK and min(numbers) < 1 else ()
 
 
 ANKI_DEFAULTS = AnkiOnlyOptions()

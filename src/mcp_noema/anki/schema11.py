@@ -22,33 +22,31 @@ class _Settings(BaseModel):
     start_hour: int = Field(4, alias="rollover", ge=0, le=23)
 
 
-class _New(BaseModel):
+class _WithOthers(BaseModel, extra="allow"):
+    """Also has the values that only Anki uses, unchecked."""
+
+    def other(self, name: str) -> Any:
+        return (self.model_extra or {}).get(name)
+
+
+class _New(_WithOthers):
     delays: list[float] = []
-    order: int = 1
-    initial_factor: int = Field(2500, alias="initialFactor")
-    ints: list[int] = [1, 4, 0]
     per_day: int = Field(20, alias="perDay")
     bury: bool = False
 
 
-class _Reviews(BaseModel):
-    easy_multiplier: float = Field(1.3, alias="ease4")
-    hard_multiplier: float = Field(1.2, alias="hardFactor")
-    interval_multiplier: float = Field(1.0, alias="ivlFct")
+class _Reviews(_WithOthers):
     maximum_interval: int = Field(36_500, alias="maxIvl")
     per_day: int = Field(200, alias="perDay")
     bury: bool = False
 
 
-class _Lapses(BaseModel):
+class _Lapses(_WithOthers):
     delays: list[float] = []
     leech_threshold: int = Field(8, alias="leechFails")
-    leech_action: int = Field(1, alias="leechAction")
-    minimum_interval: int = Field(1, alias="minInt")
-    multiplier: float = Field(0.0, alias="mult")
 
 
-class _Options(BaseModel):
+class _Options(_WithOthers):
     mod: int = 0
     new: _New = Field(default_factory=lambda: _New.model_validate({}))
     rev: _Reviews = Field(default_factory=lambda: _Reviews.model_validate({}))
@@ -58,12 +56,6 @@ class _Options(BaseModel):
     fsrs_4: list[float] = Field([], alias="fsrsWeights")
     fsrs_5: list[float] = Field([], alias="fsrsParams5")
     fsrs_6: list[float] = Field([], alias="fsrsParams6")
-    new_mix: int = Field(0, alias="newMix")
-    new_sort_order: int = Field(0, alias="newSortOrder")
-    new_gather_priority: int = Field(0, alias="newGatherPriority")
-    review_order: int = Field(0, alias="reviewOrder")
-    interday_learning_mix: int = Field(0, alias="interdayLearningMix")
-    easy_days: list[float] = Field([], alias="easyDaysPercentages")
 
 
 class _Deck(BaseModel):
@@ -132,30 +124,34 @@ def _options(json: _Options) -> DeckOptions:
         desired_retention=json.desired_retention,
         parameters=json.fsrs_6 or json.fsrs_5 or json.fsrs_4,
         sm2_retention=json.sm2_retention,
-        anki_only=_anki_only(json).checked(),
+        anki_only=_anki_only(json),
         is_untouched=json.mod == 0,
     )
 
 
 def _anki_only(json: _Options) -> AnkiOnlyOptions:
-    good, easy = json.new.ints[:2] if len(json.new.ints) > 1 else (1, 4)
-    return AnkiOnlyOptions(
-        leech_action=json.lapse.leech_action,
-        new_insert_order=int(json.new.order == 0),
-        new_gather_priority=json.new_gather_priority,
-        new_sort_order=json.new_sort_order,
-        new_mix=json.new_mix,
-        review_order=json.review_order,
-        interday_learning_mix=json.interday_learning_mix,
-        easy_days=tuple(json.easy_days),
-        initial_ease=json.new.initial_factor / 1000,
-        easy_multiplier=json.rev.easy_multiplier,
-        hard_multiplier=json.rev.hard_multiplier,
-        lapse_multiplier=json.lapse.multiplier,
-        interval_multiplier=json.rev.interval_multiplier,
-        minimum_lapse_interval=json.lapse.minimum_interval,
-        graduating_interval_good=good,
-        graduating_interval_easy=easy,
+    intervals: Any = json.new.other("ints")
+    good, easy = intervals[:2] if isinstance(intervals, list) and len(intervals) > 1 else (None, None)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    ease = json.new.other("initialFactor")
+    return AnkiOnlyOptions.from_file(
+        {
+            "leech_action": json.lapse.other("leechAction"),
+            "new_insert_order": int(json.new.other("order") == 0),
+            "new_gather_priority": json.other("newGatherPriority"),
+            "new_sort_order": json.other("newSortOrder"),
+            "new_mix": json.other("newMix"),
+            "review_order": json.other("reviewOrder"),
+            "interday_learning_mix": json.other("interdayLearningMix"),
+            "easy_days": json.other("easyDaysPercentages"),
+            "initial_ease": ease / 1000 if isinstance(ease, int) else None,
+            "easy_multiplier": json.rev.other("ease4"),
+            "hard_multiplier": json.rev.other("hardFactor"),
+            "lapse_multiplier": json.lapse.other("mult"),
+            "interval_multiplier": json.rev.other("ivlFct"),
+            "minimum_lapse_interval": json.lapse.other("minInt"),
+            "graduating_interval_good": good,
+            "graduating_interval_easy": easy,
+        }
     )
 
 

@@ -82,7 +82,7 @@ def _options(config: bytes, modified: Any) -> DeckOptions:
             protobuf.get_floats(message, 6) or protobuf.get_floats(message, 5) or protobuf.get_floats(message, 3)
         ),
         sm2_retention=_last(protobuf.get_floats(message, 40)) or 0.9,
-        anki_only=_anki_only(message).checked(),
+        anki_only=_anki_only(message),
         is_untouched=modified == 0,
     )
 
@@ -91,23 +91,25 @@ def _anki_only(message: protobuf.Message) -> AnkiOnlyOptions:
     def number(field: int) -> float:
         return _last(protobuf.get_floats(message, field)) or 0.0
 
-    return AnkiOnlyOptions(
-        leech_action=protobuf.get_int(message, 21),
-        new_insert_order=protobuf.get_int(message, 20),
-        new_gather_priority=protobuf.get_int(message, 34),
-        new_sort_order=protobuf.get_int(message, 32),
-        new_mix=protobuf.get_int(message, 30),
-        review_order=protobuf.get_int(message, 33),
-        interday_learning_mix=protobuf.get_int(message, 31),
-        easy_days=tuple(protobuf.get_floats(message, 4)),
-        initial_ease=number(11),
-        easy_multiplier=number(12),
-        hard_multiplier=number(13),
-        lapse_multiplier=number(14),
-        interval_multiplier=number(15),
-        minimum_lapse_interval=protobuf.get_int(message, 17),
-        graduating_interval_good=protobuf.get_int(message, 18),
-        graduating_interval_easy=protobuf.get_int(message, 19),
+    return AnkiOnlyOptions.from_file(
+        {
+            "leech_action": protobuf.get_int(message, 21),
+            "new_insert_order": protobuf.get_int(message, 20),
+            "new_gather_priority": protobuf.get_int(message, 34),
+            "new_sort_order": protobuf.get_int(message, 32),
+            "new_mix": protobuf.get_int(message, 30),
+            "review_order": protobuf.get_int(message, 33),
+            "interday_learning_mix": protobuf.get_int(message, 31),
+            "easy_days": tuple(protobuf.get_floats(message, 4)),
+            "initial_ease": number(11),
+            "easy_multiplier": number(12),
+            "hard_multiplier": number(13),
+            "lapse_multiplier": number(14),
+            "interval_multiplier": number(15),
+            "minimum_lapse_interval": protobuf.get_int(message, 17),
+            "graduating_interval_good": protobuf.get_int(message, 18),
+            "graduating_interval_easy": protobuf.get_int(message, 19),
+        }
     )
 
 

@@ -383,6 +383,20 @@ HARMLESS = {
     "no deck": ("UPDATE cards SET did = 77", None),
     "data that is not JSON": ("UPDATE cards SET data = '[[['", None),
     "data with wrong types": ("""UPDATE cards SET data = '{"s": "x", "d": -4, "pos": 1e400}'""", None),
+    "options of other types": (
+        "; ".join(
+            f"UPDATE col SET dconf = replace(dconf, '\"{name}\": {old}', '\"{name}\": {new}')"
+            for name, old, new in [
+                ("leechAction", 1, '"x"'),
+                ("initialFactor", 2500, "1e999"),
+                ("ints", "[1, 4, 0]", "null"),
+                ("newMix", 0, "[1.5]"),
+                ("easyDaysPercentages", "[]", 5),
+                ("mult", "0.0", "NaN"),
+            ]
+        ),
+        GOOD,
+    ),
     "integers as floats": ("UPDATE cards SET reps = 1.0", GOOD),
     "too few fields": ("UPDATE notes SET flds = 'a'", None),
     "too many fields": ("UPDATE notes SET flds = flds || char(31) || 'c'", None),
