@@ -193,7 +193,7 @@ class _Review:
 
     def after(self, rating: int) -> Schedule:
         if self.schedule.state is State.REVIEW and rating != _AGAIN:
-            return self._after_days(rating, self._longer_intervals()[rating])
+            return self._after_days(rating, self._longer_interval(rating))
         step = self._next_step(rating)
         if step is not None:
             return self._after_step(rating, *step)
@@ -233,31 +233,28 @@ class _Review:
         return (index + 1, steps[index + 1]) if index + 1 < len(steps) else None
 
     def _after_step(self, rating: int, index: int, seconds: int) -> Schedule:
-        day_end = self.preferences.day_of(self.at).ends
         due = self.at + timedelta(seconds=seconds)
-        if due >= day_end:
+        if (day := self.preferences.date_of(due)) != self.preferences.date_of(self.at):
             # From the beginning of that day on, as the cards that are due after days.
-            due = self.preferences.day_start(self.at, (due - day_end).days + 1)
+            due = self.preferences.day_on(day).begins
         return self._after(rating, State.RELEARNING if self._is_relearned else State.LEARNING, index, due)
 
     # --- days ---
 
-    def _longer_intervals(self) -> Mapping[int, int]:
-        """The intervals of a review card in days, by rating: each is longer than the one before."""
+    def _longer_interval(self, rating: int) -> int:
+        """The interval of a review card in days. It is longer than those of the lower ratings."""
         due, last_review = self.schedule.due, self.schedule.last_review
         scheduled = self.preferences.days_between(last_review, due) if due and last_review else 0
-        intervals: dict[int, int] = {}
-        shortest = 1
-        for rating in (_HARD, _GOOD, _EASY):
-            interval = self._interval(rating)
+        days = 0
+        for lower_or_same in range(_HARD, rating + 1):
+            interval, shortest = self._interval(lower_or_same), days + 1
             if _round(interval) > scheduled:
                 shortest = max(shortest, scheduled + 1)
             elif _round(interval + _fuzz_delta(interval)) >= scheduled:
                 # Fuzz made the last interval longer: the next one is not shorter only because of that.
                 shortest = max(shortest, scheduled)
-            intervals[rating] = self._fuzzed(interval, shortest)
-            shortest = intervals[rating] + 1
-        return intervals
+            days = self._fuzzed(interval, shortest)
+        return days
 
     def _fuzzed(self, interval: float, shortest: int) -> int:
         return fuzz_interval(interval, shortest, self.preset.maximum_interval, self.fuzz)
@@ -294,7 +291,8 @@ def fuzz_interval(interval: float, shortest: int, longest: int, fuzz: float | No
 def _fuzz_range(interval: float, shortest: int, longest: int) -> tuple[int, int]:
     interval = min(max(interval, shortest), longest)
     delta = _fuzz_delta(interval)
-    low, high = (min(max(_round(days), shortest), longest) for days in (interval - delta, interval + delta))
+    low = min(max(_round(interval - delta), shortest), longest)
+    high = min(max(_round(interval + delta), shortest), longest)
     # A range of one day would have no fuzz; up to two days, none is wanted.
     return (low, low + 1) if low == high and 2 < high < longest else (low, high)  # noqa: PLR2004
 
@@ -302,7 +300,12 @@ def _fuzz_range(interval: float, shortest: int, longest: int) -> tuple[int, int]
 def _fuzz_delta(interval: float) -> float:
     if interval < _MIN_FUZZED_DAYS:
         return 0.0
-    return 1.0 + sum(share * max(min(interval, end) - start, 0.0) for start, end, share in _FUZZ_RANGES)
+    delta = 1.0
+    for start, end, share in _FUZZ_RANGES:
+        if interval <= start:
+            break
+        delta += share * (min(interval, end) - start)
+    return delta
 
 
 def _round(value: float) -> int:
