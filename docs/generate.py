@@ -17,14 +17,14 @@ import functools
 import importlib
 import importlib.util
 import io
+import json
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import architecture
@@ -48,7 +48,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs`. -->\n\n"
 INSERTED = re.compile(r"<!-- begin (\S+) -->\n.*?<!-- end -->", re.DOTALL)
 LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml", ".yml": "yaml"}
-PRECISION = ROOT / "docs/rules-precision.toml"
+PRECISION_SECTION = "verify.md#how-often-findings-are-right"
+JUDGEMENTS = ROOT / "docs/rule-judgements.jsonl"
 
 
 class DocumentedServer(NamedTuple):
@@ -206,13 +207,13 @@ def commands_page() -> str:
 
 def rules_page() -> str:
     rules = all_rules()
-    measured = tomllib.loads(PRECISION.read_text(encoding="utf-8")) if PRECISION.exists() else {}
+    judged = judgements()
     lines = [
         "# Rules",
         "",
         f"The {len(rules)} rules of [`toolcharter verify`](verify.md), by family.",
         "An example shows only the fields that its rule is about.",
-        "Precision is the share of findings on public tools of others that we judged to be right.",
+        f"Precision is how many findings were right [on servers that no rule was tuned on]({PRECISION_SECTION}).",
         "",
     ]
     for family in FAMILIES:
@@ -222,7 +223,7 @@ def rules_page() -> str:
             lines += ["| rule | | severity | what it finds |", "|---|---|---|---|"]
             lines += [f"| [{r.id}](#{r.id.lower()}-{r.name}) | {r.name} | {r.severity} | {r.what} |" for r in members]
             for rule in members:
-                lines += ["", *rule_section(rule, measured.get(rule.id, {}))]
+                lines += ["", *rule_section(rule, [one for one in judged if one["rule"] == rule.id])]
             lines.append("")
     return "\n".join([*lines, *score_section()]) + "\n"
 
@@ -233,7 +234,22 @@ def family_summary(rule: Rule) -> list[str]:
     return (package.__doc__ or "").strip().splitlines()[:1]
 
 
-def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
+def judgements() -> list[dict[str, Any]]:
+    """The findings that were judged by reading, with what was judged."""
+    return [json.loads(line) for line in JUDGEMENTS.read_text(encoding="utf-8").splitlines()]
+
+
+def rule_precision() -> str:
+    """The table of judged findings, by severity."""
+    judged = judgements()
+    lines = ["| | judged | right | |", "|---|---:|---:|---:|"]
+    for severity in ("error", "warning"):
+        right = [one["right"] for one in judged if one["severity"] == severity]
+        lines.append(f"| {severity}s | {len(right)} | {sum(right)} | {sum(right) / len(right):.0%} |")
+    return "\n".join(lines)
+
+
+def rule_section(rule: Rule, judged: list[dict[str, Any]]) -> list[str]:
     optional = " It runs only if it is selected by its id or name." if rule.optional else ""
     lines = [f"### {rule.id} {rule.name}", "", f"**{rule.severity.capitalize()}.** {rule.what}{optional}", ""]
     lines += [rule.why, ""]
@@ -241,11 +257,8 @@ def rule_section(rule: Rule, measured: dict[str, object]) -> list[str]:
         lines += ["Found:", "", *fenced(example_json(rule.bad)), ""]
         lines += ["Not found:", "", *fenced(example_json(rule.good)), ""]
     lines.append(f"**Fix.** {rule.fix}")
-    if measured:
-        note = f" {measured['note']}" if measured.get("note") else ""
-        text = "{right} of {looked_at} findings were right, of {findings} in all.".format_map(measured)
-        text = text if measured["looked_at"] else "not measured."
-        lines += ["", f"Precision: {text}{note}"]
+    if judged:
+        lines += ["", f"Precision: {sum(one['right'] for one in judged)} of {len(judged)} findings were right."]
     return lines
 
 
@@ -312,6 +325,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "kinds-of-change": kinds_of_change,
     "porting-answers": porting.answers,
     "porting-scores": porting.scores,
+    "rule-precision": rule_precision,
 }
 for server in servers():
     PARTS |= server.parts
