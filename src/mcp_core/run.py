@@ -15,6 +15,7 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
+from mcp_core.interrupt import INTERRUPTED
 from mcp_core.settings import Settings, add_options, from_options, settings_type
 from mcp_core.start_errors import CannotStart
 
@@ -22,8 +23,6 @@ Build = Callable[[Any], App]
 """It takes `Settings`, or a subclass for a server with options of its own."""
 
 TRANSPORTS = ("stdio", "http")
-
-INTERRUPTED = 130
 
 
 def run(

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import NoReturn, Protocol
 
 from mcp_core.errors import DeclarationError
+from mcp_core.interrupt import INTERRUPTED
 from mcp_core.settings import add_own_options, settings_type
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets
@@ -28,7 +29,6 @@ COMMANDS: Mapping[str, str] = {
 
 FAILED = 1
 USAGE_ERROR = 2
-INTERRUPTED = 130
 
 
 class CommandModule(Protocol):

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from pydantic import Field
 from mcp_core import App, DeclarationError, Settings, mcp_log
 from mcp_core.run import greeting, run
 from mcp_core.settings import environment_variable
+from tests.thorough import VARIABLE
 
 DEMO = str(Path(__file__).resolve().parents[2] / "examples" / "demo.py")
 
@@ -67,6 +69,82 @@ def test_http_prints_where_it_serves_and_ctrl_c_ends_it_without_a_stack():
     assert process.returncode == 130
     assert (output, errors) == ("", "")
     assert f"toolcharter call {base}/demo/mcp add a=2 b=3" in said
+
+
+SLOW = """
+import asyncio, sys, time
+from toolcharter import App, Settings, run
+
+def build(settings: Settings) -> App:
+    app = App("slow", version="1.0.0", settings=settings)
+
+    @app.tool
+    async def wait() -> str:
+        print("running", file=sys.stderr, flush=True)
+        await asyncio.sleep(100)
+
+    @app.tool
+    def block() -> str:
+        print("running", file=sys.stderr, flush=True)
+        time.sleep(100)
+
+    @app.tool
+    async def hog() -> str:
+        print("running", file=sys.stderr, flush=True)
+        time.sleep(100)
+
+    return app
+
+if __name__ == "__main__":
+    run(build)
+"""
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> str:
+    file = tmp_path / "slow.py"
+    file.write_text(SLOW, encoding="utf-8")
+    return str(file)
+
+
+@pytest.mark.parametrize("tool", ["wait", "block", "hog"] if VARIABLE in os.environ else ["block"])
+def test_ctrl_c_ends_an_http_server_with_a_call_in_flight_without_a_stack(slow: str, tool: str):
+    command = [sys.executable, slow, "http", "--port", "0", "--deadline", "200"]
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": {}, "_meta": META},
+    }
+    body = json.dumps(message).encode()
+    lines = [b"POST /mcp HTTP/1.1", b"Host: 127.0.0.1", b"Content-Type: application/json"]
+    lines += [b"Accept: application/json, text/event-stream", b"MCP-Protocol-Version: 2026-07-28"]
+    lines += [b"Mcp-Method: tools/call", b"Mcp-Name: " + tool.encode(), b"Content-Length: %d" % len(body), b"", body]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        port = int(re.search(r"Documentation: http://127\.0\.0\.1:(\d+)/", read_until(process, "Stop: Ctrl"))[1])
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"\r\n".join(lines))
+            read_until(process, "running")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)  # far less than the call takes
+    assert process.returncode == 130
+    waiting = "Waiting up to 5 seconds for 1 call that is running. Ctrl+C stops at once.\n"
+    assert errors == ("" if tool == "hog" else waiting)
+
+
+@pytest.mark.parametrize(("tool", "stdio"), [("block", False), ("wait", True)])
+def test_ctrl_c_ends_a_call_from_the_terminal_without_a_stack(slow: str, tool: str, *, stdio: bool):
+    server = [tool, "--", sys.executable, slow, "--deadline", "200"] if stdio else [slow, tool, "--deadline", "200"]
+    command = [sys.executable, "-c", "from toolcharter.cli import main; main()", "call", *server]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        read_until(process, "running")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "")
 
 
 def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():

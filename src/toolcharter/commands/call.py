@@ -1,13 +1,13 @@
 """Call a tool and print its result. The exit code is 1 if the call failed."""
 
 import argparse
-import asyncio
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
 from toolcharter.terminal import escape_invisible
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         # The server is the command after `--`, so the first word is the tool.
         options.arguments = [options.tool, *options.arguments]
         options.server, options.tool = None, options.server
-    return asyncio.run(_run(options))
+    return run_interruptible(_run(options))
 
 
 async def _run(options: argparse.Namespace) -> int:

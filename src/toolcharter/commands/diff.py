@@ -4,9 +4,9 @@ The exit code is 1 if a change breaks users.
 """
 
 import argparse
-import asyncio
 import os
 
+from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection, lock
 from toolcharter.contract import report
 from toolcharter.contract.lock import Lock
@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print the changes."""
     if (options.new is None) == (not options.command):
         raise UsageError("Give OLD and NEW, or OLD and a command: toolcharter diff OLD -- COMMAND ...")
-    old, new = asyncio.run(_read_both(options))
+    old, new = run_interruptible(_read_both(options))
     changes = lock.compare(old, new)
     if options.format:
         print(FORMATS[options.format](changes))

@@ -4,7 +4,6 @@ The exit code is 1 if a limit is missed (--at-least, --baseline).
 """
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, chat_selector, connection, require_file
 from toolcharter.commands.offline_selectors import open_selector, parts_note
 from toolcharter.evaluate.baseline import InvalidBaseline, regressions, write_baseline
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, and write the report."""
     try:
-        return asyncio.run(_run(options))
+        return run_interruptible(_run(options))
     except (InvalidCases, InvalidBaseline) as error:
         raise CannotRun(str(error)) from None
 

@@ -5,7 +5,6 @@ example differs. A terminal gets lines, a pipe gets JSON.
 """
 
 import argparse
-import asyncio
 import os
 import sys
 
@@ -14,6 +13,7 @@ from rich.markup import escape
 
 from mcp_core import mcp_log
 from mcp_core.app import App
+from mcp_core.interrupt import run_interruptible
 from mcp_core.settings import Settings, from_options
 from toolcharter import examples, targets
 from toolcharter.commands import CannotRun, UsageError, connection
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
     target = _target_with_examples(options, settings)
     try:
-        results = asyncio.run(
+        results = run_interruptible(
             examples.run_examples(lambda isolated: targets.load(target, isolated), settings, options.tool)
         )
     except examples.CannotRunExamples as error:

@@ -5,7 +5,6 @@ here. The exit code is 1 if a server differs from its lock (--check) or would br
 """
 
 import argparse
-import asyncio
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mcp_core.interrupt import run_interruptible
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.commands.json_file import read_json
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Lock one server, or all installed ones if none is named."""
     if options.server or options.command:
-        return asyncio.run(_run(options, options.server))
+        return run_interruptible(_run(options, options.server))
     if options.output:
         raise UsageError("--output is a file for one server. Name the server, or leave out --output.")
     servers = _project_servers()
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             f"No server was given, this project registers none, and {FOLDER}/ has no lock of an installed one. "
             "Name a server: toolcharter lock SERVER."
         )
-    codes = [asyncio.run(_run(options, name)) for name in servers]
+    codes = [run_interruptible(_run(options, name)) for name in servers]
     if options.check:
         for file in sorted({*FOLDER.glob("*.json")} - {_lock_file(name) for name in servers}):
             print(f"{file} was not checked. Name its server: toolcharter lock SERVER --check.", file=sys.stderr)

@@ -4,7 +4,6 @@ A terminal gets tables, a pipe gets JSON.
 """
 
 import argparse
-import asyncio
 import os
 import sys
 
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
+from mcp_core.interrupt import run_interruptible
 from mcp_core.json_text import JsonObject
 from toolcharter.commands import connection
 from toolcharter.terminal import escape_invisible, escape_lines
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if options.command:
         # The server is the command after `--`, so a word before it is the tool.
         options.server, options.tool = None, options.server
-    return asyncio.run(_run(options))
+    return run_interruptible(_run(options))
 
 
 async def _run(options: argparse.Namespace) -> int:

@@ -1,7 +1,6 @@
 """Verify an MCP server against the rules. The exit code is 1 if there are findings."""
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Generator, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import CannotRun, UsageError, connection, require_file
 from toolcharter.commands.connection import Connection, local_app
 from toolcharter.commands.rules import explain, list_rules
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
             return list_rules(parse_selection(options.select, {}, all_rules()).rules(all_rules()))
         if options.explain:
             return explain(options.explain, all_rules())
-        result = asyncio.run(_verify(options))
+        result = run_interruptible(_verify(options))
     except UnknownRule as error:
         raise UsageError(str(error)) from error
     except (config.InvalidConfig, RuleFailed) as error:

@@ -2,6 +2,7 @@
 
 import errno
 import importlib.util
+import logging
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.page import render_page, terminal_text
+from mcp_core.interrupt import exit_after
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart, InvalidSetting
 from mcp_core.telemetry import prometheus
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
 
 _BACKLOG = 2048
+DRAIN_SECONDS = 5
+"""How long running calls may go on after the server was stopped."""
+_EXIT_SECONDS = 2.0
+"""How long closing may take after that."""
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
@@ -118,7 +124,8 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
             sys.stderr.flush()
 
         site = Site(apps, base_url, print_addresses)
-        server = _Server(site, uvicorn.Config(site, lifespan="off", timeout_graceful_shutdown=5, **uvicorn_options()))
+        config = uvicorn.Config(site, lifespan="off", timeout_graceful_shutdown=DRAIN_SECONDS, **uvicorn_options())
+        server = _Server(site, config)
         server.run(sockets=[listener])
     if server.interrupted:
         raise KeyboardInterrupt
@@ -147,10 +154,17 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if running := len(self.server_state.tasks):
+            calls = "1 call that is" if running == 1 else f"{running} calls that are"
+            sys.stderr.write(f"Waiting up to {DRAIN_SECONDS} seconds for {calls} running. Ctrl+C stops at once.\n")
+        # uvicorn logs each call that it ends, with its stack.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
         await self._stack.aclose()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        # A second Ctrl+C ends the calls that still run.
+        exit_after(_EXIT_SECONDS + (0 if self.should_exit else DRAIN_SECONDS), sig)
         self.interrupted = self.interrupted or sig == signal.SIGINT
         super().handle_exit(sig, frame)
 

@@ -1,0 +1,43 @@
+"""Signals end a process in time, whatever its threads do."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from types import FrameType
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+INTERRUPTED = 128 + signal.SIGINT
+"""The exit code after Ctrl+C, as shells have it."""
+CLEANUP_SECONDS = 5.0
+"""Enough to end a server that a command has started, and that does not answer."""
+
+
+def exit_after(seconds: float, sig: int) -> None:
+    """End the process if it has not ended by then: Python would wait for threads that cannot be stopped."""
+    timer = threading.Timer(seconds, os._exit, [128 + sig])
+    timer.daemon = True
+    timer.start()
+
+
+def run_interruptible(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine as `asyncio.run` does. After Ctrl+C, the process cleans up for a few seconds at most."""
+    return asyncio.run(_limit_cleanup(main))
+
+
+async def _limit_cleanup(main: Coroutine[Any, Any, T]) -> T:
+    # The handler of asyncio, which cancels the coroutine. An exception from here could end another task.
+    cancel = cast(Callable[[int, FrameType | None], Any], signal.getsignal(signal.SIGINT))
+
+    def interrupt(sig: int, frame: FrameType | None) -> None:
+        exit_after(CLEANUP_SECONDS, sig)
+        cancel(sig, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        return await main
+    finally:
+        signal.signal(signal.SIGINT, cancel)
