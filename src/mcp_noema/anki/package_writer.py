@@ -12,12 +12,14 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from html import unescape
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from fsrs_rs_python import DEFAULT_PARAMETERS
@@ -71,6 +73,15 @@ CREATE INDEX ix_cards_sched ON cards (did, queue, due);
 CREATE INDEX ix_revlog_cid ON revlog (cid);
 CREATE INDEX ix_notes_csum ON notes (csum);
 """
+_LOG_TABLE = "CREATE TEMP TABLE log (at, cid, usn, ease, ivl, lastIvl, factor, time, type);"
+_FINISH = """
+INSERT INTO revlog
+SELECT number + max(at - number) OVER (ORDER BY number), cid, usn, ease, ivl, lastIvl, factor, time, type
+FROM (SELECT *, row_number() OVER (ORDER BY at, rowid) AS number FROM log);
+DROP TABLE log;
+"""
+"""The id of a review is its time in milliseconds; an id that is taken is replaced by the next free one."""
+_COPY_BYTES = 1 << 20
 _HTML_TAG = re.compile(r"<[^>]*>")
 _QUEUES = {State.NEW: 0, State.LEARNING: 1, State.REVIEW: 2, State.RELEARNING: 1}
 _SUSPENDED_QUEUE, _BURIED_QUEUE = -1, -3
@@ -89,22 +100,108 @@ def write_package(package: Package, path: Path, *, overwrite: bool = False, limi
 
     A package that is too large to be read again is not written.
     """
-    limits = limits or ReadLimits()
-    _check_counts(package, limits)
-    with tempfile.TemporaryDirectory(prefix="anki-") as folder:
-        collection, archive = Path(folder) / "collection", Path(folder) / "archive"
-        with closing(sqlite3.connect(collection)) as connection:
-            _write_collection(connection, package)
-        if (size := collection.stat().st_size) > limits.collection_bytes:
-            raise _too_large(f"{size:,} bytes", f"{limits.collection_bytes:,}")
-        _write_archive(collection, archive, package.written_at)
-        _publish(archive, path, overwrite=overwrite)
+    writer = PackageWriter(outline_of(package), path, limits)
+    try:
+        writer.add_notes(enumerate(package.notes))
+        writer.add_cards(enumerate(package.cards))
+        writer.add_reviews(package.reviews)
+        writer.add_log_entries(package.log_entries)
+        return writer.finish(overwrite=overwrite)
+    finally:
+        writer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class PackageOutline:
+    """What must be known of a package before its first row is written. Times are milliseconds since 1970."""
+
+    decks: tuple[PackageDeck, ...]
+    note_types: Sequence[NoteType]
+    note_times: Sequence[int]
+    """When each note was created."""
+    card_times: Sequence[int]
+    log_size: int
+    """How many reviews and other entries the log has."""
+    earliest: datetime
+    """The earliest time of a note, a review or a schedule."""
+    last_position: int
+    written_at: datetime
+    zone: tzinfo = UTC
+    day_start_hour: int = 4
+
+
+def outline_of(package: Package) -> PackageOutline:
+    """The outline of a package that is in memory."""
+    times = [package.written_at, *(note.created_at for note in package.notes)]
+    times += [review.reviewed_at for review in package.reviews]
+    times += [at for card in package.cards for at in (card.schedule.due, card.schedule.last_review) if at]
+    return PackageOutline(
+        decks=package.decks,
+        note_types=list(dict.fromkeys(note.type for note in package.notes)),
+        note_times=[milliseconds(note.created_at) for note in package.notes],
+        card_times=[milliseconds(card.created_at) for card in package.cards],
+        log_size=len(package.reviews) + len(package.log_entries),
+        earliest=min(times),
+        last_position=max((card.position for card in package.cards), default=0),
+        written_at=package.written_at,
+        zone=package.zone,
+        day_start_hour=package.day_start_hour,
+    )
+
+
+class PackageWriter:
+    """Writes a package page by page, so that it need not fit into memory.
+
+    Notes and cards come with their index in the outline. Pages may be added from several threads, one after the other.
+    """
+
+    def __init__(self, outline: PackageOutline, path: Path, limits: ReadLimits | None = None) -> None:
+        self._outline, self._path, self._limits = outline, path, limits or ReadLimits()
+        _check_counts(outline, self._limits)
+        self._ids, self._calendar = _AnkiIds(outline), _calendar(outline)
+        self._folder = tempfile.TemporaryDirectory(prefix="anki-")
+        self._collection = Path(self._folder.name) / "collection"
+        self._connection = sqlite3.connect(self._collection, check_same_thread=False)
+        self._connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES} {_LOG_TABLE}")
+        self._connection.execute(_insert("col", 13), _col_row(outline, self._ids, self._calendar))
+
+    def add_notes(self, notes: Iterable[tuple[int, PackageNote]]) -> None:
+        """Add notes with their indexes."""
+        self._connection.executemany(_insert("notes", 11), _note_rows(notes, self._ids))
+
+    def add_cards(self, cards: Iterable[tuple[int, PackageCard]]) -> None:
+        """Add cards with their indexes."""
+        rows = _card_rows(cards, self._outline, self._ids, self._calendar)
+        self._connection.executemany(_insert("cards", 18), rows)
+
+    def add_reviews(self, reviews: Iterable[PackageReview]) -> None:
+        """Add reviews, in any order."""
+        self._connection.executemany(_insert("log", 9), _revlog_rows(reviews, self._ids))
+
+    def add_log_entries(self, entries: Iterable[PackageLogEntry]) -> None:
+        """Add other entries of the log, in any order."""
+        self._connection.executemany(_insert("log", 9), _other_revlog_rows(entries, self._ids))
+
+    def finish(self, *, overwrite: bool) -> int:
+        """Put the complete file into its place. Returns its size in bytes."""
+        self._connection.executescript(_FINISH)
+        self._connection.commit()
+        self._connection.close()
+        if (size := self._collection.stat().st_size) > self._limits.collection_bytes:
+            raise _too_large(f"{size:,} bytes", f"{self._limits.collection_bytes:,}")
+        archive = Path(self._folder.name) / "archive"
+        _write_archive(self._collection, archive, self._outline.written_at)
+        _publish(archive, self._path, overwrite=overwrite)
         return archive.stat().st_size
 
+    def close(self) -> None:
+        """Remove what is not finished."""
+        self._connection.close()
+        self._folder.cleanup()
 
-def _check_counts(package: Package, limits: ReadLimits) -> None:
-    log_size = len(package.reviews) + len(package.log_entries)
-    counts = {"notes": len(package.notes), "cards": len(package.cards), "revlog": log_size}
+
+def _check_counts(outline: PackageOutline, limits: ReadLimits) -> None:
+    counts = {"notes": len(outline.note_times), "cards": len(outline.card_times), "revlog": outline.log_size}
     for table, count in counts.items():
         if count > (max_rows := limits.rows_of(table)):
             raise _too_large(f"{count:,} {'reviews' if table == 'revlog' else table}", f"{max_rows:,}")
@@ -141,24 +238,18 @@ def _create(file: Path, folder: int | None) -> int:
 
 
 def _write_archive(collection: Path, archive: Path, written_at: datetime) -> None:
-    entries = {"meta": _META, "collection.anki21": collection.read_bytes(), "media": b"{}"}
     with ZipFile(archive, "w") as file:
-        for name, content in entries.items():
+
+        def add(name: str, content: IO[bytes]) -> None:
             info = ZipInfo(name, written_at.timetuple()[:6])
-            info.external_attr = 0o600 << 16
-            file.writestr(info, content, ZIP_DEFLATED)
+            info.external_attr, info.compress_type = 0o600 << 16, ZIP_DEFLATED
+            with file.open(info, "w") as entry:
+                shutil.copyfileobj(content, entry, _COPY_BYTES)
 
-
-def _write_collection(connection: sqlite3.Connection, package: Package) -> None:
-    ids = _AnkiIds(package)
-    calendar = _calendar(package)
-    connection.executescript(f"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; {_TABLES}")
-    connection.execute(_insert("col", 13), _col_row(package, ids, calendar))
-    connection.executemany(_insert("notes", 11), _note_rows(package.notes, ids))
-    connection.executemany(_insert("cards", 18), _card_rows(package, ids, calendar))
-    connection.executemany(_insert("revlog", 9), _revlog_rows(package.reviews, ids))
-    connection.executemany(_insert("revlog", 9), _other_revlog_rows(package.log_entries, ids))
-    connection.commit()
+        add("meta", BytesIO(_META))
+        with collection.open("rb") as content:
+            add("collection.anki21", content)
+        add("media", BytesIO(b"{}"))
 
 
 def _insert(table: str, columns: int) -> str:
@@ -168,7 +259,7 @@ def _insert(table: str, columns: int) -> str:
 # --- ids ---------------------------------------------------------------------------------------------------
 
 
-def _milliseconds(at: datetime) -> int:
+def milliseconds(at: datetime) -> int:
     return (at - _EPOCH) // timedelta(milliseconds=1)
 
 
@@ -182,22 +273,17 @@ def _unique(timestamps: Sequence[int]) -> list[int]:
 
 
 class _AnkiIds:
-    """The ids of everything in a package."""
+    """The ids of everything in a package but the log."""
 
-    def __init__(self, package: Package) -> None:
-        self.notes = _unique([_milliseconds(note.created_at) for note in package.notes])
-        self.cards = _unique([_milliseconds(card.created_at) for card in package.cards])
-        logged_at = [review.reviewed_at for review in package.reviews] + [entry.at for entry in package.log_entries]
-        log_ids = _unique([_milliseconds(at) for at in logged_at])
-        self.reviews, self.log_entries = log_ids[: len(package.reviews)], log_ids[len(package.reviews) :]
-        first = _milliseconds(package.written_at)
+    def __init__(self, package: PackageOutline) -> None:
+        self.notes, self.cards = _unique(package.note_times), _unique(package.card_times)
+        first = milliseconds(package.written_at)
         is_default = [deck.name.casefold() == _DEFAULT_DECK_NAME for deck in package.decks]
         self.decks = [1 if default else first + index for index, default in enumerate(is_default)]
         options = dict.fromkeys((deck.preset, deck.anki_only) for deck in package.decks if deck.preset)
         self.options = {each: first + index for index, each in enumerate(options)}
-        note_types = dict.fromkeys(note.type for note in package.notes)
-        type_ids = _unique([_note_type_id(note_type) for note_type in note_types])
-        self.note_types = dict(zip(note_types, type_ids, strict=True))
+        type_ids = _unique([_note_type_id(note_type) for note_type in package.note_types])
+        self.note_types = dict(zip(package.note_types, type_ids, strict=True))
 
 
 def _note_type_id(note_type: NoteType) -> int:
@@ -209,19 +295,16 @@ def _note_type_id(note_type: NoteType) -> int:
 # --- the table col -----------------------------------------------------------------------------------------
 
 
-def _calendar(package: Package) -> CollectionCalendar:
+def _calendar(package: PackageOutline) -> CollectionCalendar:
     """A calendar that begins with the earliest day in the package."""
-    times = [package.written_at, *(note.created_at for note in package.notes)]
-    times += [review.reviewed_at for review in package.reviews]
-    times += [at for card in package.cards for at in (card.schedule.due, card.schedule.last_review) if at]
     calendar = CollectionCalendar(date.min, package.zone, package.day_start_hour)
-    return CollectionCalendar(calendar.date_of(min(times)), package.zone, package.day_start_hour)
+    return CollectionCalendar(calendar.date_of(package.earliest), package.zone, package.day_start_hour)
 
 
-def _col_row(package: Package, ids: _AnkiIds, calendar: CollectionCalendar) -> tuple[Any, ...]:
+def _col_row(package: PackageOutline, ids: _AnkiIds, calendar: CollectionCalendar) -> tuple[Any, ...]:
     created_at = datetime.combine(calendar.first, time(calendar.start_hour), calendar.zone)
     minutes_west = -(created_at.utcoffset() or timedelta()) // timedelta(minutes=1)
-    written = _milliseconds(package.written_at)
+    written = milliseconds(package.written_at)
     settings = {
         "activeDecks": [1],
         "curDeck": 1,
@@ -231,7 +314,7 @@ def _col_row(package: Package, ids: _AnkiIds, calendar: CollectionCalendar) -> t
         "estTimes": True,
         "dueCounts": True,
         "curModel": next(iter(ids.note_types.values()), None),
-        "nextPos": 1 + max((card.position for card in package.cards), default=0),
+        "nextPos": 1 + package.last_position,
         "sortType": "noteFld",
         "sortBackwards": False,
         "addToCur": True,
@@ -316,8 +399,9 @@ def _note_type_json(note_type: NoteType, id: int, written: int) -> dict[str, Any
 # --- notes, cards and revlog -------------------------------------------------------------------------------
 
 
-def _note_rows(notes: Sequence[PackageNote], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
-    for note, note_id in zip(notes, ids.notes, strict=True):
+def _note_rows(notes: Iterable[tuple[int, PackageNote]], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
+    for index, note in notes:
+        note_id = ids.notes[index]
         sort_field = unescape(_HTML_TAG.sub("", note.values[0])).strip()
         tags = f" {' '.join(note.tags)} " if note.tags else ""
         modified = int(note.modified_at.timestamp())
@@ -331,9 +415,12 @@ def _checksum(text: str) -> int:
     return int.from_bytes(hashlib.sha1(text.encode(), usedforsecurity=False).digest()[:4])
 
 
-def _card_rows(package: Package, ids: _AnkiIds, calendar: CollectionCalendar) -> Iterator[tuple[Any, ...]]:
+def _card_rows(
+    cards: Iterable[tuple[int, PackageCard]], package: PackageOutline, ids: _AnkiIds, calendar: CollectionCalendar
+) -> Iterator[tuple[Any, ...]]:
     written = int(package.written_at.timestamp())
-    for card, card_id in zip(package.cards, ids.cards, strict=True):
+    for index, card in cards:
+        card_id = ids.cards[index]
         preset = package.decks[card.deck].preset or Preset()
         queue = _SUSPENDED_QUEUE if card.suspended else _BURIED_QUEUE if card.buried else _QUEUES[card.schedule.state]
         due, interval, left = _due_columns(card, preset, calendar)
@@ -371,19 +458,19 @@ def _card_data(card: PackageCard, preset: Preset) -> str:
     return json.dumps(data)
 
 
-def _revlog_rows(reviews: Sequence[PackageReview], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
-    for review, review_id in zip(reviews, ids.reviews, strict=True):
+def _revlog_rows(reviews: Iterable[PackageReview], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
+    for review in reviews:
         difficulty = review.difficulty
         ease = review.ease or 0 if difficulty is None else round(((difficulty - 1) / 9 + 0.1) * 1000)
         intervals = (_interval(review.interval_s), _interval(review.last_interval_s))
         kind = _REVLOG_KINDS[review.state]
-        yield review_id, ids.cards[review.card], -1, review.rating, *intervals, ease, review.duration_ms, kind
+        at, card_id = milliseconds(review.reviewed_at), ids.cards[review.card]
+        yield at, card_id, -1, review.rating, *intervals, ease, review.duration_ms, kind
 
 
-def _other_revlog_rows(entries: Sequence[PackageLogEntry], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
-    for entry, entry_id in zip(entries, ids.log_entries, strict=True):
-        card, _, rating, *rest = entry
-        yield entry_id, ids.cards[card], -1, rating, *rest
+def _other_revlog_rows(entries: Iterable[PackageLogEntry], ids: _AnkiIds) -> Iterator[tuple[Any, ...]]:
+    for card, at, rating, *rest in entries:
+        yield milliseconds(at), ids.cards[card], -1, rating, *rest
 
 
 def _interval(seconds: int) -> int:

@@ -8,7 +8,7 @@ from mcp_core.db import Database
 from mcp_noema.anki.package import Package
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
-from mcp_noema.store import exports, imports
+from mcp_noema.store import imports
 
 _STEPS = 3
 
@@ -43,19 +43,25 @@ class SqlAnkiPackages:
         scheduling: bool,
         overwrite: bool,
     ) -> ExportSummary:
-        await report_progress(0, _STEPS, "Reading the cards.")
-        rows = await exports.read_rows(self._database, owner, deck_id, scheduling=scheduling)
-        await report_progress(1, _STEPS, f"{len(rows.cards):,} cards are exported.")
-        package = await asyncio.to_thread(exports.build_package, rows, now, scheduling=scheduling)
-        await report_progress(2, _STEPS, "Writing the file.")
-        size = await asyncio.to_thread(_write, package, path, overwrite=overwrite)
-        await report_progress(_STEPS, _STEPS, "Done.")
+        from mcp_noema.anki.package_writer import PackageWriter  # noqa: PLC0415 - 7 ms, and few sessions export a file
+        from mcp_noema.store import exports  # noqa: PLC0415 - it imports package_writer
+
+        await report_progress(0, 1, "Reading the cards.")
+        export = await exports.start(self._database, owner, deck_id, now, scheduling=scheduling)
+        outline = await asyncio.to_thread(export.outline)
+        cards = len(outline.card_times)
+
+        async def report_cards(done: int) -> None:
+            await report_progress(done, cards, f"{done:,} of {cards:,} cards are written.")
+
+        writer = await asyncio.to_thread(PackageWriter, outline, path)
+        try:
+            await exports.write(self._database, export, writer, report_cards)
+            size = await asyncio.to_thread(writer.finish, overwrite=overwrite)
+        finally:
+            await asyncio.to_thread(writer.close)
         return ExportSummary(
-            decks=len(package.decks),
-            notes=len(package.notes),
-            cards=len(package.cards),
-            reviews=len(package.reviews),
-            size=size,
+            decks=len(outline.decks), notes=len(outline.note_times), cards=cards, reviews=export.review_count, size=size
         )
 
 
@@ -63,9 +69,3 @@ def _read(path: Path) -> Package:
     from mcp_noema.anki.package_reader import read_package  # noqa: PLC0415 - 27 ms, and few sessions import a file
 
     return read_package(path)
-
-
-def _write(package: Package, path: Path, *, overwrite: bool) -> int:
-    from mcp_noema.anki.package_writer import write_package  # noqa: PLC0415 - 7 ms, and few sessions export a file
-
-    return write_package(package, path, overwrite=overwrite)

@@ -1,9 +1,14 @@
-"""Exports: the collection, or a deck with its subdecks, as an Anki package. Read in pages, so that others get turns."""
+"""Exports: the collection, or a deck with its subdecks, as an Anki package.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+It is read and written in pages, so that others get turns, and a large collection needs little memory.
+"""
+
+import asyncio
+from array import array
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -11,7 +16,8 @@ from sqlalchemy import Connection
 
 from mcp_core.db import Database
 from mcp_noema.anki.deck_options import AnkiOnlyOptions
-from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
+from mcp_noema.anki.package import PackageCard, PackageDeck, PackageLogEntry, PackageNote, PackageReview
+from mcp_noema.anki.package_writer import PackageOutline, PackageWriter, milliseconds
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.model import ANKI_ONLY, LEECH, Card, Deck, DeckId, Note, NoteType, Schedule, State, preset_of
 from mcp_noema.store.conditions import NOT_UNDONE
@@ -53,54 +59,152 @@ _LOG_COLUMNS = (
 Rows = list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRows:
-    """The rows to export, and the decks and note types that they refer to."""
+_LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Export:
+    """The keys of what is exported, small enough for memory, and what all of it refers to."""
 
     selection: DeckSelection
     note_types: Mapping[int, NoteType]
-    cards: Rows = field(default_factory=list[Any])
-    notes: Rows = field(default_factory=list[Any])
-    reviews: Rows = field(default_factory=list[Any])
-    log_entries: Rows = field(default_factory=list[Any])
+    now: datetime
+    scheduling: bool
+    card_ids: "array[int]" = field(default_factory=lambda: array("q"))
+    card_times: "array[int]" = field(default_factory=lambda: array("q"))
+    note_indexes: dict[int, int] = field(default_factory=dict[int, int])
+    """The index of each note, by its id."""
+    note_times: "array[int]" = field(default_factory=lambda: array("q"))
+    used_types: dict[int, None] = field(default_factory=dict[int, None])
+    earliest: datetime = _LATEST
+    last_position: int = 0
+    review_count: int = 0
+    log_size: int = 0
+
+    def add_card_keys(self, page: Rows) -> None:
+        """Take what must be known of each card before the first row is written."""
+        for row in page:
+            self.card_ids.append(row.id)
+            self.card_times.append(milliseconds(row.created_at))
+            self.note_indexes.setdefault(row.note_id, 0)
+            self.last_position = max(self.last_position, row.position)
+            if self.scheduling:
+                self.earliest = min(self.earliest, *(at for at in (row.due, row.last_review) if at), self.now)
+
+    def add_note_keys(self, page: Rows) -> None:
+        """Take what must be known of each note."""
+        for row in page:
+            self.note_indexes[row.id] = len(self.note_times)
+            self.note_times.append(milliseconds(row.created_at))
+            self.used_types.setdefault(row.type_id)
+            self.earliest = min(self.earliest, row.created_at)
+
+    def outline(self) -> PackageOutline:
+        """The outline for the writer."""
+        selection, preferences = self.selection, self.selection.user.preferences
+        return PackageOutline(
+            decks=tuple(
+                _package_deck(deck, selection.all_decks, scheduling=self.scheduling) for deck in selection.decks
+            ),
+            note_types=list(dict.fromkeys(self.note_types[type_id] for type_id in self.used_types)),
+            note_times=self.note_times,
+            card_times=self.card_times,
+            log_size=self.log_size,
+            earliest=min(self.earliest, self.now),
+            last_position=self.last_position,
+            written_at=self.now,
+            zone=ZoneInfo(preferences.timezone),
+            day_start_hour=preferences.day_start_hour,
+        )
 
 
-async def read_rows(database: Database, owner: str, deck_id: DeckId | None, *, scheduling: bool) -> ExportRows:
-    """The rows of a deck with its subdecks, or of all decks; reviews only with `scheduling`."""
-    rows = await database.read(_start, owner, deck_id)
-    while page := await database.read(_cards_after, rows, rows.cards[-1].id if rows.cards else 0):
-        rows.cards.extend(page)
-    if not rows.cards:
+class Indexes(NamedTuple):
+    """The index of each card and deck, by its id."""
+
+    cards: Mapping[int, int]
+    decks: Mapping[int, int]
+
+
+async def start(database: Database, owner: str, deck_id: DeckId | None, now: datetime, *, scheduling: bool) -> Export:
+    """The keys of a deck with its subdecks, or of all decks; the log only with `scheduling`."""
+    export = await database.read(_start, owner, deck_id, now, scheduling=scheduling)
+    while page := await database.read(_card_keys, export):
+        export.add_card_keys(page)
+    if not export.card_ids:
         raise conflict(
             "There are no cards to export. list-decks shows which decks have cards.",
             alternative("list-decks", "Shows the decks with the number of their cards."),
         )
-    for note_ids in _pages(sorted({row.note_id for row in rows.cards})):
-        rows.notes.extend(await database.read(_read_notes, note_ids))
-    for card_ids in _pages([row.id for row in rows.cards]) if scheduling else ():
-        rows.reviews.extend(await database.read(_read_reviews, card_ids))
-        rows.log_entries.extend(await database.read(_read_log_entries, card_ids))
-    return rows
+    for note_ids in _pages(sorted(export.note_indexes)):
+        export.add_note_keys(await database.read(_note_keys, note_ids))
+    if scheduling:
+        await database.read(_measure_log, export)
+    return export
 
 
-def _pages(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+async def write(
+    database: Database, export: Export, writer: PackageWriter, report_progress: Callable[[int], Awaitable[None]]
+) -> None:
+    """Read the rows page by page, and write each page before the next is read. Progress is in cards."""
+    for note_ids in _pages(list(export.note_indexes)):
+        rows = await database.read(_read_notes, note_ids)
+        await asyncio.to_thread(_write_notes, export, writer, rows)
+    indexes = Indexes(
+        cards={card_id: index for index, card_id in enumerate(export.card_ids)},
+        decks={deck.id: index for index, deck in enumerate(export.selection.decks)},
+    )
+    done = 0
+    for card_ids in _pages(export.card_ids):
+        rows = await database.read(_read_cards, card_ids)
+        await asyncio.to_thread(_write_cards, export, writer, rows, indexes)
+        if export.scheduling:
+            reviewed, entries = await database.read(_read_log, card_ids)
+            await asyncio.to_thread(_write_log, writer, reviewed, entries, indexes.cards)
+        done += len(card_ids)
+        await report_progress(done)
+
+
+def _pages(ids: Sequence[int]) -> Iterator[list[int]]:
     for start in range(0, len(ids), PAGE):
-        yield ids[start : start + PAGE]
+        yield list(ids[start : start + PAGE])
 
 
-def _start(connection: Connection, owner: str, deck_id: DeckId | None) -> ExportRows:
+# --- read --------------------------------------------------------------------------------------------------
+
+
+def _start(connection: Connection, owner: str, deck_id: DeckId | None, now: datetime, *, scheduling: bool) -> Export:
     selection = select_decks(connection, owner, deck_id)
     query = sa.select(*NOTE_TYPE_COLUMNS).where(note_types.c.user_id == selection.user.id)
     types = [to_note_type(row) for row in connection.execute(query)]
-    return ExportRows(selection, {note_type.id: replace(note_type, id=0) for note_type in types})
+    return Export(selection, {note_type.id: replace(note_type, id=0) for note_type in types}, now, scheduling)
 
 
-def _cards_after(connection: Connection, rows: ExportRows, last_id: int) -> Rows:
-    selection = rows.selection
-    page = sa.select(*CARD_COLUMNS).where(
-        cards.c.user_id == selection.user.id, cards.c.id > last_id, selection.of_cards
+def _card_keys(connection: Connection, export: Export) -> Rows:
+    """The next page."""
+    columns = (cards.c.id, cards.c.note_id, cards.c.created_at, cards.c.position, cards.c.due, cards.c.last_review)
+    last_id = export.card_ids[-1] if export.card_ids else 0
+    page = sa.select(*columns).where(
+        cards.c.user_id == export.selection.user.id,
+        cards.c.id > last_id,
+        export.selection.of_cards,
     )
     return list(connection.execute(page.order_by(cards.c.id).limit(PAGE)))
+
+
+def _note_keys(connection: Connection, ids: Sequence[int]) -> Rows:
+    query = sa.select(notes.c.id, notes.c.created_at, notes.c.type_id).where(notes.c.id.in_(ids))
+    return list(connection.execute(query.order_by(notes.c.id)))
+
+
+def _measure_log(connection: Connection, export: Export) -> None:
+    """Count the log, and find its earliest review."""
+    of_cards = sa.select(cards.c.id).where(export.selection.of_cards)
+    counted = sa.select(sa.func.count(), sa.func.min(reviews.c.reviewed_at))
+    row = connection.execute(counted.where(reviews.c.card_id.in_(of_cards), NOT_UNDONE)).one()
+    others = sa.select(sa.func.count()).select_from(anki_log).where(anki_log.c.card_id.in_(of_cards))
+    export.review_count = row[0]
+    export.log_size = row[0] + connection.execute(others).scalar_one()
+    export.earliest = min(export.earliest, row[1] or export.now)
 
 
 def _read_notes(connection: Connection, ids: Sequence[int]) -> Rows:
@@ -108,40 +212,57 @@ def _read_notes(connection: Connection, ids: Sequence[int]) -> Rows:
     return list(connection.execute(query.order_by(notes.c.id)))
 
 
-def _read_reviews(connection: Connection, card_ids: Sequence[int]) -> Rows:
-    return list(connection.execute(sa.select(*_REVIEW_COLUMNS).where(reviews.c.card_id.in_(card_ids), NOT_UNDONE)))
+def _read_cards(connection: Connection, ids: Sequence[int]) -> Rows:
+    return list(connection.execute(sa.select(*CARD_COLUMNS).where(cards.c.id.in_(ids)).order_by(cards.c.id)))
 
 
-def _read_log_entries(connection: Connection, card_ids: Sequence[int]) -> Rows:
-    return list(connection.execute(sa.select(*_LOG_COLUMNS).where(anki_log.c.card_id.in_(card_ids))))
+def _read_log(connection: Connection, card_ids: Sequence[int]) -> tuple[Rows, Rows]:
+    """The reviews, and the other entries."""
+    reviewed = sa.select(*_REVIEW_COLUMNS).where(reviews.c.card_id.in_(card_ids), NOT_UNDONE)
+    entries = sa.select(*_LOG_COLUMNS).where(anki_log.c.card_id.in_(card_ids))
+    by_time = (reviewed.order_by(reviews.c.reviewed_at, reviews.c.id), entries.order_by(anki_log.c.at))
+    return list(connection.execute(by_time[0])), list(connection.execute(by_time[1]))
 
 
-# --- the package -------------------------------------------------------------------------------------------
+# --- write -------------------------------------------------------------------------------------------------
 
 
-def build_package(rows: ExportRows, now: datetime, *, scheduling: bool) -> Package:
-    """The package; without `scheduling`, all cards are new. It takes long, and needs no database."""
-    selection = rows.selection
-    exported_notes = [to_note(row[: len(NOTE_COLUMNS)], rows.note_types[row.type_id]) for row in rows.notes]
-    note_indexes = {note.id: index for index, note in enumerate(exported_notes)}
-    deck_indexes = {deck.id: index for index, deck in enumerate(selection.decks)}
-    # A card that was added while rows were read may have no note here.
-    exported_cards = [card for card in map(to_card, rows.cards) if card.note_id in note_indexes]
-    card_indexes = {card.id: index for index, card in enumerate(exported_cards)}
-    preferences = selection.user.preferences
-    return Package(
-        decks=tuple(_package_deck(deck, selection.all_decks, scheduling=scheduling) for deck in selection.decks),
-        notes=tuple(_package_note(note, scheduling=scheduling) for note in exported_notes),
-        cards=tuple(
-            _package_card(card, note_indexes[card.note_id], deck_indexes[card.deck_id], now, scheduling=scheduling)
-            for card in exported_cards
-        ),
-        reviews=tuple(_package_reviews(rows.reviews, card_indexes)),
-        log_entries=tuple(_package_log_entries(rows.log_entries, card_indexes)),
-        written_at=now,
-        zone=ZoneInfo(preferences.timezone),
-        day_start_hour=preferences.day_start_hour,
+def _write_notes(export: Export, writer: PackageWriter, rows: Rows) -> None:
+    writer.add_notes(
+        (
+            export.note_indexes[row.id],
+            _package_note(
+                to_note(row[: len(NOTE_COLUMNS)], export.note_types[row.type_id]), scheduling=export.scheduling
+            ),
+        )
+        for row in rows
     )
+
+
+def _write_cards(export: Export, writer: PackageWriter, rows: Rows, indexes: Indexes) -> None:
+    writer.add_cards(
+        (
+            indexes.cards[card.id],
+            _package_card(
+                card,
+                export.note_indexes[card.note_id],
+                indexes.decks[card.deck_id],
+                export.now,
+                scheduling=export.scheduling,
+            ),
+        )
+        for card in map(to_card, rows)
+        # A card may have been moved to another deck since its key was read.
+        if card.deck_id in indexes.decks
+    )
+
+
+def _write_log(writer: PackageWriter, reviewed: Rows, entries: Rows, indexes: Mapping[int, int]) -> None:
+    writer.add_reviews(
+        PackageReview(indexes[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
+        for card_id, rating, reviewed_at, duration_ms, state, *rest in reviewed
+    )
+    writer.add_log_entries(PackageLogEntry(indexes[card_id], *rest) for card_id, *rest in entries)
 
 
 def _package_deck(deck: Deck, all_decks: Mapping[str, Deck], *, scheduling: bool) -> PackageDeck:
@@ -176,17 +297,3 @@ def _package_card(card: Card, note: int, deck: int, now: datetime, *, scheduling
         flag=card.flag if scheduling else 0,
         ease=card.ease if scheduling else 0,
     )
-
-
-def _package_reviews(rows: Rows, card_indexes: Mapping[int, int]) -> list[PackageReview]:
-    exported = [
-        PackageReview(card_indexes[card_id], rating, reviewed_at, duration_ms, State(state), *rest)
-        for card_id, rating, reviewed_at, duration_ms, state, *rest in rows
-        if card_id in card_indexes
-    ]
-    return sorted(exported, key=lambda review: review.reviewed_at)
-
-
-def _package_log_entries(rows: Rows, card_indexes: Mapping[int, int]) -> list[PackageLogEntry]:
-    entries = [PackageLogEntry(card_indexes[card_id], *rest) for card_id, *rest in rows if card_id in card_indexes]
-    return sorted(entries, key=lambda entry: entry.at)

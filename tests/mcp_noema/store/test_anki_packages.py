@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -94,8 +95,37 @@ async def import_package(database: Database, package: Package, owner: str = "ana
 
 
 async def export_package(database: Database, *, scheduling: bool = True) -> Package:
-    rows = await exports.read_rows(database, "ana", None, scheduling=scheduling)
-    return exports.build_package(rows, NOW, scheduling=scheduling)
+    export = await exports.start(database, "ana", None, NOW, scheduling=scheduling)
+    kept = KeptPackage()
+
+    async def ignore(_: int) -> None: ...
+
+    await exports.write(database, export, kept, ignore)  # pyright: ignore[reportArgumentType]
+    outline = export.outline()
+    assert [len(outline.note_times), len(outline.card_times)] == [len(kept.notes), len(kept.cards)]
+    assert outline.log_size == len(kept.reviews) + len(kept.entries)
+    return Package(
+        outline.decks,
+        tuple(note for _, note in sorted(kept.notes, key=itemgetter(0))),
+        tuple(card for _, card in sorted(kept.cards, key=itemgetter(0))),
+        tuple(sorted(kept.reviews, key=lambda review: review.reviewed_at)),
+        NOW,
+        log_entries=tuple(kept.entries),
+        zone=outline.zone,
+        day_start_hour=outline.day_start_hour,
+    )
+
+
+class KeptPackage:
+    """Takes the pages of an export, as the writer of files does."""
+
+    def __init__(self) -> None:
+        self.notes: list[Any] = []
+        self.cards: list[Any] = []
+        self.reviews: list[Any] = []
+        self.entries: list[Any] = []
+        self.add_notes, self.add_cards = self.notes.extend, self.cards.extend
+        self.add_reviews, self.add_log_entries = self.reviews.extend, self.entries.extend
 
 
 async def test_an_export_equals_the_import_to_the_last_digit(database: Database):
@@ -123,6 +153,28 @@ async def test_chunks_and_pages_do_not_change_the_result(database: Database, mon
     again = await import_package(database, full_package())
     assert (again.notes, again.cards, again.reviews) == (Tally(unchanged=5), Tally(unchanged=5), Tally(unchanged=4))
     assert replace(await export_package(database), decks=(), zone=UTC) == replace(full_package(), decks=())
+
+
+async def test_an_export_reads_and_writes_one_page_after_the_other(database: Database, monkeypatch: pytest.MonkeyPatch):
+    """All rows at once took 1.8 GB for 200,000 cards and 2 million reviews."""
+    await import_package(database, full_package())
+    monkeypatch.setattr(exports, "PAGE", 2)
+    export = await exports.start(database, "ana", None, NOW, scheduling=True)
+    pages: list[tuple[str, int]] = []
+    progress: list[int] = []
+
+    class Counted:
+        def __getattr__(self, name: str) -> Any:
+            return lambda rows: pages.append((name, len(list(rows))))
+
+    async def report(done: int) -> None:
+        progress.append(done)
+
+    await exports.write(database, export, Counted(), report)  # pyright: ignore[reportArgumentType]
+    assert [count for name, count in pages if name == "add_notes"] == [2, 2, 1]
+    assert [count for name, count in pages if name == "add_cards"] == [2, 2, 1]
+    assert [count for name, count in pages if name == "add_reviews"] == [1, 3, 0]
+    assert progress == [2, 4, 5]
 
 
 async def test_an_import_that_fails_changes_nothing(database: Database):
