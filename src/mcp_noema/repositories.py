@@ -410,10 +410,23 @@ class Statistics(Protocol):
         ...
 
 
+ReportProgress = Callable[[int, int, str], Awaitable[None]]
+"""Called with the steps done, their total, and a message."""
+
+
 class Scheduling(Protocol):
     """How cards are scheduled, and what other settings would change."""
 
-    async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
+    async def plan(
+        self,
+        owner: str,
+        deck_id: DeckId | None,
+        days: int,
+        other: float | None,
+        now: datetime,
+        *,
+        report_progress: ReportProgress,
+    ) -> Plans:
         """Simulate the coming days at the present desired retention, at values near it, and at another one."""
         ...
 
@@ -421,11 +434,15 @@ class Scheduling(Protocol):
         """Whether there are enough reviews to fit FSRS to."""
         ...
 
-    async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
+    async def optimize(
+        self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool, report_progress: ReportProgress
+    ) -> Optimization:
         """Fit FSRS to the reviews of a deck, or of all decks; nothing changes unless `apply`."""
         ...
 
-    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool) -> Rescheduling:
+    async def reschedule(
+        self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool, report_progress: ReportProgress
+    ) -> Rescheduling:
         """Recompute the due dates of a deck from the log, with its present preset."""
         ...
 
@@ -465,10 +482,6 @@ class ExportSummary:
     reviews: int
     size: int
     """In bytes."""
-
-
-ReportProgress = Callable[[int, int, str], Awaitable[None]]
-"""Called with the steps done, their total, and a message."""
 
 
 class AnkiPackages(Protocol):

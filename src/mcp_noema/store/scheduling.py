@@ -21,10 +21,12 @@ from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Wo
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
 from mcp_noema.model import Deck, DeckId, Dice, Preferences, Preset, preset_of
+from mcp_noema.repositories import ReportProgress
 from mcp_noema.store import decks, rescheduling, users
 from mcp_noema.store.conditions import NOT_UNDONE, counted_reviews, sample
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
+from mcp_noema.store.rescheduling import ScheduleChange
 from mcp_noema.store.review_logs import group_by_card, select_logs
 from mcp_noema.store.tables import LEARNING, NEW, REVIEW, cards, reviews
 from mcp_noema.store.tables import decks as deck_table
@@ -47,18 +49,36 @@ class SqlScheduling:
         self._database = database
         self._dice = dice
 
-    async def plan(self, owner: str, deck_id: DeckId | None, days: int, other: float | None, now: datetime) -> Plans:
+    async def plan(
+        self,
+        owner: str,
+        deck_id: DeckId | None,
+        days: int,
+        other: float | None,
+        now: datetime,
+        *,
+        report_progress: ReportProgress,
+    ) -> Plans:
         start = await self._database.read(_load_start, owner, deck_id, now)
-        plans = await asyncio.to_thread(start.simulate, days, other)
-        return Plans(start.today, plans, start.basis)
+        retentions = start.retentions(other)
+        learned = await asyncio.to_thread(start.learned_cards)
+        plans: list[Workload] = []
+        for retention in retentions:
+            await report_progress(len(plans), len(retentions), f"Simulating {days} days, {len(plans) + 1}.")
+            plans.append(await asyncio.to_thread(start.simulate, retention, learned, days))
+        return Plans(start.today, tuple(plans), start.basis)
 
     async def can_optimize(self, owner: str, deck_id: DeckId | None) -> bool:
         selection, rows = await self._database.read(_load_some_logs, owner, deck_id)
         logs = (log for _, log in group_by_card(rows))
         return await asyncio.to_thread(can_fit, logs, selection.user.preferences)
 
-    async def optimize(self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool) -> Optimization:
+    async def optimize(
+        self, owner: str, deck_id: DeckId | None, now: datetime, *, apply: bool, report_progress: ReportProgress
+    ) -> Optimization:
+        await report_progress(0, 2, "Reading the reviews.")
         selection, rows = await self._database.read(_load_logs, owner, deck_id)
+        await report_progress(1, 2, f"Fitting FSRS to {len(rows):,} reviews.")
         preset, preferences = _common_preset(selection), selection.user.preferences
         fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
         applied = apply and fitted.is_better
@@ -68,13 +88,17 @@ class SqlScheduling:
         basis = Basis(fitted.reviews, last_at, session_minutes=preferences.session_minutes)
         return Optimization(fitted, tuple(selection.top_decks), preset.parameters, applied=applied, basis=basis)
 
-    async def reschedule(self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool) -> Rescheduling:
-        deck = await self._database.read(rescheduling.load_reviewed_deck, owner, deck_id, now)
-        computed = await asyncio.to_thread(deck.compute_changes, self._dice)
-        changes = computed.changes
+    async def reschedule(
+        self, owner: str, deck_id: DeckId, now: datetime, *, apply: bool, report_progress: ReportProgress
+    ) -> Rescheduling:
+        deck = await self._database.read(rescheduling.start, owner, deck_id, now)
+        while page := await self._database.read(rescheduling.next_page, deck):
+            await asyncio.to_thread(deck.add, page, self._dice)
+            await report_progress(deck.cards, deck.total, f"{deck.cards:,} of {deck.total:,} cards are computed.")
+        changes: Sequence[ScheduleChange] = deck.changes
         if apply and changes:
             changes = await self._database.write(rescheduling.apply, owner, changes, now)
-        return deck.summarize(changes, computed.unknown)
+        return deck.summarize(changes)
 
 
 # --- parameters --------------------------------------------------------------------------------------------
@@ -143,14 +167,16 @@ class _SimulationStart:
     today: date
     basis: Basis
 
-    def simulate(self, days: int, other: float | None) -> tuple[Workload, ...]:
-        """At the present retention of each deck first, then at retentions near it, and at another one."""
-        learned = [[self._learned_card(row) for row in deck.learned] for deck in self.decks]
+    def retentions(self, other: float | None) -> tuple[float | None, ...]:
+        """None for the present retention of each deck, then retentions near it, and another one."""
         present = fmean(deck.preset.desired_retention for deck in self.decks) if self.decks else 0.0
-        others = sorted({*neighbouring_retentions(present), *([other] if other else [])} - {present})
-        return tuple(self._simulate_at(retention, learned, days) for retention in (None, *others))
+        return (None, *sorted({*neighbouring_retentions(present), *([other] if other else [])} - {present}))
 
-    def _simulate_at(self, retention: float | None, learned: Sequence[Sequence[LearnedCard]], days: int) -> Workload:
+    def learned_cards(self) -> list[list[LearnedCard]]:
+        """The cards that are being learned, by deck."""
+        return [[self._learned_card(row) for row in deck.learned] for deck in self.decks]
+
+    def simulate(self, retention: float | None, learned: Sequence[Sequence[LearnedCard]], days: int) -> Workload:
         """All decks at one desired retention; None for the present one of each."""
         seed = self.today.toordinal()
         workloads: list[Workload] = []

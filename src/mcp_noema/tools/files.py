@@ -10,12 +10,10 @@ from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally
-from mcp_noema.tools.vocabulary import Arguments, JsonResult, OptionalDeckId, owner, sets, writes
+from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
 
 LONGEST_PATH = 1000
-DEADLINE_S = 300
-"""The largest collections take longer than any other call."""
 MIN_REVIEWS_TO_FIT = 400
 """With fewer reviews, fitted parameters are hardly better than the defaults."""
 _MAX_DECKS = 20
@@ -49,7 +47,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
 
 @sets(
     response_time="slow",
-    deadline=DEADLINE_S,
+    deadline=LONG_DEADLINE_S,
     permissions=["files:read", "decks:write", "notes:write", "cards:write", "reviews:write"],
     tags=["decks", "notes", "cards", "reviews", "statistics", "files"],
     examples=[
@@ -155,7 +153,7 @@ class ExportAnki(Arguments):
 
 @writes(
     response_time="slow",
-    deadline=DEADLINE_S,
+    deadline=LONG_DEADLINE_S,
     permissions=["files:write", "decks:read", "cards:read", "reviews:read"],
     tags=["files"],
     examples=[

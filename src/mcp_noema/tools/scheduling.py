@@ -11,7 +11,17 @@ from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workl
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import Scheduling
-from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, OptionalDeckId, analyses, iso, owner, sets
+from mcp_noema.tools.vocabulary import (
+    LONG_DEADLINE_S,
+    Arguments,
+    DeckIdArg,
+    JsonResult,
+    OptionalDeckId,
+    analyses,
+    iso,
+    owner,
+    sets,
+)
 from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext
 
 _DAY, _WEEK, _MONTH = 1, 7, 30
@@ -113,7 +123,14 @@ async def plan_workload(
     daily limits. The calendar shows the present plan. The simulation assumes that the user studies every day, as
     before.
     """
-    plans = await scheduling.plan(owner(context), args.deck_id, args.days, args.desired_retention, world.now())
+    plans = await scheduling.plan(
+        owner(context),
+        args.deck_id,
+        args.days,
+        args.desired_retention,
+        world.now(),
+        report_progress=context.report_progress,
+    )
     value = {
         "plans": [_plan_json(plan, plans.today, is_present=index == 0) for index, plan in enumerate(plans.plans)],
         "calendar": _calendar_json(plans.plans[0], plans.today),
@@ -249,7 +266,9 @@ async def optimize_parameters(
     Nothing changes unless `apply` is true and the new ones are better. Lower is better: `rmse` is how far predicted
     retention is off; 0.05 is five percentage points.
     """
-    optimization = await scheduling.optimize(owner(context), args.deck_id, world.now(), apply=args.apply)
+    optimization = await scheduling.optimize(
+        owner(context), args.deck_id, world.now(), apply=args.apply, report_progress=context.report_progress
+    )
     value = {
         "decks": [{"deckId": DeckId.of(deck.id), "name": deck.name} for deck in optimization.decks],
         "reviews": optimization.fit.reviews,
@@ -362,6 +381,7 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
 
 @analyses(
     response_time="slow",
+    deadline=LONG_DEADLINE_S,
     permissions=["cards:read", "reviews:read"],
     tags=["scheduling", "cards"],
     examples=[Example("What rescheduling would change", {"deckId": "deck_2"}, _RESCHEDULED)],
@@ -382,6 +402,7 @@ async def preview_reschedule(
 
 @sets(
     response_time="slow",
+    deadline=LONG_DEADLINE_S,
     permissions=["cards:write"],
     consent="RESCHEDULE_CARDS",
     confirm="if_possible",
@@ -416,7 +437,9 @@ async def reschedule_cards(
 async def _reschedule(
     scheduling: Scheduling, args: RescheduleCards, world: World, context: ToolContext, *, apply: bool
 ) -> Rescheduling:
-    return await scheduling.reschedule(owner(context), args.deck_id, world.now(), apply=apply)
+    return await scheduling.reschedule(
+        owner(context), args.deck_id, world.now(), apply=apply, report_progress=context.report_progress
+    )
 
 
 def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool) -> AgentHints:

@@ -12,6 +12,8 @@ from toolcharter import Result, ToolArguments, ToolContext, tool
 
 JsonResult = Result[dict[str, Any]]
 
+LONG_DEADLINE_S = 300
+"""The deadline of calls that read or write a whole collection."""
 LOCAL = "local"
 """The user if no name is set: the person who runs the server."""
 

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from mcp_core import Settings
+from mcp_core.auth import user
+from mcp_core.calling.records import Request
 from mcp_core.db import address, open_database
 from mcp_noema.app import build
 from mcp_noema.fitting import fit
@@ -337,14 +339,50 @@ async def test_a_card_with_a_due_date_before_its_first_answer_has_a_complete_log
     assert (await ana("get-card", cardId=card))["due"] == wire(expected.due)
 
 
+async def test_rescheduling_in_pages_gives_the_same_result(ana: Learner, db_url: str, monkeypatch: pytest.MonkeyPatch):
+    """The whole log of a deck of 50,000 cards took 282 MB, and more in a larger one."""
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck)
+    await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
+    at_once = await ana("preview-reschedule", deckId=deck)
+    assert at_once["changed"] > 0
+    monkeypatch.setattr(rescheduling, "PAGE", 7)
+    assert await ana("preview-reschedule", deckId=deck) == at_once
+
+
+@pytest.mark.parametrize("tool", ["plan-workload", "optimize-parameters", "preview-reschedule", "reschedule-cards"])
+async def test_what_takes_long_reports_progress(ana: Learner, db_url: str, tool: str):
+    deck = await ana.deck()
+    await with_history(ana, db_url, deck)
+    seen: list[tuple[float, float | None]] = []
+
+    async def progress(done: float, total: float | None, _: str | None) -> None:
+        seen.append((done, total))
+
+    literal = {"explicit_action": "RESCHEDULE_CARDS"} if tool == "reschedule-cards" else {}
+    caller = user("ana", ("*",))
+    answer = await ana.app.run(Request(tool, {"deckId": deck, **literal}, caller, ask=_agree, progress=progress))
+    assert not answer.is_error, answer.text
+    assert len(seen) > 0
+    assert seen == sorted(seen)
+    assert {total for _, total in seen} != {None}
+
+
+async def _agree(_: str) -> bool:
+    return True
+
+
 async def test_a_card_answered_during_rescheduling_keeps_the_answer(ana: Learner, db_url: str):
     deck = await ana.deck()
     logs = await with_history(ana, db_url, deck)
     await ana("update-deck", deckId=deck, preset={"desiredRetention": 0.8})
     answered = next(iter(logs))
     async with open_database(address(db_url, "noema")) as database:
-        reviewed_deck = await database.read(rescheduling.load_reviewed_deck, "ana", DeckId(deck), NOW)
-        changes = reviewed_deck.compute_changes(None).changes
+        reviewed_deck = await database.read(rescheduling.start, "ana", DeckId(deck), NOW)
+        page = await database.read(rescheduling.next_page, reviewed_deck)
+        assert page is not None
+        reviewed_deck.add(page, None)
+        changes = reviewed_deck.changes
         await ana("review-card", cardId=answered, grade="good")
         after = await ana("get-card", cardId=answered)
         applied = await database.write(rescheduling.apply, "ana", changes, NOW)
