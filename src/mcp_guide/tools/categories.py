@@ -63,9 +63,9 @@ class AddCategoryArgs(ToolArguments):
     examples=[Example("A category for decisions", DECISIONS, DECISIONS)],
 )
 async def add_category(args: AddCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Add a category.
+    """Add a new category.
 
-    Use it to give a folder of documents a name. Returns the category.
+    Use it to create a category for a folder of documents. Returns the category.
 
     Without `dir`, the folder has the name of the category. It is created with its first document.
 
@@ -104,7 +104,7 @@ class ChangeCategoryArgs(AddCategoryArgs):
 async def change_category(args: ChangeCategoryArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a category.
 
-    Use it for another name, folder or patterns; omitted fields remain.
+    Use it to point a category at another folder, or for another name or patterns; omitted fields remain.
 
     Collections that name the category are updated when it is renamed.
 

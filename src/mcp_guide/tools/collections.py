@@ -63,9 +63,9 @@ class AddCollectionArgs(ToolArguments):
     examples=[Example("A collection for reviewers", REVIEW, REVIEW)],
 )
 async def add_collection(args: AddCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Add a collection.
+    """Add a new collection.
 
-    Use it to group documents of several categories under one name. Returns the collection.
+    Use it to bundle or group guidelines of several categories under one name. Returns the collection.
 
     Usage:
         add_collection(name="review", expressions=["guidelines", "lang/python"])
@@ -100,7 +100,7 @@ class ChangeCollectionArgs(ToolArguments):
 async def change_collection(args: ChangeCollectionArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Change or rename a collection.
 
-    Use it to change what it contains, or its name; omitted fields remain.
+    Use it to add documents to a collection or take them out of it; omitted fields remain.
 
     Collections that name this one are updated when it is renamed.
 

@@ -67,7 +67,7 @@ class GetContentArgs(ToolArguments):
 async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Read guidelines and documents.
 
-    Use it before you write code or text, to know the team's rules, or when a category or document is named.
+    Use it before you write code or text, to know the team's rules, or to open or load a document.
 
     An expression is a category or collection, with optional patterns after a slash.
     `+` separates patterns, `,` separates specifications. The documents come in this order, each once.
@@ -117,9 +117,9 @@ class SearchContentArgs(ToolArguments):
     ],
 )
 async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Search all documents for words.
+    """Search the text of all documents for words.
 
-    Use it to find what the documents say about a topic.
+    Use it to look for what the docs say about something, or whether anything is written down.
 
     The search covers the categories of the project and ranks the hits by relevance.
 
@@ -166,9 +166,9 @@ class ListDocumentsArgs(ToolArguments):
     ],
 )
 async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """List documents by name.
+    """List the names and titles of documents, not their text.
 
-    Use it to see which documents or files a category has.
+    Use it to see which documents or files exist, or are in a category or folder.
 
     Returns:
         Path, title and description of each.

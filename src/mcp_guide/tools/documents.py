@@ -56,7 +56,7 @@ class CreateDocumentArgs(DocumentTextArgs):
 async def create_document(args: CreateDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Create a new document in a category.
 
-    Use it to write down or save a new guideline or note.
+    Use it to write, save or add a new guideline, note or file.
 
     The document is a file in the folder of the category, which people can edit and commit.
     An existing document is never overwritten.
@@ -139,7 +139,7 @@ async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolCon
 async def delete_document(args: DeleteDocumentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Delete a document permanently.
 
-    Use it to remove one file.
+    Use it to remove a file or page that is outdated.
 
     The result has its path.
 

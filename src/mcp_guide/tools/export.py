@@ -50,7 +50,7 @@ async def _file_to_replace(args: ExportContentArgs, guide: Guide) -> str | None:
 async def export_content(args: ExportContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Write documents to a file.
 
-    Use it to export them to an allowed folder.
+    Use it to export or save guidelines to an allowed folder.
 
     An existing file is replaced only if the user agrees.
     If the client can, it asks the user; otherwise `user_consent` states that they agreed.

@@ -45,9 +45,9 @@ class SetProjectFlagArgs(ToolArguments):
     ],
 )
 async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Set or remove a flag of one project.
+    """Turn a flag on or off in one project: set or remove it.
 
-    Use it to turn a flag on or off for one project.
+    Use it to enable or disable a flag for this project only.
 
     Documents that require a flag are shown only if it is set.
 
@@ -112,7 +112,7 @@ class ListProjectFlagsArgs(ToolArguments):
 async def list_project_flags(args: ListProjectFlagsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List the flags of a project.
 
-    Use it to see all that apply, global defaults included.
+    Use it to show all flags of this project, defaults included.
 
     Returns:
         Name and value of each.
@@ -139,9 +139,9 @@ class SetFeatureFlagArgs(ToolArguments):
     examples=[Example("Turn a flag on globally", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
 async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
-    """Set or remove a global feature flag.
+    """Turn a global feature flag on or off: set or remove it.
 
-    Use it to turn a flag on or off for all projects.
+    Use it to enable or disable a flag everywhere, for all projects.
 
     A project that sets the flag itself keeps its own value.
 
@@ -168,7 +168,7 @@ class GetFeatureFlagArgs(ToolArguments):
 async def get_feature_flag(args: GetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
     """Check a global feature flag.
 
-    Use it to see its global value.
+    Use it to see its global value, or whether it is on for all projects.
 
     Returns:
         The value.
@@ -194,7 +194,7 @@ class ListFeatureFlagsArgs(ToolArguments):
 async def list_feature_flags(args: ListFeatureFlagsArgs, guide: Need[Guide]) -> GuideResult:
     """List the global feature flags.
 
-    Use it to see the defaults of all projects.
+    Use it to see which flags apply globally, to every project.
 
     Returns:
         Name and value of each.

@@ -78,7 +78,7 @@ async def _project_to_confirm(args: SetModeArgs, guide: Guide, context: ToolCont
 async def set_mode(args: SetModeArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another mode.
 
-    Use it to discuss, plan, implement or check; IMPLEMENTATION only after the user agreed.
+    Use it to enter or start discussion, planning, implementation or check; IMPLEMENTATION only after the user agreed.
 
     For IMPLEMENTATION, `user_consent` states that the user agreed. If the client can, it asks the user itself.
     The mode ends with the session; no file is changed.

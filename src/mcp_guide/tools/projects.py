@@ -45,7 +45,7 @@ class ListProjectsArgs(ToolArguments):
 async def list_projects(args: ListProjectsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """List all projects.
 
-    Use it to see which projects there are, and which is active.
+    Use it to see which projects exist, or which to switch to.
 
     Returns:
         Name and mode of each.
@@ -132,7 +132,7 @@ class SetProjectArgs(ToolArguments):
 async def set_project(args: SetProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Switch to another project.
 
-    Use it to work on that project from now on.
+    Use it to work there from now on.
 
     The project must exist. The selection applies to this session; no file is changed.
 
@@ -170,7 +170,7 @@ class CloneProjectArgs(ToolArguments):
 async def clone_project(args: CloneProjectArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Make a new project as a copy.
 
-    Use it to create a project like another, or from default, which is empty. Returns the new one.
+    Use it to copy another project with its settings, or default, which is empty. Returns the new one.
 
     Categories, collections, flags and document root are copied; the mode is DISCUSSION.
 
@@ -259,7 +259,7 @@ class RemoveProjectArgs(ToolArguments):
 async def remove_project(args: RemoveProjectArgs, guide: Need[Guide]) -> GuideResult:
     """Remove a project from the configuration.
 
-    Use it to drop a project; its files stay.
+    Use it to drop or forget a project; its files stay.
 
     The result has its name.
 
