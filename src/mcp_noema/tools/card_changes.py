@@ -108,8 +108,8 @@ class SuspendCards(CardSelectionArguments):
 async def suspend_cards(args: SuspendCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Pause cards, or unsuspend them.
 
-    Use it to stop showing cards until the user wants them again; for today only, use bury-cards. Returns how
-    many changed, and the first 1,000 ids.
+    Use it to stop asking or showing cards until the user says so, to take them out of rotation; for today only, use
+    bury-cards. Returns how many changed, and the first 1,000 ids.
 
     They keep their schedule. All of them change, or none.
     """
@@ -238,7 +238,8 @@ class ResetCards(CardSelectionArguments):
 async def reset_cards(args: ResetCards, cards: Need[Cards], world: Need[World], context: ToolContext) -> JsonResult:
     """Make cards new again.
 
-    Use it when the user wants to start over with cards from scratch. Returns how many changed, and the first 1,000 ids.
+    Use it to reset or wipe their progress, and relearn them from scratch. Returns how many changed, and the first
+    1,000 ids.
 
     Their memory state and counts are lost, and they come after all other new cards. The review log stays.
     """

@@ -104,9 +104,10 @@ class CreateDeck(Arguments):
     ],
 )
 async def create_deck(args: CreateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
-    """Create a deck for a new subject.
+    """Create a new deck for a subject.
 
-    Use it when the user starts to learn something and wants a place for its cards. Returns the deck with its id.
+    Use it to add, start or set up a deck when the user wants to learn something and needs a place for its cards.
+    Returns the deck with its id.
 
     Parent decks that do not exist are created too. Scheduling is set with update-deck.
     """
@@ -128,9 +129,10 @@ class GetDeck(Arguments):
     ],
 )
 async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
-    """Show the settings of a deck.
+    """Show one deck and its settings.
 
-    Use it to see how it is set up: daily limits, learning steps, target retention. Returns counts and preset.
+    Use it to open a deck, or see how it is set up: options, daily limits, learning steps, target retention. Returns
+    counts and preset.
 
     The preset includes the settings that the deck inherits from its parents.
     """
@@ -154,7 +156,7 @@ class ListDecks(Arguments):
 async def list_decks(args: ListDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """List all decks, with what is waiting in them today.
 
-    Use it to get ids, or when the user asks what they are learning. Returns name, id and counts of each.
+    Use it when the user asks which decks or subjects they have, or to get ids. Returns name, id and counts of each.
 
     Counts include subdecks and ignore the daily limits.
     """
@@ -196,7 +198,7 @@ class SearchDecks(Arguments):
 async def search_decks(args: SearchDecks, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
     """Find a deck by words in its name or description.
 
-    Use it to look up a deck that the user names, or to see whether there is one about something. Returns the same as
+    Use it to search for a deck, or to see whether there is a deck on something and where. Returns the same as
     list-decks.
     """
     words = args.words.casefold().split()
@@ -270,9 +272,10 @@ class UpdateDeck(Arguments):
     ],
 )
 async def update_deck(args: UpdateDeck, decks: Need[Decks], world: Need[World], context: ToolContext) -> JsonResult:
-    """Rename or move a deck, or change its settings.
+    """Rename a deck, move it into another, or change its settings.
 
-    Use it to set new cards and reviews a day, learning steps or target retention. Returns the deck.
+    Use it to set new cards and reviews a day in this deck, learning steps or target retention (percent). Returns
+    the deck.
 
     What is left out stays. Subdecks follow a new name, and inherit settings that they do not have themselves.
     """

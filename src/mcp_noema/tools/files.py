@@ -76,7 +76,8 @@ async def import_anki(  # noqa: PLR0917 - the repositories that it needs
 ) -> JsonResult:
     """Import decks from an Anki file, with schedules and review history.
 
-    Use it to bring in what the user learned with Anki, or a shared deck. Returns what was added, updated and skipped.
+    Use it to load what the user learned in Anki, old flashcards or a shared deck. Returns what was added, updated
+    and skipped.
 
     Nothing is deleted: newer text and later reviews win, and a second import changes nothing. Images and sounds are
     not kept. A file that cannot be read changes nothing.

@@ -97,9 +97,10 @@ _FRENCH = {
     ],
 )
 async def create_note(args: CreateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
-    """Add a flashcard: make a note and its cards.
+    """Create a card: add a note of one fact, word or question.
 
-    Use it to remember one fact, word or question; for several, create-notes. Returns the note with its card ids.
+    Use it to save something as a flashcard, to remember it; for several, create-notes. Returns the note with its
+    card ids.
 
     A basic note makes one card, a reversed one a card each way, a cloze note one for each gap.
     """
@@ -197,8 +198,8 @@ def _outcome_json(index: int, outcome: DraftOutcome) -> dict[str, Any]:
 async def create_notes(args: CreateNotes, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Add many flashcards at once.
 
-    Use it for a list of words, questions and answers, or a text to learn. Returns the outcome of each: created,
-    duplicate or invalid.
+    Use it to make cards from a list of words, questions and answers, an article or a chapter. Returns the outcome
+    of each: created, duplicate or invalid.
 
     Valid notes are created even if others are not.
     """
@@ -284,9 +285,10 @@ class UpdateNote(Arguments):
     ],
 )
 async def update_note(args: UpdateNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
-    """Change the text, tags or deck of a note.
+    """Correct or change a note: its text, tags or deck.
 
-    Use it to fix a mistake, reword, tag or move a flashcard. Returns the note and the changes to its cards.
+    Use it to fix a card whose front or back is wrong, to reword, tag or move it. Returns the note and the changes
+    to its cards.
 
     Cards keep their schedule. New gaps make new cards; a card that the note no longer makes is removed, or suspended
     if it was answered before.
@@ -345,8 +347,8 @@ class DeleteNote(Arguments):
 async def delete_note(args: DeleteNote, notes: Need[Notes], world: Need[World], context: ToolContext) -> JsonResult:
     """Delete a note with its cards for good.
 
-    Use it when the user asks to remove that very flashcard; to pause it, use suspend-cards. Returns how many
-    cards were deleted.
+    Use it when the user asks to remove or throw away that very card, word or fact; to pause it, use suspend-cards.
+    Returns how many cards were deleted.
 
     The review log stays. It cannot be undone.
     """

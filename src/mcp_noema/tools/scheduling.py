@@ -258,10 +258,10 @@ def _quality_json(quality: Quality) -> dict[str, float]:
 async def optimize_parameters(
     args: OptimizeParameters, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> JsonResult:
-    """Fit the algorithm, FSRS, to how the user remembers.
+    """Fit the algorithm, FSRS, to how the user really forgets.
 
-    Use it to tune the scheduler to their own reviews, about once a month. Returns how well the old and the new
-    parameters predict them.
+    Use it to train or tune its parameters on their own reviews, about once a month. Returns how well the old and
+    the new parameters predict them.
 
     Nothing changes unless `apply` is true and the new ones are better. Lower is better: `rmse` is how far predicted
     retention is off; 0.05 is five percentage points.
@@ -389,9 +389,9 @@ def _rescheduling_json(rescheduling: Rescheduling) -> dict[str, Any]:
 async def preview_reschedule(
     args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> JsonResult:
-    """Show what reschedule-cards would change.
+    """Show what would happen if due dates were recalculated: a dry run of reschedule-cards.
 
-    Use it before rescheduling: nothing is changed yet. Returns how many cards would move, and how many would be due
+    Use it before rescheduling; nothing is changed yet. Returns how many cards would move, and how many would be due
     today.
     """
     rescheduling = await _reschedule(scheduling, args, world, context, apply=False)
@@ -417,10 +417,9 @@ async def preview_reschedule(
 async def reschedule_cards(
     args: RescheduleCards, scheduling: Need[Scheduling], world: Need[World], context: ToolContext
 ) -> JsonResult:
-    """Move all due dates of a deck to match its settings.
+    """Reschedule a deck: recompute every due date and interval.
 
-    Use it when the user wants to reschedule, or to apply a new retention or new parameters at once. Returns how many
-    cards moved.
+    Use it to apply a new retention, new parameters or weights now. Returns how many cards moved.
 
     The result is as if the deck had always had its preset; dates set by hand are lost. Cards whose log does not show
     how they were learned (`unknown`) stay. Call preview-reschedule first.

@@ -104,8 +104,8 @@ async def predict_retention(
 ) -> JsonResult:
     """Predict how much will be remembered on a day.
 
-    Use it when the user asks what they will still know, or have forgotten, at an exam. Returns the average recall and
-    the weakest cards.
+    Use it for what the user will still know or forget by an exam, the chance to recall, or cards about to be
+    forgotten. Returns the average recall and the weakest cards.
 
     `below` counts cards whose recall is below the desired retention of their deck. New and suspended cards are left
     out.
@@ -458,9 +458,9 @@ def _review_json(review: Review, page: ReviewPage) -> dict[str, Any]:
     ],
 )
 async def get_review_history(args: GetReviewHistory, statistics: Need[Statistics], context: ToolContext) -> JsonResult:
-    """List past reviews, newest first.
+    """List past reviews of a deck or card, newest first.
 
-    Use it to see what the user answered or got wrong, and when. Returns grade, time and interval of each.
+    Use it to show every answer the user gave, and when. Returns grade, time and interval of each.
 
     Undone reviews are left out; reviews of deleted cards have no front.
     """

@@ -70,8 +70,8 @@ async def get_due_cards(
 ) -> JsonResult:
     """Show what is due today, with learning and new cards.
 
-    Use it to see which and how many cards are waiting; to study them, use review-next-card. Returns cards with both
-    sides.
+    Use it to see today's pile: which and how many cards are waiting; to study them, use review-next-card. Returns
+    cards with both sides.
 
     They are in study order. `backlog` is what is due beyond the daily limit.
     """
@@ -127,7 +127,7 @@ async def review_next_card(
 ) -> JsonResult:
     """Get the next question to ask the user.
 
-    Use it when they want to study, be quizzed or tested. Returns both sides of the card and
+    Use it when they want to study or continue: to be asked, quizzed or tested. Returns both sides of the card and
     the next interval for each grade.
 
     When nothing is left, `card` is missing and `nextLearningAt` says when to come back.
@@ -193,7 +193,8 @@ class ReviewCard(Arguments):
 async def review_card(args: ReviewCard, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
     """Grade how well the user remembered a card.
 
-    Use it after each answer: it was easy, good, hard, or forgotten. Returns when the card comes back and what is left.
+    Use it to mark each answer: right or wrong, easy, good, hard, or again (forgotten). Returns when the card comes
+    back and what is left.
 
     A review that is sent twice with one idempotencyKey is recorded once. With next true, the result has the next card,
     like that of review-next-card.
@@ -260,7 +261,8 @@ class UndoReview(Arguments):
 async def undo_review(args: UndoReview, reviews: Need[Reviews], world: Need[World], context: ToolContext) -> JsonResult:
     """Undo the last answer.
 
-    Use it when a grade was wrong and the user takes it back. Returns the card as it was, ready to be graded again.
+    Use it when the user takes a grade back, or meant another one. Returns the card as it was, ready to be graded
+    again.
 
     The log keeps the review, marked as undone. Only the last review of a card can be undone.
     """
