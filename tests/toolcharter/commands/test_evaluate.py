@@ -64,6 +64,16 @@ def test_the_todo_tools_are_selected_as_well_as_before(capsys, monkeypatch):
     assert min(accuracy.values()) > 0.3
 
 
+def test_every_server_with_requests_is_gated():
+    """The gate runs for each baseline."""
+    data = ROOT / "tests" / "data"
+    measured = {file.name.removesuffix("_baseline.json") for file in data.glob("*_baseline.json")}
+    assert {file.name.removesuffix("_utterances.jsonl") for file in data.glob("*_utterances.jsonl")} == measured
+    for server in sorted(measured):
+        baseline = json.loads((data / f"{server}_baseline.json").read_text(encoding="utf-8"))
+        assert baseline["parts"] == {"hybrid": "bm25, embedding, minilm"}, server
+
+
 @pytest.mark.requirement("TOD-7")
 def test_poorer_descriptions_fail_the_gate(capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
