@@ -11,17 +11,17 @@ from pydantic import Field
 from mcp_guide.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
-from mcp_guide.tools.fields import Expression, Format, ProjectName
+from mcp_guide.tools.fields import Format, ProjectName
 from toolcharter import Example, Need, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
     """What to write, and where."""
 
-    expression: Expression
+    expression: Annotated[str, Field(description="Such as lang/python.")]
     destination: Annotated[str, Field(description="File, such as backend.md.")]
     format: Format = "plain"
-    user_consent: Annotated[Literal["REPLACE_FILE"] | None, Field(description="To replace a file.")] = None
+    user_consent: Annotated[Literal["REPLACE_FILE"] | None, Field(description="To replace.")] = None
     project: ProjectName = None
 
 
