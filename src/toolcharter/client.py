@@ -1,6 +1,7 @@
 """An MCP client for servers that are not ours or run in another process."""
 
 import asyncio
+import logging
 import os
 import sys
 import tempfile
@@ -28,6 +29,7 @@ from mcp_core.json_text import JsonObject
 from toolcharter.plurals import count
 from toolcharter.terminal import escape_invisible
 
+_library_log = logging.getLogger("mcp.client.stdio")
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
 """How much a server may list. No real server lists as much."""
@@ -94,6 +96,8 @@ async def start(
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
         shown_from: int | None = 0
+        stray_lines = _StrayLines()
+        _library_log.addFilter(stray_lines)
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
@@ -105,8 +109,25 @@ async def start(
             shown_from = 0
             raise
         finally:
+            _library_log.removeFilter(stray_lines)
             if shown_from is not None:
                 _print_log(log, shown_from)
+
+
+class _StrayLines(logging.Filter):
+    """Reports once what the library reports, with a stack, for each line that is not a message."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_reported = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not record.exc_info:
+            return True
+        record.exc_info = None
+        record.msg = "The server writes lines to stdout that are not messages of MCP. Logs belong on stderr."
+        is_first, self._is_reported = not self._is_reported, True
+        return is_first
 
 
 def _size(file: TextIO) -> int:

@@ -132,6 +132,8 @@ def serve_stdio(behaviour):
     if behaviour == "crash":
         log(f"No such table {ESCAPES}")
         return
+    if behaviour == "noisy":
+        sys.stdout.write(f"Welcome {ESCAPES}\nto the server\n")
     for line in sys.stdin:
         method = json.loads(line).get("method")
         if method in ("server/discover", "tools/call"):

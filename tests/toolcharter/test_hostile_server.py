@@ -216,6 +216,13 @@ def test_the_log_says_why_a_server_cannot_be_reached(capsys):
     assert error.endswith(": the server closed the connection without an answer.")
 
 
+def test_lines_on_stdout_that_are_not_messages_are_reported_once(capsys):
+    code, out, err = run_command(capsys, "stdio", "noisy", "tools")
+    assert (code, [tool["name"] for tool in json.loads(out)["tools"]]) == (0, ["get"])
+    assert (err.count("\n"), is_clean(err)) == (1, True)
+    assert err.endswith("The server writes lines to stdout that are not messages of MCP. Logs belong on stderr.\n")
+
+
 # ---- what was called -----------------------------------------------------------------------------
 
 NOT_JUDGED = [
