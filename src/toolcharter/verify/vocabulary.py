@@ -123,19 +123,19 @@ MORE_VERBS = _words("""
     jump justify keep learn let link liquidate listen localise localize lookup loop magnify map match maximise
     maximize memorize mention minimise minimize mirror mix mock moderate modernize mutate mute negotiate nominate note
     notify obfuscate obtain offer offload onboard orchestrate organize outline overlay override oversee overwrite pack
-    paginate paint park paste perceive persist pick pivot ponder pop prepare prepend prescribe present preserve
-    prevent price prioritize produce profile proofread propagate propose provide prune qualify quit quote raise
-    randomize rate reach react reactivate realign rebalance reboot recalculate receive recognize recolor recompute
-    reconcile reconnect reconstruct recover recreate redact redeem redeploy redirect redo reduce refactor refine
-    reflect reformat refresh regenerate reindex reinstall reissue relate release relocate remap remediate remind remix
-    reopen reorganize repair repeat rephrase replay replicate report repost represent reproduce requeue rerun resample
-    rescan research resend reserve reshape respond resubmit resync retag rethink retract retrain return reuse
-    revalidate revoke rewind reword roast rollback route sanitise sanitize say scaffold scale scrub seed seek sense
-    separate serialise serialize serve settle sharpen shelve shorten shrink shuffle shut silence simplify sketch slice
-    smooth snap snapshot sniff snooze solicit spawn specify spell spin squash stake stash steer step stitch stream
-    strip style subset substitute summon supply suppress survey synchronize synthesise synthesize tabulate taint tally
-    target teach tell throttle tidy tilt tokenise train transact transcode transcribe transpile transpose trash
-    traverse triage trim troubleshoot trust try tune turn tweak unban unbind unblock uncheck uncordon undelete
+    paginate paint park paste perceive persist pick pivot ponder pop postpone prepare prepend prescribe present
+    preserve prevent price prioritize produce profile proofread propagate propose provide prune qualify quit quote
+    raise randomize rate reach react reactivate realign rebalance reboot recalculate receive recognize recolor
+    recompute reconcile reconnect reconstruct recover recreate redact redeem redeploy redirect redo reduce refactor
+    refine reflect reformat refresh regenerate reindex reinstall reissue relate release relocate remap remediate
+    remind remix reopen reorganize repair repeat rephrase replay replicate report repost represent reproduce requeue
+    rerun resample rescan research resend reserve reshape respond resubmit resync retag rethink retract retrain return
+    reuse revalidate revoke rewind reword roast rollback route sanitise sanitize say scaffold scale scrub seed seek
+    sense separate serialise serialize serve settle sharpen shelve shorten shrink shuffle shut silence simplify sketch
+    slice smooth snap snapshot sniff snooze solicit spawn specify spell spin squash stake stash steer step stitch
+    stream strip style subset substitute summon supply suppress survey synchronize synthesise synthesize tabulate
+    taint tally target teach tell throttle tidy tilt tokenise train transact transcode transcribe transpile transpose
+    trash traverse triage trim troubleshoot trust try tune turn tweak unban unbind unblock uncheck uncordon undelete
     undeploy undo unfollow unfreeze unhide unify unlike unload unmute unpack unpublish unregister unschedule unselect
     unset unsuspend unwrap unzip upscale validate vary vectorize visit vote walk warm warn warp weigh widen wire wrap
     zip zoom
@@ -187,7 +187,7 @@ ADVERBS = _words("""
 """)
 """Adverbs that may come before the verb, as in: permanently remove."""
 
-OPENING_WORDS = _words("a allows an be can function helps it lets the this to tool used will you")
+OPENING_WORDS = _words("a allows an be can function helps it lets re the this to tool used will you")
 """Other words that may come before the verb, as in: this tool can be used to remove. `use` is itself a verb."""
 
 SYNONYMS = tuple(

@@ -8,7 +8,7 @@ from toolcharter.verify.vocabulary import BASE_FORMS
 _SECTION = re.compile(
     r"\s*(?:args|arguments|parameters|params|inputs?|returns?|examples?|usage|notes?)\s*:", re.IGNORECASE
 )
-_MAX_WORDS = 12
+_MAX_WORDS = 20
 """A verb among this many first words says what the tool does."""
 
 

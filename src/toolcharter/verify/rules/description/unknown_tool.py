@@ -22,7 +22,9 @@ def check(server: Server) -> Iterable[Problem]:
         }
         others = {parameter.name for parameter in tool.parameters}
         for name in dict.fromkeys("".join(one) for one in named):
-            if name not in others and not _is_known(name, known):
+            # A name in another style, such as `light-dark` in CSS, is not of this server.
+            own_style = "-" not in name or any("-" in one.name for one in server.tools)
+            if name not in others and own_style and not _is_known(name, known):
                 yield Problem(f"mentions {name!r}, which is not a tool of this server", "description", tool=tool.name)
 
 

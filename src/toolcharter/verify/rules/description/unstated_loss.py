@@ -6,7 +6,7 @@ from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.vocabulary import DELETING, DESTROYING, RESTORABLE_THINGS
 
 _LOSS = re.compile(
-    r"\b(?:permanent\w*|undo|undone|irrevers\w+|irrevoc\w+|revers\w+|recover\w*|restor\w*|trash|bin|archiv\w+|forever|"
+    r"\b(?:permanent\w*|undo|undone|irrevers\w+|revert\w*|irrevoc\w+|revers\w+|recover\w*|restor\w*|trash|bin|archiv\w+|forever|"
     r"for good|warning|caution|careful\w*|danger\w*|destructive|confirm\w*|cascad\w*|lost|loss|backup|soft|"
     r"cannot be|can't be|also (?:delet|remov)\w+|and (?:all|its|their|any)|stays?|kept|keeps?|unaffected|"
     r"does not (?:delete|remove|affect))\b",

@@ -13,11 +13,14 @@ _OPPOSITES: Mapping[str, frozenset[str]] = {
     "destroying": frozenset(["reading", "creating", "sending"]),
     "sending": frozenset(["reading", "destroying"]),
 }
+_ARTICLES = frozenset(["a", "an", "the"])
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
     in_name, in_description = server.name_verb(tool), tool.description_verb
     if not in_name or not in_description or in_description in tool.name_words:
+        return
+    if tool.prose_words[0] in _ARTICLES:  # The set of permissions
         return
     if _effect(in_description) in _OPPOSITES.get(_effect(in_name) or "", ()):
         yield Problem(f"the name says {in_name!r}, but the description says {in_description!r}", "description")
