@@ -119,7 +119,7 @@ class SearchContentArgs(ToolArguments):
 async def search_content(args: SearchContentArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
     """Search the text of all documents for words.
 
-    Use it to look for what the docs say about something, or whether anything is written down.
+    Use it to look for what the docs say about something.
 
     The search covers the categories of the project and ranks the hits by relevance.
 
@@ -166,7 +166,7 @@ class ListDocumentsArgs(ToolArguments):
     ],
 )
 async def list_documents(args: ListDocumentsArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """List the names and titles of documents, not their text.
+    """List documents by name and title, not their text.
 
     Use it to see which documents or files exist, or are in a category or folder.
 

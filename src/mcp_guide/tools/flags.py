@@ -45,9 +45,9 @@ class SetProjectFlagArgs(ToolArguments):
     ],
 )
 async def set_project_flag(args: SetProjectFlagArgs, guide: Need[Guide], context: ToolContext) -> GuideResult:
-    """Turn a flag on or off in one project: set or remove it.
+    """Turn a flag on or off in one project.
 
-    Use it to enable or disable a flag for this project only.
+    Use it to set, disable or remove a flag for this project only.
 
     Documents that require a flag are shown only if it is set.
 
@@ -139,9 +139,9 @@ class SetFeatureFlagArgs(ToolArguments):
     examples=[Example("Turn a flag on globally", {"flag": "beta", "value": True}, {"flag": "beta", "value": True})],
 )
 async def set_feature_flag(args: SetFeatureFlagArgs, guide: Need[Guide]) -> GuideResult:
-    """Turn a global feature flag on or off: set or remove it.
+    """Turn a global feature flag on or off.
 
-    Use it to enable or disable a flag everywhere, for all projects.
+    Use it to set, disable or remove a flag everywhere, for all projects.
 
     A project that sets the flag itself keeps its own value.
 
