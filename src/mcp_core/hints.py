@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validat
 from pydantic.alias_generators import to_camel
 
 from mcp_core import json_text
+from mcp_core.plurals import count
 
 SourceQuality = Literal["high", "medium", "low", "unknown"]
 ValidityPeriod = Literal["immediate", "short", "medium", "long", "indefinite"]
@@ -61,7 +62,7 @@ class Evidence(_HintModel):
         if self.age_seconds:
             parts.append(f"{self.age_seconds:.0f} s old (half-life {self.half_life_seconds:.0f} s)")
         if self.samples is not None:
-            parts.append(f"{self.samples} samples ({self.samples_for_half} give half confidence)")
+            parts.append(f"{count(self.samples, 'sample')} ({self.samples_for_half} give half confidence)")
         return f"Confidence {self.confidence:.2f}: {', '.join(parts)}."
 
 

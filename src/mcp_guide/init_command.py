@@ -76,7 +76,8 @@ def _served_root(settings: GuideSettings, config: Path) -> Path:
 
 
 def _report(root: Path, files: StarterFiles, *, is_default: bool) -> str:
-    lines = [f"Wrote {len(files.written)} documents to {root}"]
+    noun = "document" if len(files.written) == 1 else "documents"
+    lines = [f"Wrote {len(files.written)} {noun} to {root}"]
     folders = dict.fromkeys(Path(name).parent.as_posix() for name in files.written)
     for folder in folders:
         names = [Path(name).stem for name in files.written if Path(name).parent.as_posix() == folder]

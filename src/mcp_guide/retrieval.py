@@ -346,12 +346,13 @@ def _instructions(documents: Sequence[Document]) -> str:
     types = (
         ("instruction", "Follow the instructions in {}."),
         ("user", "Show {} to the user."),
-        ("agent", "{} is for you, not for the user."),
+        ("agent", "{} {} for you, not for the user."),
     )
     sentences = [document.front.instruction for document in documents if document.front.instruction]
     for type_, sentence in types:
         paths = [document.path for document in documents if document.front.type == type_]
-        sentences += [sentence.format(", ".join(paths))] if paths else []
+        verb = "is" if len(paths) == 1 else "are"
+        sentences += [sentence.format(", ".join(paths), verb)] if paths else []
     return " ".join(dict.fromkeys(sentences))
 
 
@@ -432,7 +433,8 @@ def search_documents(
             value, f"No {where} contains {query[:100]!r}.{progress or ' Try other words, or list_documents.'}"
         )
     relaxed = " No document contains all the words; these contain some of them." if page.is_relaxed else ""
-    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} hits.{relaxed}{progress}")
+    hits = "hit" if page.total == 1 else "hits"
+    return GuideResult.ok(value, f"{len(page.hits)} of {page.total} {hits}.{relaxed}{progress}")
 
 
 def _hit(view: ProjectView, hit: "Hit", flags: Mapping[str, FlagValue]) -> JsonObject:

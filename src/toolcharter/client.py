@@ -26,7 +26,7 @@ from mcp_core.context import ReportProgress
 from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
-from toolcharter.plurals import count
+from mcp_core.plurals import count
 from toolcharter.terminal import escape_invisible
 
 _library_log = logging.getLogger("mcp.client.stdio")

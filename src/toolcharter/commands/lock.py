@@ -16,6 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from mcp_core.interrupt import run_interruptible
+from mcp_core.plurals import count
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.commands.json_file import read_json
@@ -23,7 +24,6 @@ from toolcharter.contract import report
 from toolcharter.contract.changes import Change
 from toolcharter.contract.lock import InvalidLock, Lock, is_lock, parse_lock
 from toolcharter.contract.tool_diff import diff_tools
-from toolcharter.plurals import count
 
 FOLDER = Path("contracts")
 DIFFERS = 1

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.markup import escape as escape_markup
 from rich.table import Table
 
+from mcp_core.plurals import count
 from toolcharter.contract.changes import Change
-from toolcharter.plurals import count
 from toolcharter.terminal import escape_invisible
 
 ORDER = ("breaking", "accepted", "behavioural", "additive")

@@ -189,6 +189,15 @@ async def test_a_search_that_finds_nothing_says_what_to_try(call):
     )
 
 
+async def test_several_documents_for_the_agent_are_named_in_the_plural(tmp_path):
+    async with build_guide(tmp_path) as app:
+        for name in ("a", "b"):
+            (tmp_path / "docs" / "rules").mkdir(parents=True, exist_ok=True)
+            (tmp_path / "docs" / "rules" / f"{name}.md").write_text("---\ntype: agent\n---\nText", encoding="utf-8")
+        _, answer = await make_call(app)("get_content", expression="rules")
+    assert answer["instruction"].startswith("rules/a.md, rules/b.md are for you, not for the user. ")
+
+
 async def test_an_empty_list_of_documents_says_what_to_do(tmp_path):
     async with build_guide(tmp_path) as app:
         call = make_call(app)

@@ -8,6 +8,7 @@ from typing import Any, cast
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Permit
 from mcp_core.errors import DeadlineExceeded
+from mcp_core.plurals import count
 
 
 class HandlerExit(Exception):
@@ -54,7 +55,7 @@ def _with_deadline(tool: BoundTool, running: Generator[Any, Any, Any]) -> Genera
         return (yield from _resume(running, future))
     except asyncio.CancelledError as error:
         if expired and task.cancelling() <= cancelling + 1:
-            message = f"{tool.final_name!r} took longer than {tool.deadline:g} seconds and was stopped."
+            message = f"{tool.final_name!r} took longer than {count(tool.deadline, 'second')} and was stopped."
             raise DeadlineExceeded(message) from error
         raise
     finally:

@@ -5,6 +5,7 @@ from typing import Literal
 from mcp_core.calling.records import Call
 from mcp_core.errors import RateLimited, Unavailable
 from mcp_core.mcp_log import get_logger
+from mcp_core.plurals import count
 from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
@@ -26,9 +27,8 @@ async def limit(call: Call, state: State, without_redis: WithoutRedis) -> None:
             raise Unavailable("The rate limit of this tool cannot be checked right now. Try again later.") from error
         return
     if wait > 0:
-        window = allowed.window_ms / 1000
+        allowance = f"{count(allowed.max_calls, 'call')} in {count(allowed.window_ms / 1000, 'second')}"
         raise RateLimited(
-            f"Rate limit of {call.final_name!r} reached: {allowed.max_calls} calls in {window:g} seconds. "
-            f"Try again in {wait:.1f} seconds.",
+            f"Rate limit of {call.final_name!r} reached: {allowance}. Try again in {wait:.1f} seconds.",
             retry_after=wait,
         )

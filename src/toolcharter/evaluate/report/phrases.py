@@ -1,8 +1,8 @@
 """The sentences that several formats of a report share."""
 
+from mcp_core.plurals import count
 from toolcharter.evaluate.metrics import AccuracyChange, Confusion, Proportion, SelectorMetrics
 from toolcharter.evaluate.result import NONE, SelectorResult
-from toolcharter.plurals import count
 
 SUMMARY = "How often the right tool is selected for what people say."
 OFFLINE = (

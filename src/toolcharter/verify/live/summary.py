@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from toolcharter.plurals import count
+from mcp_core.plurals import count
 from toolcharter.verify.live.observations import Observations
 
 _MAX_QUOTE = 120

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mcp_core.plurals import count
 from toolcharter.html_report import (
     Bar,
     Markup,
@@ -15,7 +16,6 @@ from toolcharter.html_report import (
     table,
     text,
 )
-from toolcharter.plurals import count
 from toolcharter.terminal import escape_invisible
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.report.groups import by_rule, count_line, message_of

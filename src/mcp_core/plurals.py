@@ -1,0 +1,7 @@
+"""Numbers with their nouns."""
+
+
+def count(number: float, noun: str) -> str:
+    """`1 tool`, `2,000 tools`, `0.5 seconds`."""
+    text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return f"{text} {noun}" if number == 1 else f"{text} {noun}s"
