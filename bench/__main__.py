@@ -15,6 +15,7 @@ from bench import (
     list_calls,
     memory_calls,
     noema,
+    noema_tools,
     report,
     stages,
     stdio_calls,
@@ -125,7 +126,17 @@ def noema_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     return noema.page(measurements, made_by, report.machine())
 
 
-PAGES = {todo.KIND: todo_page, guide.KIND: guide_page, noema.KIND: noema_page}
+def noema_tools_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    figures = noema_tools.measure(folder, progress_log("noema tools"), quick=options.quick)
+    return noema_tools.page(figures, made_by, report.machine())
+
+
+PAGES = {
+    todo.KIND: todo_page,
+    guide.KIND: guide_page,
+    noema.KIND: noema_page,
+    noema_tools.KIND: noema_tools_page,
+}
 """Servers with a page of their own."""
 
 
