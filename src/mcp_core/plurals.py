@@ -5,3 +5,8 @@ def count(number: float, noun: str) -> str:
     """`1 tool`, `2,000 tools`, `0.5 seconds`."""
     text = f"{number:,}" if isinstance(number, int) else f"{number:g}"
     return f"{text} {noun}" if number == 1 else f"{text} {noun}s"
+
+
+def verb(number: float, singular: str, plural: str) -> str:
+    """The form that agrees with a number: `verb(cards, "is", "are")`."""
+    return singular if number == 1 else plural

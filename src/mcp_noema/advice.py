@@ -16,6 +16,7 @@ from mcp_core.hints import (
     PreferenceAlignment,
     RiskFactor,
 )
+from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import (
     DEFAULT_ANSWER_MS,
     add_notes_action,
@@ -89,7 +90,7 @@ def next_card_action(queue: Queue, deck_id: DeckId | None, confidence: float) ->
     left = queue.remaining
     action = study_action(
         deck_id,
-        f"{left.due} due, {left.learning} in learning and {left.new} new cards are left today.",
+        f"{left.due} due, {left.learning} in learning and {count(left.new, 'new card')} are left today.",
         priority="high" if left.learning or left.due else "medium",
         cards=left.total,
         time_ms=left.total * _answer_ms(queue.recent),
@@ -116,7 +117,7 @@ def progress_action(queue: Queue) -> SuggestedAction:
     return SuggestedAction(
         action="get-progress",
         priority="medium",
-        description=f"{queue.recent.session_reviews} answers in this session: show the user how it went.",
+        description=f"{count(queue.recent.session_reviews, 'answer')} in this session: show the user how it went.",
         category="exploration",
     )
 
@@ -162,7 +163,7 @@ def preference_alignments(
             preference="sessionMinutes",
             alignment=alignment_of(time_left),
             score=round(time_left, 4),
-            explanation=f"{spent:.0f} of {preferred} minutes of this session have passed.",
+            explanation=f"{spent:.0f} of {count(preferred, 'minute')} of this session have passed.",
         ),
         PreferenceAlignment(
             action=action,
@@ -185,7 +186,8 @@ def backlog_warning(queue: Queue) -> HintWarning | None:
     return HintWarning(
         type="performance",
         severity="high" if queue.backlog > queue.remaining.due else "medium",
-        message=f"{at_least}{queue.backlog} more cards are due than today's limit allows.".capitalize(),
+        message=f"{at_least}{count(queue.backlog, 'more card')} {verb(queue.backlog, 'is', 'are')} due than today's "
+        "limit allows.".capitalize(),
         suggested_fix="plan-workload shows how long it takes to catch up; update-deck changes reviewsPerDay.",
         auto_fixable=False,
     )
@@ -201,7 +203,7 @@ def leech_warning(card: Card, preset: Preset, *, fresh: bool) -> HintWarning | N
     return HintWarning(
         type="performance",
         severity="high" if fresh else "medium",
-        message=f"The card is a leech: forgotten {card.lapses} times.{_TAGGED if fresh else ''}",
+        message=f"The card is a leech: forgotten {count(card.lapses, 'time')}.{_TAGGED if fresh else ''}",
         related_ids=(CardId.of(card.id), NoteId.of(card.note_id)),
         suggested_fix="Reword it with update-note, make a hint with the user, or pause it with suspend-cards.",
         auto_fixable=False,
@@ -216,7 +218,8 @@ def leech_alternatives(card: Card, preset: Preset, confidence: float) -> tuple[A
         Alternative(
             approach="Suspend the card with suspend-cards",
             confidence=confidence,
-            reasoning=f"It was forgotten {card.lapses} times in {card.reps} answers, and takes time from other cards.",
+            reasoning=f"It was forgotten {count(card.lapses, 'time')} in {count(card.reps, 'answer')}, and takes time "
+            "from other cards.",
             pros=("Other cards get the time.",),
             cons=("What is on the card is forgotten.",),
             estimated_impact=round(min(1.0, card.lapses / max(1, card.reps)), 4),
@@ -246,7 +249,7 @@ def fatigue_risk(queue: Queue) -> RiskFactor | None:
     return RiskFactor(
         type="user-experience",
         severity="medium" if over >= 0.5 else "low",  # noqa: PLR2004 - half as long again
-        description=f"The session has lasted {spent:.0f} minutes; the user prefers {preferred}.",
+        description=f"The session has lasted {count(round(spent), 'minute')}; the user prefers {preferred}.",
         probability=round(over, 4),
         impact=round(over / 2, 4),
         mitigation="Offer a break.",
@@ -310,10 +313,15 @@ def _repeated_warning(recorded: RecordedReview) -> HintWarning | None:
     )
 
 
+def _left_today(queue: Queue) -> str:
+    total = queue.remaining.total
+    return f"{count(total, 'card')} {verb(total, 'is', 'are')} left today"
+
+
 def _why(recorded: RecordedReview, queue: Queue, now: datetime) -> str:
     due = recorded.card.schedule.due
     when = f"due again in {interval_text((due - now).total_seconds())}" if due else "not scheduled"
-    return f"The card is {when}. {queue.remaining.total} cards are left today."
+    return f"The card is {when}. {_left_today(queue)}."
 
 
 def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentHints:
@@ -333,7 +341,7 @@ def before_review(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
         risk_factors=tuple(filter(None, (fatigue_risk(queue),))),
         estimated_impact=answer_impact(queue.next_recall, queue.recent),
         preference_alignment=preference_alignments(queue, face.card.schedule.state, "review-card"),
-        why=f"{queue.remaining.total} cards are left today; learning cards come first.",
+        why=f"{_left_today(queue)}; learning cards come first.",
         warnings=(*warnings, *((leech,) if leech else ())) or None,
     )
 
@@ -363,7 +371,7 @@ def _nothing_left(queue: Queue, deck_id: DeckId | None, now: datetime) -> AgentH
 
 
 _LIMIT_NAMES = {"new": "newPerDay", "review": "reviewsPerDay"}
-_CARD_NAMES = {"new": "new cards", "review": "due cards"}
+_CARD_NAMES = {"new": "new card", "review": "due card"}
 
 
 def nothing_left_message(queue: Queue) -> str:
@@ -375,8 +383,9 @@ def nothing_left_message(queue: Queue) -> str:
     if not queue.held_back:
         return "Nothing is left for today."
     parts = [
-        f"{'at least ' if held.cards >= COUNT_LIMIT else ''}{held.cards} {_CARD_NAMES[held.kind]} wait behind "
-        f"the limit of {held.decks[0].name!r} ({_LIMIT_NAMES[held.kind]} is {held.limit})"
+        f"{'at least ' if held.cards >= COUNT_LIMIT else ''}{count(held.cards, _CARD_NAMES[held.kind])} "
+        f"{verb(held.cards, 'waits', 'wait')} behind the limit of {held.decks[0].name!r} "
+        f"({_LIMIT_NAMES[held.kind]} is {held.limit})"
         for held in queue.held_back
     ]
     return f"Nothing is left within today's limits: {', and '.join(parts)}."

@@ -12,6 +12,7 @@ from operator import itemgetter
 from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, FSRSItem, FSRSReview, filter_outlier
 
 from mcp_core import Conflict
+from mcp_core.plurals import count
 from mcp_noema.analysis import Fit, Quality
 from mcp_noema.model import Preferences, Preset
 from mcp_noema.schedule import LoggedReview, clamp_parameters, since_last_learned
@@ -75,8 +76,9 @@ def _check_item_count(items: list[FSRSItem], review_count: int) -> None:
     if usable < MIN_ITEMS:
         raise Conflict(
             f"There are too few reviews to fit parameters: {MIN_ITEMS} usable reviews are needed, and there are "
-            f"{usable}. Of {review_count} reviews, {len(items)} came on a later day than the one before; those with a "
-            "rare interval do not count. Continue reviewing with the present parameters, or fit more decks together."
+            f"{usable}. Of {count(review_count, 'review')}, {len(items)} came on a later day than the one before; "
+            "those with a rare interval do not count. Continue reviewing with the present parameters, or fit more "
+            "decks together."
         )
 
 

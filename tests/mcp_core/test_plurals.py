@@ -1,6 +1,6 @@
 import pytest
 
-from mcp_core.plurals import count
+from mcp_core.plurals import count, verb
 
 
 @pytest.mark.parametrize(
@@ -9,3 +9,8 @@ from mcp_core.plurals import count
 )
 def test_a_noun_is_singular_after_one_only(number: float, text: str):
     assert count(number, "tool") == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "are"), (1, "is"), (2, "are")])
+def test_a_verb_agrees_with_its_number(number: int, text: str):
+    assert verb(number, "is", "are") == text

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from mcp_core.declare import schema
 from mcp_core.declare.spec import Example, ToolSpec
+from mcp_core.plurals import count
 
 Detail = Literal["full", "compact"]
 
@@ -158,13 +159,18 @@ _LIMITS = {
     "exclusiveMinimum": "above {}",
     "exclusiveMaximum": "below {}",
     "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
+    "minLength": "at least {}",
+    "maxLength": "at most {}",
     "pattern": "matching `{}`",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
+    "minItems": "at least {}",
+    "maxItems": "at most {}",
 }
+_COUNTED = {"minLength": "character", "maxLength": "character", "minItems": "item", "maxItems": "item"}
 
 
 def _limits(argument: Mapping[str, Any]) -> list[str]:
-    return [words.format(argument[key]) for key, words in _LIMITS.items() if key in argument]
+    return [
+        words.format(count(argument[key], _COUNTED[key]) if key in _COUNTED else argument[key])
+        for key, words in _LIMITS.items()
+        if key in argument
+    ]

@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from mcp_core.db import Database
+from mcp_core.plurals import count
 from mcp_noema.anki.package import Package
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
@@ -24,8 +25,8 @@ class SqlAnkiPackages:
     ) -> ImportSummary:
         await report_progress(0, _STEPS, "Reading the file.")
         package = await asyncio.to_thread(_read, path)
-        size = f"{len(package.notes):,} notes, {len(package.cards):,} cards and {len(package.reviews):,} reviews"
-        await report_progress(1, _STEPS, f"The file has {size}.")
+        size = f"{count(len(package.notes), 'note')}, {count(len(package.cards), 'card')}"
+        await report_progress(1, _STEPS, f"The file has {size} and {count(len(package.reviews), 'review')}.")
         prepared = await asyncio.to_thread(imports.prepare, package, now)
         await report_progress(2, _STEPS, "Writing to the database.")
         summary = await self._database.write(imports.write_package, owner, prepared, deck_id, now)
@@ -52,7 +53,7 @@ class SqlAnkiPackages:
         cards = len(outline.card_times)
 
         async def report_cards(done: int) -> None:
-            await report_progress(done, cards, f"{done:,} of {cards:,} cards are written.")
+            await report_progress(done, cards, f"{done:,} of {count(cards, 'card')} written.")
 
         writer = await asyncio.to_thread(PackageWriter, outline, path)
         try:

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db import Database
+from mcp_core.plurals import count
 from mcp_noema.analysis import Basis, Fit, Optimization, Plans, Rescheduling, Workload
 from mcp_noema.errors import conflict
 from mcp_noema.fitting import can_fit, fit
@@ -64,7 +65,7 @@ class SqlScheduling:
         learned = await asyncio.to_thread(start.learned_cards)
         plans: list[Workload] = []
         for retention in retentions:
-            await report_progress(len(plans), len(retentions), f"Simulating {days} days, {len(plans) + 1}.")
+            await report_progress(len(plans), len(retentions), f"Simulating {count(days, 'day')}, {len(plans) + 1}.")
             plans.append(await asyncio.to_thread(start.simulate, retention, learned, days))
         return Plans(start.today, tuple(plans), start.basis)
 
@@ -78,7 +79,7 @@ class SqlScheduling:
     ) -> Optimization:
         await report_progress(0, 2, "Reading the reviews.")
         selection, rows = await self._database.read(_load_logs, owner, deck_id)
-        await report_progress(1, 2, f"Fitting FSRS to {len(rows):,} reviews.")
+        await report_progress(1, 2, f"Fitting FSRS to {count(len(rows), 'review')}.")
         preset, preferences = _common_preset(selection), selection.user.preferences
         fitted = await asyncio.to_thread(_fit, rows, preset, preferences)
         applied = apply and fitted.is_better
@@ -94,7 +95,7 @@ class SqlScheduling:
         deck = await self._database.read(rescheduling.start, owner, deck_id, now)
         while page := await self._database.read(rescheduling.next_page, deck):
             await asyncio.to_thread(deck.add, page, self._dice)
-            await report_progress(deck.cards, deck.total, f"{deck.cards:,} of {deck.total:,} cards are computed.")
+            await report_progress(deck.cards, deck.total, f"{deck.cards:,} of {count(deck.total, 'card')} computed.")
         changes: Sequence[ScheduleChange] = deck.changes
         if apply and changes:
             changes = await self._database.write(rescheduling.apply, owner, changes, now)

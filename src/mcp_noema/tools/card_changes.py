@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_core.hints import HintWarning, NeededArgument, RiskFactor, impact_of
+from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import study_action
 from mcp_noema.model import CardId, World
 from mcp_noema.query import MAX_LENGTH, parse
@@ -78,7 +79,7 @@ def _change_hints(changed: ChangedCards, change: str, then: Sequence[SuggestedAc
         evidence=Evidence(),
         suggested_next_actions=tuple(then),
         estimated_impact=impact_of(then),
-        why=f"{len(changed.ids)} cards {change}.{rest}",
+        why=f"{count(len(changed.ids), 'card')} {change}.{rest}",
     )
 
 
@@ -213,7 +214,7 @@ def _with_suspended(agent_hints: AgentHints, changed: ChangedCards) -> AgentHint
     warning = HintWarning(
         type="conflict",
         severity="medium",
-        message=f"{changed.suspended} of the cards are still suspended, so they are not shown.",
+        message=f"{changed.suspended} of the cards {verb(changed.suspended, 'is', 'are')} suspended and not shown.",
         suggested_fix="Call suspend-cards with suspend false.",
         auto_fixable=True,
     )

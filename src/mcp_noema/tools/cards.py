@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mcp_core.hints import NO_IMPACT, HintWarning
+from mcp_core.plurals import count, verb
 from mcp_noema import advice
 from mcp_noema.hint_parts import card_resource, deck_resource, reword_action, shorten, start_actions
 from mcp_noema.model import Card, CardFace, CardId, DeckId, NoteId, World
@@ -236,7 +237,7 @@ def _search_hints(args: SearchCards, query: Tree, page: CardPage) -> AgentHints:
     more = SuggestedAction(
         action="search-cards",
         data=args.model_dump(by_alias=True, exclude_defaults=True) | {"offset": seen},
-        description=f"Show more: {page.total - seen} are left.",
+        description=f"Show more: {page.total - seen} {verb(page.total - seen, 'is', 'are')} left.",
         category="exploration",
     )
     resources = [card_resource(face, relevance=0.5) for face in page.faces[:5]]
@@ -268,7 +269,8 @@ def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
         priority="low",
         data={"query": str(query), "suspend": suspend},
         description=f"{'Suspend' if suspend else 'Unsuspend'} all of them, if the user wants that.",
-        expected_outcome=f"{page.total} cards are {'suspended' if suspend else 'no longer suspended'}.",
+        expected_outcome=f"{count(page.total, 'card')} {verb(page.total, 'is', 'are')} "
+        f"{'suspended' if suspend else 'no longer suspended'}.",
         reversible=True,
     )
     return [first, change]

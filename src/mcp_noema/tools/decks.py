@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints
 
+from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import add_notes_action, deck_resource, start_actions, study_action
 from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
 from mcp_noema.repositories import DeckChange, Decks, DeckView
@@ -62,7 +63,7 @@ def _study(view: DeckView) -> SuggestedAction:
     counts = view.counts
     return study_action(
         DeckId.of(view.deck.id),
-        f"{counts.due} due, {counts.learning} in learning and {counts.new} new cards wait in it.",
+        f"{counts.due} due, {counts.learning} in learning and {count(counts.new, 'new card')} wait in it.",
         priority="high" if counts.due + counts.learning else "medium",
     )
 
@@ -137,7 +138,9 @@ async def get_deck(args: GetDeck, decks: Need[Decks], world: Need[World], contex
     The preset includes the settings that the deck inherits from its parents.
     """
     view = await decks.get(owner(context), args.deck_id, world.now())
-    agent_hints = hints.for_value(then=_next_steps(view), why=f"{view.counts.due} cards of the deck are due today.")
+    due = view.counts.due
+    why = f"{count(due, 'card')} of the deck {verb(due, 'is', 'are')} due today."
+    agent_hints = hints.for_value(then=_next_steps(view), why=why)
     return JsonResult.ok(
         _full_json(view), hints=agent_hints.model_copy(update={"related_resources": (deck_resource(view.deck),)})
     )
@@ -342,5 +345,5 @@ async def delete_deck(args: DeleteDeck, decks: Need[Decks], world: Need[World], 
     }
     agent_hints = hints.for_deleted("deck", args.deck_id, deleted.name)
     return JsonResult.ok(
-        value, message=f"Deck {deleted.name!r} was deleted with {deleted.cards} cards.", hints=agent_hints
+        value, message=f"Deck {deleted.name!r} was deleted with {count(deleted.cards, 'card')}.", hints=agent_hints
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_core.hints import EstimatedImpact, HintWarning
+from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
 from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
@@ -40,7 +41,7 @@ def _imported_json(imported: ImportSummary) -> dict[str, Any]:
         "notes": _tally_json(imported.notes),
         "cards": _tally_json(imported.cards),
         "reviews": _tally_json(imported.reviews),
-        "skipped": [{"what": reason, "count": count} for reason, count in imported.skipped.items()],
+        "skipped": [{"what": reason, "count": number} for reason, number in imported.skipped.items()],
         "mediaLeftOut": imported.media,
     }
 
@@ -85,7 +86,8 @@ async def import_anki(  # noqa: PLR0917 - the repositories that it needs
     path = folder.file_to_read(args.path, ".apkg", ".colpkg")
     imported = await packages.import_file(owner(context), path, args.deck_id, world.now(), context.report_progress)
     notes, cards = imported.notes, imported.cards
-    message = f"{notes.added:,} notes and {cards.added:,} cards added, {notes.updated + cards.updated:,} updated."
+    added = f"{count(notes.added, 'note')} and {count(cards.added, 'card')} added"
+    message = f"{added}, {notes.updated + cards.updated:,} updated."
     outer = _outermost(imported.decks)
     outer_id = DeckId.of(outer.id) if outer else None
     fit = imported.reviews.added >= MIN_REVIEWS_TO_FIT and await scheduling.can_optimize(owner(context), outer_id)
@@ -111,7 +113,7 @@ def _import_hints(imported: ImportSummary, deck_id: DeckId | None, *, fit: bool)
         action="optimize-parameters",
         priority="low",
         data=study.data,
-        description=f"Shows how much better FSRS predicts when fitted to the {imported.reviews.added:,} new reviews.",
+        description=f"Shows how much better FSRS predicts if fitted to {count(imported.reviews.added, 'new review')}.",
         category="optimization",
     )
     steps = (study, list_decks, optimize) if fit else (study, list_decks)
@@ -125,14 +127,14 @@ def _import_hints(imported: ImportSummary, deck_id: DeckId | None, *, fit: bool)
         estimated_impact=EstimatedImpact(
             benefit=round(imported.cards.added / max(taken, 1), 4), effort=study_effort(imported.cards.added, Basis())
         ),
-        why=f"{taken} notes and cards of the file are in the collection; {skipped} items were skipped.",
+        why=f"Notes and cards of the file in the collection: {taken:,}; skipped: {skipped:,}.",
     )
     return _with_warnings(agent_hints, imported)
 
 
 def _with_warnings(agent_hints: AgentHints, imported: ImportSummary) -> AgentHints:
     if imported.skipped:
-        reasons = "; ".join(f"{count} {reason}" for reason, count in imported.skipped.items())
+        reasons = "; ".join(f"{number} {reason}" for reason, number in imported.skipped.items())
         warning = HintWarning(type="validation", severity="medium", message=f"Skipped: {reasons}.")
         agent_hints = agent_hints.with_warning(warning)
     if imported.media:
@@ -192,7 +194,9 @@ async def export_anki(
         "cards": exported.cards,
         "reviews": exported.reviews,
     }
-    why = f"All {exported.cards} requested cards are in the file."
+    why = "All requested cards are in the file."
     return JsonResult.ok(
-        value, message=f"{exported.cards:,} cards were written to {path.name}.", hints=hints.for_value(why=why)
+        value,
+        message=f"{count(exported.cards, 'card')} {verb(exported.cards, 'was', 'were')} written to {path.name}.",
+        hints=hints.for_value(why=why),
     )

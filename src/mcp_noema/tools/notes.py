@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from mcp_core.hints import EstimatedImpact, HintWarning
+from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.hint_parts import deck_resource, shorten, study_action, study_effort
@@ -127,7 +128,7 @@ async def _create_one(args: CreateNote, notes: Notes, world: World, context: Too
 
 
 def _added(cards: int) -> str:
-    return f"{cards} card{'' if cards == 1 else 's'} added."
+    return f"{count(cards, 'card')} added."
 
 
 class CreateCard(Arguments):
@@ -232,7 +233,8 @@ def _outcome_hints(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Seq
             HintWarning(
                 type="validation",
                 severity="medium",
-                message=f"{len(invalid)} are not valid: {'; '.join(dict.fromkeys(invalid))}.",
+                message=f"{len(invalid)} {verb(len(invalid), 'is', 'are')} not valid: "
+                f"{'; '.join(dict.fromkeys(invalid))}.",
                 suggested_fix="Fix them, and send only them again.",
                 auto_fixable=True,
             )
@@ -246,7 +248,7 @@ def _outcome_hints(deck_id: DeckId, outcomes: Sequence[DraftOutcome], views: Seq
         estimated_impact=EstimatedImpact(
             benefit=round(share, 4), effort=study_effort(sum(len(view.cards) for view in views), Basis())
         ),
-        why=f"{len(views)} of {len(outcomes)} notes were created.",
+        why=f"{len(views)} of {count(len(outcomes), 'note')} {verb(len(views), 'was', 'were')} created.",
         warnings=tuple(warnings) or None,
     )
 

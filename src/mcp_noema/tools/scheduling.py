@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_core.hints import Alternative, Dependency, EstimatedImpact, HintWarning, RiskFactor, effort_of
+from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Optimization, Plans, Quality, Rescheduling, Workload
 from mcp_noema.hint_parts import basis_evidence, deck_argument, deck_resource, study_action
 from mcp_noema.model import CardId, DeckId, World
@@ -162,7 +163,7 @@ def _plan_hints(plans: Plans, args: PlanWorkload, now: datetime) -> AgentHints:
         alternatives=tuple(_alternative(plan, present, confidence) for plan in others),
         why=f"At {higher.desired_retention:.0%} instead of {present.desired_retention:.0%}, "
         f"{higher.remembered - present.remembered:+.0f} cards are remembered for "
-        f"{sum(higher.minutes) - sum(present.minutes):+.0f} minutes in {len(present.reviews)} days.",
+        f"{sum(higher.minutes) - sum(present.minutes):+.0f} minutes in {count(len(present.reviews), 'day')}.",
     )
 
 
@@ -211,7 +212,8 @@ def _overload_risks(present: Workload, plans: Plans) -> tuple[RiskFactor, ...]:
         RiskFactor(
             type="user-experience",
             severity="medium",
-            description=f"The plan takes {minutes:.0f} minutes a day; the user prefers sessions of {preferred}.",
+            description=f"The plan takes {count(round(minutes), 'minute')} a day; "
+            f"the user prefers sessions of {preferred}.",
             probability=round(over, 4),
             impact=round(over, 4),
             mitigation="Fewer new cards a day, or a lower desired retention: update-deck.",
@@ -425,7 +427,8 @@ async def reschedule_cards(
     how they were learned (`unknown`) stay. Call preview-reschedule first.
     """
     rescheduling = await _reschedule(scheduling, args, world, context, apply=True)
-    message = f"{rescheduling.changed} of {rescheduling.cards} cards have a new due date."
+    have = verb(rescheduling.changed, "has", "have")
+    message = f"{rescheduling.changed} of {count(rescheduling.cards, 'card')} {have} a new due date."
     return JsonResult.ok(
         _rescheduling_json(rescheduling),
         message=message,
@@ -444,7 +447,9 @@ async def _reschedule(
 def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool) -> AgentHints:
     more = rescheduling.due_after - rescheduling.due_before
     deck_id = DeckId.of(rescheduling.deck.id)
-    study = study_action(deck_id, f"{rescheduling.due_after} cards are due today.")
+    study = study_action(
+        deck_id, f"{count(rescheduling.due_after, 'card')} {verb(rescheduling.due_after, 'is', 'are')} due today."
+    )
     reschedule = SuggestedAction(
         action="reschedule-cards",
         priority="low",
@@ -464,7 +469,8 @@ def _rescheduling_hints(rescheduling: Rescheduling, now: datetime, *, done: bool
             effort=round(min(1.0, max(0, more) / max(1, rescheduling.due_before)), 4),
             affected_metrics=("due dates",),
         ),
-        why=f"{rescheduling.changed} of {rescheduling.cards} cards get a new due date: {more:+d} are due today.",
+        why=f"{rescheduling.changed} of {count(rescheduling.cards, 'card')} "
+        f"{verb(rescheduling.changed, 'gets', 'get')} a new due date: {more:+d} due today.",
         warnings=(_more_due_warning(rescheduling, more),) if more > 0 else None,
     )
 
@@ -473,7 +479,8 @@ def _more_due_warning(rescheduling: Rescheduling, more: int) -> HintWarning:
     return HintWarning(
         type="performance",
         severity="medium" if more > rescheduling.due_before else "low",
-        message=f"{more} more cards of {rescheduling.deck.name!r} are due today than before.",
+        message=f"{count(more, 'more card')} of {rescheduling.deck.name!r} {verb(more, 'is', 'are')} due today "
+        "than before.",
         suggested_fix="plan-workload shows how long it takes to catch up.",
         auto_fixable=False,
     )

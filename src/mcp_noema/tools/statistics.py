@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mcp_core.hints import Dependency, EstimatedImpact
+from mcp_core.plurals import count, verb
 from mcp_noema.analysis import (
     REVIEW_COUNT_LIMIT,
     Basis,
@@ -130,18 +131,22 @@ async def predict_retention(
         ],
     }
     sample = (
-        f"Estimated from {prediction.sampled} of {prediction.cards} cards."
+        f"Estimated from {prediction.sampled} of {count(prediction.cards, 'card')}."
         if prediction.sampled < prediction.cards
         else None
     )
     return JsonResult.ok(value, message=sample, hints=_prediction_hints(prediction, args.deck_id, world.now()))
 
 
+def _cards_are(number: int) -> str:
+    return f"{count(number, 'card')} {verb(number, 'is', 'are')}"
+
+
 def _prediction_hints(prediction: Prediction, deck_id: DeckId | None, now: datetime) -> AgentHints:
     if prediction.average is None:
         study = _study(deck_id, 0, prediction.basis, "None of these cards has been answered yet.")
         return hints.for_value(evidence=basis_evidence(prediction.basis, now), then=[study])
-    below = f"{prediction.below} cards are below the desired retention."
+    below = f"{_cards_are(prediction.below)} below the desired retention."
     then = [_study(deck_id, prediction.below, prediction.basis, below)] if prediction.below else []
     return AgentHints(
         evidence=basis_evidence(prediction.basis, now),
@@ -157,7 +162,7 @@ def _prediction_hints(prediction: Prediction, deck_id: DeckId | None, now: datet
             effort=study_effort(prediction.below, prediction.basis),
             affected_metrics=("retention",),
         ),
-        why=f"{prediction.average:.0%} of {prediction.cards} cards are remembered; "
+        why=f"{prediction.average:.0%} of {_cards_are(prediction.cards)} remembered; "
         f"{prediction.desired:.0%} is desired.",
     )
 
@@ -251,7 +256,7 @@ def _progress_hints(
     fit: SuggestedAction | None,
 ) -> AgentHints:
     due = next(iter(progress.forecast.values()))
-    then = [_study(deck_id, due, progress.basis, f"{due} cards are due today.")] if due else []
+    then = [_study(deck_id, due, progress.basis, f"{_cards_are(due)} due today.")] if due else []
     if progress.collection_is_empty:
         then = start_actions()
     if fit is not None:
@@ -269,7 +274,8 @@ def _progress_hints(
             effort=study_effort(due, progress.basis),
             affected_metrics=("retention", "streak"),
         ),
-        why=f"{period.reviews} reviews in {len(progress.days)} days, a streak of {progress.streak} days.",
+        why=f"{count(period.reviews, 'review')} in {count(len(progress.days), 'day')}, "
+        f"a streak of {count(progress.streak, 'day')}.",
     )
 
 
@@ -370,7 +376,7 @@ async def get_deck_stats(
 
 
 def _stats_hints(stats: DeckStats, deck_id: DeckId, *, fit: SuggestedAction | None) -> AgentHints:
-    then = [_study(deck_id, stats.due, stats.basis, f"{stats.due} cards are due today.")] if stats.due else []
+    then = [_study(deck_id, stats.due, stats.basis, f"{_cards_are(stats.due)} due today.")] if stats.due else []
     if fit is not None:
         then.append(fit)
     if stats.leeches:
@@ -386,7 +392,7 @@ def _stats_hints(stats: DeckStats, deck_id: DeckId, *, fit: SuggestedAction | No
             effort=study_effort(stats.due, stats.basis),
             affected_metrics=("retention",),
         ),
-        why=f"{stats.young + stats.mature} cards of the deck are learned; {stats.mature} of them are mature.",
+        why=f"{_cards_are(stats.young + stats.mature)} learned in this deck, {stats.mature} of them mature.",
     )
 
 
@@ -396,7 +402,8 @@ def _leeches_action(stats: DeckStats) -> SuggestedAction:
         action="search-cards",
         priority="low",
         data={"query": f'"deck:{stats.deck.name}" prop:lapses>={threshold}', "sortBy": "lapses", "sortOrder": "desc"},
-        description=f"{stats.leeches} cards were forgotten {threshold} times or more: reword or suspend them.",
+        description=f"{count(stats.leeches, 'card')} {verb(stats.leeches, 'was', 'were')} forgotten "
+        f"{count(threshold, 'time')} or more: reword or suspend.",
         category="correction",
     )
 

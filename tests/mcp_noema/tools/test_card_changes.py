@@ -290,7 +290,7 @@ async def test_a_suspended_card_stays_suspended_with_a_warning(ana: Learner, too
     await ana("suspend-cards", cardIds=[card])
     await ana(tool, cardIds=[card], **{**CHANGES[tool], **({"days": 0} if tool == "set-due-date" else {})})
     [warning] = ana.hints["warnings"]
-    assert warning["message"] == "1 of the cards are still suspended, so they are not shown."
+    assert warning["message"] == "1 of the cards is suspended and not shown."
     assert await waiting(ana) == []
     await ana("suspend-cards", cardIds=[card], suspend=False)
     assert await waiting(ana) == [card]

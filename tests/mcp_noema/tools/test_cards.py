@@ -63,7 +63,7 @@ async def test_the_suggestions_for_a_card_depend_on_its_state(ana: Learner):
     assert ana.hints["estimatedImpact"]["effort"] == round(5000 / 60_000, 4)
     await ana("review-card", cardId=card, grade="again")
     assert await steps() == [("update-note", {"noteId": "note_1"})]
-    assert [warning["message"] for warning in ana.hints["warnings"]] == ["The card is a leech: forgotten 1 times."]
+    assert [warning["message"] for warning in ana.hints["warnings"]] == ["The card is a leech: forgotten 1 time."]
     await ana("suspend-cards", cardIds=[card])
     assert await steps() == [
         ("suspend-cards", {"cardIds": [card], "suspend": False}),
@@ -121,7 +121,7 @@ async def test_a_page_of_cards_suggests_the_next_page(ana: Learner):
             "action": "search-cards",
             "priority": "medium",
             "data": {"query": 'deck:french "question"', "sortOrder": "desc", "limit": 2, "offset": 4},
-            "description": "Show more: 1 are left.",
+            "description": "Show more: 1 is left.",
             "category": "exploration",
         },
         {

@@ -182,7 +182,7 @@ async def test_progress_counts_days_grades_minutes_and_what_was_remembered(ana: 
     [step] = ana.hints["suggestedNextActions"]
     assert (step["action"], step["description"], step["estimatedTime"]) == (
         "review-next-card",
-        "1 cards are due today.",
+        "1 card is due today.",
         30_000,
     )
     # A due card has fallen to 90 %, and takes half a minute of the twenty that are preferred.
@@ -332,7 +332,7 @@ async def test_the_statistics_of_a_deck_are_the_sum_of_its_cards(ana: Learner, d
     }
     assert (await ana("get-deck-stats", deckId=inner))["cards"]["new"] == 0
     [_, leeches] = ana.hints["suggestedNextActions"]
-    assert leeches["description"] == "1 cards were forgotten 2 times or more: reword or suspend them."
+    assert leeches["description"] == "1 card was forgotten 2 times or more: reword or suspend."
     assert [card["cardId"] for card in (await ana(leeches["action"], **leeches["data"]))["cards"]] == [inner_leech]
 
 
