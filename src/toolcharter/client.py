@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO, cast
 import httpx2
 import mcp_types as types
 from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp.client import stdio
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
@@ -27,9 +27,13 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.hosts.protocol import CONFIRM
 from mcp_core.json_text import JsonObject
 from mcp_core.plurals import count
+from toolcharter import message_limit
+from toolcharter.message_limit import BoundedLines, MessageTooLarge
 from toolcharter.terminal import escape_invisible
 
 _library_log = logging.getLogger("mcp.client.stdio")
+# The library reads lines of any length, in quadratic time, and has no option for it.
+stdio.TextReceiveStream = BoundedLines  # pyright: ignore[reportPrivateImportUsage]
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
 """How much a server may list. No real server lists as much."""
@@ -61,7 +65,8 @@ async def connect(
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
     token = token or os.environ.get("TOOLCHARTER_TOKEN")
-    http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"} if token else None)
+    authorization = {"Authorization": f"Bearer {token}"} if token else {}
+    http = create_mcp_http_client(headers={**message_limit.NO_COMPRESSION, **authorization})
     rejected: list[httpx2.Response] = []
 
     async def note_rejection(response: httpx2.Response) -> None:
@@ -69,12 +74,16 @@ async def connect(
             rejected.append(response)
 
     # The SDK raises the same error for every rejection, without the reason.
-    http.event_hooks = {"response": [note_rejection]}
+    http.event_hooks = {"response": [note_rejection, message_limit.bound_response]}
     try:
         async with (
             _unreachable_errors(url),
             http,
-            _open(streamable_http_client(url, http_client=http), ask, timeouts) as server,
+            _open(
+                streamable_http_client(url, http_client=http, max_sse_event_size=message_limit.MAX_MESSAGE),
+                ask,
+                timeouts,
+            ) as server,
         ):
             yield server
     except ServerUnreachable:
@@ -101,7 +110,7 @@ async def start(
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
-                _open(stdio_client(parameters, errlog=log), ask, timeouts) as server,
+                _open(stdio.stdio_client(parameters, errlog=log), ask, timeouts) as server,
             ):
                 shown_from = _size(log) if show_log else None
                 yield server
@@ -191,7 +200,7 @@ async def _unreachable_errors(where: str) -> AsyncGenerator[None]:
         yield
     except BaseException as error:
         cause = _first_cause(error)
-        if isinstance(cause, ServerUnreachable):
+        if isinstance(cause, ServerUnreachable | MessageTooLarge):
             raise ServerUnreachable(f"{where}: {cause}") from None
         if isinstance(cause, httpx2.HTTPError | MCPError | OSError | ValidationError | UnicodeDecodeError):
             raise ServerUnreachable(f"{where}: {_reason(cause)}") from None
@@ -210,6 +219,8 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, httpx2.ConnectError):
         return "nothing listens at this address; is the server running?"
     if isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED:
+        if error.error.message.endswith("byte limit."):
+            return str(MessageTooLarge())
         return "the server closed the connection without an answer."
     if isinstance(error, TimeoutError) or (isinstance(error, MCPError) and error.code == types.REQUEST_TIMEOUT):
         return "the server did not answer in time. Give it more seconds with --timeout."

@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from anyio import EndOfStream
 
 from tests.toolcharter import hostile_server
 from tests.toolcharter.command_line import run
-from toolcharter import client
+from toolcharter import client, message_limit
 from toolcharter.commands import call, connection
 from toolcharter.verify.rules.live import output_schema_mismatch
 
@@ -91,6 +92,43 @@ async def use(transport, behaviour, timeouts):
 async def test_a_list_or_a_call_without_an_answer_is_given_up_after_the_timeout(transport, behaviour, timeouts):
     with pytest.raises(client.ServerUnreachable, match="did not answer in time"):
         await use(transport, behaviour, timeouts)
+
+
+# ---- size ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("transport", "behaviour"), [("stdio", "endless-message"), ("http", "endless-message"), ("http", "endless-event")]
+)
+def test_a_message_that_does_not_end_is_an_error(capsys, monkeypatch, transport, behaviour):
+    monkeypatch.setattr(message_limit, "MAX_MESSAGE", 300_000)
+    code, out, err = run_command(capsys, transport, behaviour, "tools")
+    assert (code, out, "Traceback" in err) == (1, "", False)
+    assert err.endswith(": the server sent a message that is larger than 300,000 bytes.\n")
+
+
+def test_a_compressed_answer_is_an_error(capsys):
+    code, out, err = run_command(capsys, "http", "compressed", "tools")
+    assert (code, out) == (1, "")
+    assert err.endswith(": the server sent an answer in the encoding 'gzip', which was not requested.\n")
+
+
+class Chunks:
+    """A pipe that gives these bytes, each item in one read."""
+
+    def __init__(self, *chunks):
+        self._chunks = list(chunks)
+
+    async def receive(self):
+        if not self._chunks:
+            raise EndOfStream
+        return self._chunks.pop(0)
+
+
+async def test_lines_that_come_in_pieces_are_put_together(monkeypatch):
+    monkeypatch.setattr(message_limit, "MAX_MESSAGE", 7)
+    stream = message_limit.BoundedLines(Chunks(b"on", b"e\ntwo\nth", b"re", b"e\n", b"seven!!", b"\n", b"rest"))
+    assert [text async for text in stream] == ["one\ntwo\n", "three\n", "seven!!\n", "rest"]
 
 
 # ---- the terminal --------------------------------------------------------------------------------
