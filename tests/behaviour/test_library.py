@@ -107,7 +107,7 @@ async def test_what_a_prompt_lacks_is_named_and_nothing_runs(connect: Connect):
         happened = await data_of(client, "count", key=f"greeted {name}")
     data = {"errorType": "ValidationError"}
     assert missing == (-32602, "Invalid arguments for 'greet': name: is required, but missing.", data)
-    words = "Invalid arguments for 'greet': nam: is not an argument here; it takes name, greeting."
+    words = "Invalid arguments for 'greet': nam: is not an argument here; it takes name, greeting (did you mean name?)."
     assert further == (-32602, words, data)
     assert happened == 0
 

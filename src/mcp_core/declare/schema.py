@@ -205,10 +205,16 @@ def _models_in(model: type[BaseModel]) -> list[type[BaseModel]]:
     """A model and all models inside it."""
     models = [model]
     for known in models:  # grows while it is read
-        kinds = [kind for field in known.model_fields.values() for kind in _types_in(field.annotation)]
-        inner = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        inner = [kind for field in known.model_fields.values() for kind in models_in_type(field.annotation)]
         models += [inside for inside in dict.fromkeys(inner) if inside not in models]
     return models
+
+
+def models_in_type(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type names, such as `A` in `list[A] | None`."""
+    for kind in _types_in(annotation):
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield kind
 
 
 # --- JSON Schema -------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Step 6: validates the arguments, or explains what to fix in them."""
 
+import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -10,7 +11,7 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, from_json, t
 from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.stages.size import SMALL, Excess, find_excess
-from mcp_core.declare.schema import CONSENT_FIELD
+from mcp_core.declare.schema import CONSENT_FIELD, models_in_type
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import InvalidArguments
 from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
@@ -106,14 +107,31 @@ def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{place}: is required, but missing"
     if detail["type"] == "extra_forbidden":
-        known = ", ".join(spec.input_schema["properties"]) or "no arguments"
-        return f"{place}: is not an argument here; it takes {known}"
+        return f"{place}: {_not_known(spec, detail['loc'])}"
     message = detail["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     if not place:
         return message
     secret = detail["loc"][0] in spec.secret_fields or any(is_secret_name(str(part)) for part in detail["loc"])
     return f"{place}: {message}, got {REDACTED if secret else redact_text(_quote(detail['input']))}"
+
+
+def _not_known(spec: ToolSpec, place: tuple[int | str, ...]) -> str:
+    """What is said of an argument that does not exist: those that do, and the nearest of them."""
+    names = list(_names_at(spec.parameters, place[:-1]))
+    nearest = difflib.get_close_matches(str(place[-1])[:_LONGEST_QUOTE], names, n=1)
+    guess = f" (did you mean {nearest[0]}?)" if nearest and len(names) > 1 else ""
+    return f"is not an argument here; it takes {', '.join(names) or 'no arguments'}{guess}"
+
+
+def _names_at(model: type[BaseModel], place: tuple[int | str, ...]) -> Iterator[str]:
+    """The arguments of a model, or of the model at a place inside it."""
+    for part in place:
+        field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
+        inner = None if field is None else next(models_in_type(field.annotation), None)
+        model = inner or model
+    for name, field in model.model_fields.items():
+        yield field.alias or name
 
 
 def _quote(value: Any) -> str:

@@ -47,6 +47,23 @@ WRONG = {
 }
 
 
+class Stop(BaseModel, extra="forbid"):
+    city: Annotated[str, Field(description="Where.")]
+    nights: Annotated[int, Field(description="How long.")] = 1
+
+
+@query({"stops": []})
+async def travel(stops: Annotated[list[Stop], Field(description="Where to stay.")]) -> int:
+    return len(stops)
+
+
+async def test_an_unknown_name_inside_an_argument_is_answered_with_the_names_that_it_takes():
+    async with App("test", version="1.0.0", tools=[travel]) as app:
+        answer = await app.call("travel", {"stops": [{"city": "Bern", "night": 2}]})
+    words = "stops.0.night: is not an argument here; it takes city, nights (did you mean nights?)"
+    assert words in json.loads(answer.text)["error"]
+
+
 @pytest.mark.requirement("ERR-1")
 @pytest.mark.parametrize(("arguments", "words"), WRONG.values(), ids=WRONG)
 async def test_wrong_arguments_are_refused_with_an_error_that_helps(arguments: dict[str, Any], words: str):
