@@ -163,7 +163,11 @@ def _keywords(
     """A function from the validated arguments to the keyword arguments of the handler."""
     model_name, context_name = signature.model_parameter, signature.context_parameter
     # The field was added to the schema by the declaration; the handler does not take it.
-    consent_added = spec.declaration.consent is not None and CONSENT_FIELD not in spec.handler.__annotations__
+    consent_added = (
+        spec.declaration.consent is not None
+        and CONSENT_FIELD in signature.model.model_fields
+        and CONSENT_FIELD not in spec.handler.__annotations__
+    )
 
     def keywords(arguments: BaseModel, context: ToolContext) -> dict[str, Any]:
         made: dict[str, Any] = {model_name: arguments} if model_name else dict(arguments.__dict__)

@@ -243,11 +243,18 @@ def _placeholders(text: str) -> set[str]:
         return {text}
 
 
+def _requires_consent(shown: schema.JsonSchema) -> bool:
+    """Whether the literal must be given, at the top or inside an argument that must be given."""
+    required = shown.get("required", ())
+    inside = (shown["properties"].get(name, {}) for name in required)
+    return schema.CONSENT_FIELD in required or any("properties" in one and _requires_consent(one) for one in inside)
+
+
 def _arguments(spec: ToolSpec) -> Problems:
     declared = spec.declaration
     if declared.consent is not None and spec.consent != declared.consent:
         return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
-    if spec.consent is not None and schema.CONSENT_FIELD not in spec.input_schema.get("required", ()):
+    if spec.consent is not None and not _requires_consent(spec.input_schema):
         return [("consent", f"{schema.CONSENT_FIELD} has a default, so nobody has to state it; remove the default")]
     known = set(spec.input_schema["properties"])
     if strange := sorted({name for name in declared.error_messages or () if name.partition(".")[0] not in known}):

@@ -160,7 +160,7 @@ def _has_description(annotation: Any) -> bool:
 
 def _with_consent(model: type[BaseModel], consent: str | None) -> type[BaseModel]:
     """The model with the literal that a destructive tool demands, where its author has not written it."""
-    if consent is None or CONSENT_FIELD in model.model_fields:
+    if consent is None or any(CONSENT_FIELD in inside.model_fields for inside in _models_in(model)):
         return model
     words = f"Must be '{consent}' to confirm that the user asked for this action."
     # Its own alias: the charter's word is the same where a model spells its fields in another way.
@@ -169,12 +169,13 @@ def _with_consent(model: type[BaseModel], consent: str | None) -> type[BaseModel
 
 
 def consent_literal(model: type[BaseModel]) -> str | None:
-    """The literal that the model demands as consent."""
-    field = model.model_fields.get(CONSENT_FIELD)
-    if field is None or get_origin(field.annotation) is not Literal:
-        return None
-    values = get_args(field.annotation)
-    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
+    """The literal that the model, or a model inside it, demands as consent."""
+    fields = (inside.model_fields.get(CONSENT_FIELD) for inside in _models_in(model))
+    for field in filter(None, fields):
+        values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+        if len(values) == 1 and isinstance(values[0], str):
+            return values[0]
+    return None
 
 
 def secret_fields(model: type[BaseModel]) -> frozenset[str]:

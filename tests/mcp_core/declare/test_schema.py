@@ -439,3 +439,14 @@ def test_a_typed_dict_that_pydantic_cannot_read_is_refused(place: str):
     count.__annotations__["rows" if place == "argument" else "return"] = list[Row] | None
     with pytest.raises(UnreadableSignature, match=r"^uses Row, a typing\.TypedDict; import it from typing_extensions"):
         read_signature(count)
+
+
+def test_consent_can_be_demanded_inside_an_argument():
+    class Options(BaseModel):
+        explicit_action: Literal["DROP"] = Field(description="Must be DROP.")
+
+    def drop(name: str, options: Annotated[Options, Field(description="How.")]) -> None: ...
+
+    model = read_signature(drop, "DROP").model
+    assert consent_literal(model) == "DROP"
+    assert "explicit_action" not in model.model_fields

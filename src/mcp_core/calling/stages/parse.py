@@ -71,7 +71,8 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
     # An agent that is told to correct the arguments would add the literal that states the user's request.
-    instruction = instructions.REQUIRE_CONSENT if CONSENT_FIELD in fields else None
+    is_consent = any(detail["loc"][-1:] == (CONSENT_FIELD,) for detail in details[:_MOST_ERRORS])
+    instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(
         f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
     )
@@ -102,7 +103,7 @@ def _declared_message(spec: ToolSpec, details: list[ErrorDetails]) -> str | None
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
     place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
-    if place == CONSENT_FIELD:
+    if detail["loc"][-1:] == (CONSENT_FIELD,):
         return f"{place}: the user must ask for exactly this action; do not set it without their request"
     if detail["type"] == "missing":
         return f"{place}: is required, but missing"

@@ -11,7 +11,7 @@ from mcp_core.calling.bound import bind
 from mcp_core.calling.pipeline import DEADLINES
 from mcp_core.calling.stages.parse import parse
 from mcp_core.declare.spec import spec_of
-from mcp_core.errors import InvalidArguments
+from mcp_core.errors import DeclarationError, InvalidArguments
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 SHARE = Annotated[float, Field(ge=0, le=1, description="A share.")]
@@ -289,3 +289,35 @@ def test_a_declared_error_message_is_used(arguments, words, fields):
     with pytest.raises(InvalidArguments) as refused:
         parse(bind(spec_of(named), "named", {}, DEADLINES), arguments)
     assert (str(refused.value), refused.value.fields) == (words, fields)
+
+
+class Removal(BaseModel, extra="forbid"):
+    explicit_action: Annotated[Literal["DELETE_ALL"], Field(description="Must be DELETE_ALL.")]
+
+
+@pytest.mark.requirement("CON-1")
+@pytest.mark.parametrize("given", [{}, {"options": {}}, {"options": {"explicit_action": "yes"}}])
+async def test_the_literal_may_stand_inside_an_argument(given: dict[str, Any]):
+    @mutation({"name": "a", "options": {"explicit_action": "DELETE_ALL"}}, consent="DELETE_ALL")
+    async def delete_all(
+        name: Annotated[str, Field(description="Whose.")], options: Annotated[Removal, Field(description="How.")]
+    ) -> str:
+        return f"{name}: {options.explicit_action}"
+
+    async with App("test", version="1.0.0", tools=[delete_all]) as app:
+        refused = json.loads((await app.call("delete_all", {"name": "a", **given})).text)
+        assert not refused["success"]
+        assert "options" in refused["error"]
+        done = await app.call("delete_all", {"name": "a", "options": {"explicit_action": "DELETE_ALL"}})
+    assert json.loads(done.text)["value"] == "a: DELETE_ALL"
+
+
+@pytest.mark.requirement("CON-1", "DEF-2")
+def test_an_argument_with_the_literal_must_be_given():
+    with pytest.raises(DeclarationError, match="explicit_action has a default, so nobody has to state it"):
+
+        @mutation({"options": {"explicit_action": "DELETE_ALL"}}, consent="DELETE_ALL")
+        async def delete_all(
+            options: Annotated[Removal | None, Field(description="How.")] = None, more: int = 1
+        ) -> str:
+            return "gone"
