@@ -1,0 +1,145 @@
+"""The sandbox as an ASGI application: a Jira and a Confluence in memory, of the Cloud or the Data Center kind."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+from mcp_atl.sandbox import checks
+from mcp_atl.sandbox.company import build_company
+from mcp_atl.sandbox.confluence import ROUTES as CONFLUENCE_ROUTES
+from mcp_atl.sandbox.errors import error_response
+from mcp_atl.sandbox.faults import ConnectionDropped, Fault, Faults
+from mcp_atl.sandbox.http import Api, Kind, Refusal, Request, Response, Route, Router
+from mcp_atl.sandbox.jira import ROUTES as JIRA_ROUTES
+from mcp_atl.sandbox.login import authenticate
+from mcp_atl.sandbox.state import Clock, State, system_clock
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+CHUNK = 65536
+
+
+@dataclass(frozen=True)
+class SentRequest:
+    """A request that reached the sandbox, for tests."""
+
+    method: str
+    path: str
+    query: dict[str, list[str]]
+    headers: dict[str, str]
+    content: bytes
+
+
+class Sandbox:
+    def __init__(self, kind: Kind, state: State, faults: Faults) -> None:
+        self.kind: Kind = kind
+        self.state = state
+        self.faults = faults
+        self.requests: list[SentRequest] = []
+        self._router = Router(routes(kind))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        sent = SentRequest(
+            scope["method"],
+            scope["path"],
+            parse_qs(scope["query_string"].decode(), keep_blank_values=True),
+            {name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]},
+            await _read(receive),
+        )
+        self.requests.append(sent)
+        base = f"{scope.get('scheme', 'http')}://{sent.headers.get('host', 'sandbox.example')}"
+        response = await self._respond(sent, base)
+        await _send(response, send)
+
+    async def _respond(self, sent: SentRequest, base: str) -> Response:
+        faults = self.faults.take(sent.method, sent.path)
+        for fault in faults:
+            if fault.action == "delay":
+                await asyncio.sleep(fault.seconds)
+        dropped = next((fault for fault in faults if fault.action == "drop"), None)
+        if dropped is not None and not dropped.after:
+            raise ConnectionDropped("the sandbox closed the connection")
+        failed = next((fault for fault in faults if fault.action == "status"), None)
+        response = _failure(sent.path, failed) if failed else self.handle(sent, base)
+        if dropped is not None:
+            raise ConnectionDropped("the sandbox closed the connection")
+        return response
+
+    def handle(self, sent: SentRequest, base: str) -> Response:
+        path = sent.path.rstrip("/") or "/"
+        api = _api_of(path)
+        try:
+            found = self._router.find(sent.method, path)
+            if found is None:
+                raise Refusal(404, f"No resource has the path {path}.")
+            route, parameters = found
+            api = route.api
+            user = authenticate(self.state, sent.headers.get("authorization"))
+            request = Request(
+                self.kind,
+                api,
+                sent.method,
+                path,
+                sent.query,
+                sent.headers,
+                sent.content,
+                base,
+                parameters,
+                self.state,
+                user,
+            )
+            checks.check(request, route.method, route.path)
+            result = route.handler(request)
+        except Refusal as refusal:
+            return error_response(api, refusal)
+        return result if isinstance(result, Response) else Response(200, result)
+
+
+def routes(kind: Kind) -> Iterable[Route]:
+    for module_routes in (*JIRA_ROUTES, *CONFLUENCE_ROUTES):
+        yield from module_routes.of(kind)
+
+
+def sandbox_app(kind: Kind = "cloud", *, clock: Clock = system_clock, faults: Faults | None = None) -> Sandbox:
+    """A new sandbox with the data of the demo company. A request without credentials is from its first user."""
+    return Sandbox(kind, build_company(kind, clock), faults or Faults())
+
+
+def _api_of(path: str) -> Api:
+    if path.startswith("/wiki/api/v2"):
+        return "v2"
+    if path.startswith(("/wiki", "/confluence")):
+        return "v1"
+    return "service" if path.startswith("/rest/servicedeskapi") else "jira"
+
+
+def _failure(path: str, fault: Fault) -> Response:
+    response = error_response(_api_of(path), Refusal(fault.status, fault.message))
+    headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    return Response(response.status, response.json, headers=headers)
+
+
+async def _read(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+async def _send(response: Response, send: Send) -> None:
+    body = response.body()
+    headers = {"content-length": str(len(body)), "x-arequestid": "sandbox", **response.headers}
+    if response.json is not None:
+        headers.setdefault("content-type", "application/json;charset=UTF-8")
+    raw = [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": response.status, "headers": raw})
+    for start in range(0, max(len(body), 1), CHUNK):
+        more = start + CHUNK < len(body)
+        await send({"type": "http.response.body", "body": body[start : start + CHUNK], "more_body": more})

@@ -1,0 +1,226 @@
+"""Pages in Confluence's API version 2."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mcp_atl.sandbox.confluence.bodies import body_as, read_body
+from mcp_atl.sandbox.confluence.lists import cursor_page
+from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Response, Routes, as_object, optional_object
+from mcp_atl.sandbox.jira.render import zulu_time
+from mcp_atl.sandbox.state import Body, Page, PageVersion, Space
+
+routes = Routes("v2")
+
+
+def slug(title: str) -> str:
+    return title.replace(" ", "+")
+
+
+def version_json(version: PageVersion) -> JsonObject:
+    return {
+        "createdAt": zulu_time(version.created),
+        "message": version.message,
+        "number": version.number,
+        "minorEdit": version.minor,
+        "authorId": version.author,
+    }
+
+
+def page_json(request: Request, page: Page, *, version: PageVersion | None = None) -> JsonObject:
+    shown = version or page.current
+    space = request.state.spaces[page.space]
+    web = f"/spaces/{page.space}/pages/{page.id}/{slug(shown.title)}"
+    rendered: JsonObject = {
+        "id": page.id,
+        "status": page.status,
+        "title": shown.title,
+        "spaceId": space.id,
+        "parentId": page.parent,
+        "parentType": "page" if page.parent else None,
+        "position": page.position,
+        "authorId": page.created.author,
+        "ownerId": page.owner or page.created.author,
+        "lastOwnerId": None,
+        "createdAt": zulu_time(page.created.created),
+        "version": version_json(shown),
+        "body": {},
+        "_links": {"editui": f"/pages/resumedraft.action?draftId={page.id}", "webui": web, "tinyui": f"/x/{page.id}"},
+    }
+    return rendered
+
+
+def add_body(request: Request, rendered: JsonObject, body: Body) -> JsonObject:
+    wanted = request.text("body-format")
+    if wanted:
+        shown = {"representation": wanted, "value": body_as(request.kind, body, wanted)}
+        rendered["body"] = {wanted: shown}
+    return rendered
+
+
+def visible_pages(request: Request, *, kind: str = "page") -> list[Page]:
+    state = request.state
+    statuses = request.words("status") or ["current", "archived"]
+    return [
+        page
+        for page in state.pages.values()
+        if page.type == kind and page.status in statuses and state.can_read(page, request.user)
+    ]
+
+
+def sort_pages(request: Request, pages: list[Page]) -> list[Page]:
+    sort = request.text("sort") or "id"
+    keys: dict[str, Callable[[Page], Any]] = {
+        "id": lambda page: int(page.id),
+        "title": lambda page: page.title.casefold(),
+        "created-date": lambda page: page.created.created,
+        "modified-date": lambda page: page.current.created,
+    }
+    name = sort.removeprefix("-")
+    if name not in keys:
+        raise Refusal(400, f"The sort order '{sort}' is not supported.")
+    return sorted(pages, key=keys[name], reverse=sort.startswith("-"))
+
+
+@routes.get("/pages")
+def list_pages(request: Request) -> Any:
+    ids, spaces, title = request.words("id"), request.words("space-id"), request.text("title")
+    pages = [
+        page
+        for page in visible_pages(request)
+        if not ids or page.id in ids
+        if not spaces or request.state.spaces[page.space].id in spaces
+        if title is None or page.title == title
+    ]
+    return page_list(request, pages)
+
+
+def page_list(request: Request, pages: list[Page]) -> Response:
+    ordered = sort_pages(request, pages)
+    return cursor_page(request, [add_body(request, page_json(request, page), page.current.body) for page in ordered])
+
+
+@routes.get("/pages/{page}")
+def get_page(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user, status=("current", "archived", "trashed"))
+    statuses = request.words("status")
+    if (statuses and page.status not in statuses) or (not statuses and page.status == "trashed"):
+        raise Refusal(404, f"No content found with id: {page.id}")
+    number = request.number("version", page.current.number)
+    version = find_version(page, number)
+    rendered = add_body(request, page_json(request, page, version=version), version.body)
+    return rendered | _included(request, page)
+
+
+def find_version(page: Page, number: int) -> PageVersion:
+    for version in page.versions:
+        if version.number == number:
+            return version
+    raise Refusal(404, f"The version {number} of the content with id {page.id} does not exist.")
+
+
+def _included(request: Request, page: Page) -> JsonObject:
+    included: JsonObject = {}
+    if request.flag("include-labels"):
+        labels = [label_json(label) for label in page.labels]
+        included["labels"] = {"results": labels, "meta": {"hasMore": False}, "_links": {}}
+    if request.flag("include-versions"):
+        versions = [version_json(version) for version in reversed(page.versions)]
+        included["versions"] = {"results": versions, "meta": {"hasMore": False}, "_links": {}}
+    return included
+
+
+def label_json(name: str) -> JsonObject:
+    number = 30000 + sum(ord(letter) * (index + 1) for index, letter in enumerate(name)) % 10000
+    return {"id": str(number), "name": name, "prefix": "global"}
+
+
+def check_title(request: Request, space: Space, title: str, *, apart_from: str | None = None) -> None:
+    """Two pages of a space cannot have the same title."""
+    if not title.strip():
+        raise Refusal(400, "The title must not be empty.")
+    for page in request.state.pages.values():
+        same = page.space == space.key and page.status == "current" and page.type == "page"
+        if same and page.id != apart_from and page.title.casefold() == title.casefold():
+            raise Refusal(
+                400, "A page with this title already exists: A page already exists with the same TITLE in this space"
+            )
+
+
+def new_page(
+    request: Request, space: Space, parent: str | None, title: str, body: Body, *, status: Any = "current"
+) -> Page:
+    """Raises Refusal 403 or 400 if the user cannot create a page there."""
+    state, user = request.state, request.user
+    if not space.writers & user.groups:
+        raise Refusal(403, f"You do not have permission to create content in the space {space.key}.")
+    check_title(request, space, title)
+    if parent is not None:
+        above = state.page(parent, user)
+        if above.space != space.key:
+            raise Refusal(400, "The parent must be in the same space.")
+    version = PageVersion(1, title, body, user.id, state.now())
+    position = len([page for page in state.pages.values() if page.parent == parent])
+    page = Page(state.new_id(), space.key, parent, [version], status=status, position=position)
+    state.pages[page.id] = page
+    return page
+
+
+@routes.post("/pages")
+def create_page(request: Request) -> Any:
+    body = request.object
+    space = request.state.space_by_id(str(body.get("spaceId")), request.user)
+    parent = body.get("parentId")
+    if parent is None and not request.flag("root-level"):
+        parent = space.homepage
+    content = page_body(request, body.get("body"))
+    page = new_page(
+        request, space, parent, str(body.get("title") or ""), content, status=body.get("status") or "current"
+    )
+    wanted = page.current.body.format
+    shown = {"representation": wanted, "value": page.current.body.value}
+    return page_json(request, page) | {"body": {wanted: shown}}
+
+
+def page_body(request: Request, value: Any) -> Body:
+    """The body of a request: {"representation": ..., "value": ...}, possibly nested under its format."""
+    given = optional_object(value)
+    if "representation" not in given and len(given) == 1:
+        given = optional_object(next(iter(given.values())))
+    if not given:
+        return Body("storage", "")
+    return read_body(request.kind, given.get("value"), str(given.get("representation")))
+
+
+@routes.put("/pages/{page}")
+def update_page(request: Request) -> Any:
+    state = request.state
+    page = state.writable_page(request.parameters["page"], request.user)
+    body = request.object
+    if str(body.get("id")) != page.id:
+        raise Refusal(400, "The id in the body must match the id in the path.")
+    number = as_object(body.get("version"), "version").get("number")
+    title = str(body.get("title") or page.title)
+    content = page_body(request, body["body"])
+    message = str(body["version"].get("message") or "")
+    save(request, page, number, title, content, message=message)
+    parent = body.get("parentId")
+    if parent is not None and parent != page.parent:
+        state.page(str(parent), request.user)
+        page.parent = str(parent)
+    wanted = page.current.body.format
+    return page_json(request, page) | {"body": {wanted: {"representation": wanted, "value": page.current.body.value}}}
+
+
+def save(
+    request: Request, page: Page, number: Any, title: str, body: Body, *, message: str = "", minor: bool = False
+) -> None:
+    """Add a version to a page. Raises Refusal 409 if the number is not the next one."""
+    current = page.current.number
+    if number != current + 1:
+        raise Refusal(
+            409,
+            f"Version must be incremented when updating a page. Current version is: {current}. "
+            f"Provided version is: {number}. Another user may have saved the page in between.",
+        )
+    check_title(request, request.state.spaces[page.space], title, apart_from=page.id)
+    page.versions.append(PageVersion(number, title, body, request.user.id, request.state.now(), message, minor))

@@ -1,0 +1,35 @@
+"""Who sends a request: an API token or password with Basic, a personal access token or an OAuth token with Bearer."""
+
+import base64
+import binascii
+
+from mcp_atl.sandbox.http import Refusal
+from mcp_atl.sandbox.state import State, User
+
+
+def authenticate(state: State, authorization: str | None, *, oauth_user: User | None = None) -> User:
+    """The user of a request. Raises Refusal 401 for credentials that the site does not know."""
+    if oauth_user is not None:
+        return oauth_user
+    if not authorization:
+        if state.default_user is None:
+            raise Refusal(401, "Client must be authenticated to access this resource.")
+        return state.user(state.default_user)
+    scheme, _, secret = authorization.partition(" ")
+    user = _basic(state, secret) if scheme.lower() == "basic" else _bearer(state, secret)
+    if user is None or not user.active:
+        raise Refusal(401, "Client must be authenticated to access this resource.")
+    return user
+
+
+def _basic(state: State, encoded: str) -> User | None:
+    try:
+        name, _, token = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    user = state.find_user(name)
+    return user if user is not None and state.tokens.get(token) == user.id else None
+
+
+def _bearer(state: State, token: str) -> User | None:
+    return state.users.get(state.tokens.get(token.strip(), ""))
