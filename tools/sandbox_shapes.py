@@ -33,6 +33,8 @@ SOURCES: dict[Kind, list[tuple[str, str]]] = {
     ],
 }
 MAX_DEPTH = 6
+# Parameters that a document explains in its text, but leaves out of its list.
+ONLY_IN_TEXT = {"GET /rest/api/2/issue/{}/transitions": {"expand": "string"}}
 
 
 class Document:
@@ -64,13 +66,10 @@ class Document:
     def object_type(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         fields = {name: self.type_of(inner, depth + 1) for name, inner in sorted(schema["properties"].items())}
         result: dict[str, Any] = {"fields": fields}
-        required = [
-            name for name in schema.get("required", []) if not schema["properties"].get(name, {}).get("readOnly")
-        ]
+        # Some documents require a name that they do not describe.
+        required = [name for name in schema.get("required", []) if name in fields]
         if required:
             result["required"] = sorted(required)
-        if schema.get("additionalProperties"):
-            result["open"] = True
         return result
 
     def merge(self, types: list[Any], schema: dict[str, Any], depth: int) -> Any:
@@ -86,8 +85,6 @@ class Document:
         required = set.union(*sets) if in_all else set.intersection(*sets)
         if required:
             merged["required"] = sorted(required)
-        if any(part.get("open") for part in types):
-            merged["open"] = True
         return merged
 
     def shape(self, path: str, method: str) -> dict[str, Any]:
@@ -118,6 +115,7 @@ def all_shapes(kind: Kind) -> dict[str, Any]:
                 key = operation(method.upper(), re.sub(r"/+$", "", prefix + path))
                 if key in served and key not in found:
                     found[key] = document.shape(path, method)
+                    found[key]["query"] |= ONLY_IN_TEXT.get(key, {})
     return dict(sorted(found.items()))
 
 

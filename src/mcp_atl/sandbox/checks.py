@@ -5,8 +5,8 @@ tools/sandbox_shapes.py, for the operations that the sandbox serves; a line of i
 
     "POST /rest/api/3/issueLink": {"body": {"fields": {"type": {...}}, "required": ["type"]}, "query": {}}
 
-A type is "string", "integer", "number", "boolean", "any", {"items": type} or {"fields": {name: type}}. Fields with
-"open" take other names too.
+A type is "string", "integer", "number", "boolean", "any", {"items": type} or {"fields": {name: type}}. Other names are
+refused, also where a document does not exclude them: they are mistakes of the client.
 """
 
 import json
@@ -98,7 +98,7 @@ def _check_fields(value: Any, type: JsonObject, path: str) -> None:
         at = f"{path}.{name}" if path else name
         if name in fields:
             _check_value(inner, fields[name], at)
-        elif not type.get("open"):
+        else:
             allowed = ", ".join(sorted(fields))
             raise Refusal(400, errors={at: f"Unrecognized field '{name}'. Allowed: {allowed}."})
     for name in type.get("required", ()):

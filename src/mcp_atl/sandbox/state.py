@@ -346,7 +346,7 @@ class State:
     page_attachments: dict[str, list[Attachment]] = field(default_factory=dict[str, list[Attachment]])  # versions by id
     templates: dict[str, Template] = field(default_factory=dict[str, Template])
     temporary_files: dict[str, Attachment] = field(default_factory=dict[str, Attachment])
-    media_tokens: dict[str, str] = field(default_factory=dict[str, str])  # download addresses that were given out
+    media_files: dict[str, Attachment] = field(default_factory=dict[str, Attachment])  # by the token of a download
     last_id: int = 10000
 
     def now(self) -> datetime:

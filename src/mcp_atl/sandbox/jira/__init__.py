@@ -1,3 +1,35 @@
-from mcp_atl.sandbox.jira import issues, projects, search, users
+from mcp_atl.sandbox.jira import (
+    activity,
+    attachments,
+    bulk,
+    comments,
+    filters,
+    issues,
+    links,
+    metadata,
+    project_parts,
+    projects,
+    search,
+    transitions,
+    users,
+    worklogs,
+)
 
-ROUTES = [issues.routes, projects.routes, search.routes, users.routes]
+ROUTES = [
+    activity.routes,
+    attachments.routes,
+    attachments.downloads,
+    bulk.routes,
+    bulk.development,
+    comments.routes,
+    filters.routes,
+    issues.routes,
+    links.routes,
+    metadata.routes,
+    project_parts.routes,
+    projects.routes,
+    search.routes,
+    transitions.routes,
+    users.routes,
+    worklogs.routes,
+]
