@@ -35,6 +35,8 @@ SOURCES: dict[Kind, list[tuple[str, str]]] = {
 MAX_DEPTH = 6
 # Parameters that a document explains in its text, but leaves out of its list.
 ONLY_IN_TEXT = {"GET /rest/api/2/issue/{}/transitions": {"expand": "string"}}
+# The text says that a body can also be a list.
+LISTS_TOO = {"POST /confluence/rest/api/content/{}/label"}
 
 
 class Document:
@@ -116,6 +118,8 @@ def all_shapes(kind: Kind) -> dict[str, Any]:
                 if key in served and key not in found:
                     found[key] = document.shape(path, method)
                     found[key]["query"] |= ONLY_IN_TEXT.get(key, {})
+                    if key in LISTS_TOO:
+                        found[key]["body"] = "any"
     return dict(sorted(found.items()))
 
 

@@ -85,6 +85,11 @@ def optional_list(value: Any) -> list[Any]:
     return [] if value is None else as_list(value, "The value")
 
 
+def one_or_many(value: Any) -> list[Any]:
+    """The values of an array, or a single value."""
+    return cast(list[Any], value) if isinstance(value, list) else [value]
+
+
 @dataclass
 class Request:
     kind: Kind

@@ -139,12 +139,10 @@ class _Compiler:
         operand = clause.operands[0]
         if isinstance(operand, Function):
             raise QueryError(f"The field '{clause.field}' cannot be searched with a function.")
-        wanted = _search_words(operand.text)
+        wanted = search_words(operand.text)
 
         def contains(issue: Issue) -> bool:
-            texts = " ".join(self.texts(issue, key)).casefold()
-            words = set(re.findall(r"\w+", texts))
-            return all(_has(word, words, texts) for word in wanted)
+            return contains_words(" ".join(self.texts(issue, key)), wanted)
 
         return contains if clause.operator == "~" else lambda issue: not contains(issue)
 
@@ -164,7 +162,7 @@ class _Compiler:
 
         def test(issue: Issue) -> bool:
             moments = [moment for moment in map(_moment, self.values(issue, key)) if moment is not None]
-            return any(_compare(moment, clause.operator, low, high) for moment in moments for low, high in limits)
+            return any(compare(moment, clause.operator, low, high) for moment in moments for low, high in limits)
 
         return test
 
@@ -179,7 +177,7 @@ class _Compiler:
 
         def test(issue: Issue) -> bool:
             return any(
-                _compare(value, clause.operator, each, each) for value in self.values(issue, key) for each in wanted
+                compare(value, clause.operator, each, each) for value in self.values(issue, key) for each in wanted
             )
 
         return test
@@ -188,7 +186,7 @@ class _Compiler:
         order = list(self.state.priorities)  # the highest first
         wanted = self.resolve(clause, "priority", clause.operands[0])
         limit = -order.index(wanted[0])
-        return lambda issue: _compare(-order.index(issue.values["priority"]), clause.operator, limit, limit)
+        return lambda issue: compare(-order.index(issue.values["priority"]), clause.operator, limit, limit)
 
     def names(self, clause: Clause, key: str) -> Test:
         if clause.operator in ("<", "<=", ">", ">=") and key not in ("key", "issuekey", "issue", "id"):
@@ -214,7 +212,7 @@ class _Compiler:
 
         def test(issue: Issue) -> bool:
             same = issue.project == other.project
-            return same and _compare(int(issue.key.rpartition("-")[2]), clause.operator, number, number)
+            return same and compare(int(issue.key.rpartition("-")[2]), clause.operator, number, number)
 
         return test
 
@@ -465,12 +463,18 @@ class _Compiler:
         return plain_text(value) if isinstance(value, dict) else value
 
 
-def _search_words(text: str) -> list[str]:
+def search_words(text: str) -> list[str]:
     """The words of a text search; a quoted phrase is one."""
     phrase = re.fullmatch(r'"(.*)"', text.strip())
     if phrase:
         return ['"' + phrase[1].casefold()]
     return re.findall(r"[\w*?-]+", text.casefold())
+
+
+def contains_words(text: str, wanted: list[str]) -> bool:
+    folded = text.casefold()
+    words = set(re.findall(r"\w+", folded))
+    return all(_has(word, words, folded) for word in wanted)
 
 
 def _has(word: str, words: set[str], text: str) -> bool:
@@ -489,7 +493,7 @@ def _moment(value: Any) -> datetime | None:
     return datetime.combine(date.fromisoformat(value), datetime.min.time(), UTC) if isinstance(value, str) else None
 
 
-def _compare(value: Any, operator: str, low: Any, high: Any) -> bool:
+def compare(value: Any, operator: str, low: Any, high: Any) -> bool:
     match operator:
         case "=" | "in":
             return low <= value <= high

@@ -1,4 +1,15 @@
-from mcp_atl.sandbox.confluence import pages
-from mcp_atl.sandbox.http import Routes
+from mcp_atl.sandbox.confluence import attachments, comments, content, page_parts, pages, search, spaces, users
 
-ROUTES: list[Routes] = [pages.routes]
+ROUTES = [
+    attachments.routes,
+    attachments.routes_v2,
+    attachments.downloads,
+    comments.routes,
+    content.routes,
+    page_parts.routes,
+    pages.routes,
+    search.routes,
+    spaces.routes,
+    users.routes,
+    users.routes_v2,
+]

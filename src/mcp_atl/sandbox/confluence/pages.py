@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_atl.sandbox.confluence.bodies import body_as, read_body
 from mcp_atl.sandbox.confluence.lists import cursor_page
-from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Response, Routes, as_object, optional_object
+from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, as_object, optional_object
 from mcp_atl.sandbox.jira.render import zulu_time
 from mcp_atl.sandbox.state import Body, Page, PageVersion, Space
 
@@ -224,3 +224,133 @@ def save(
         )
     check_title(request, request.state.spaces[page.space], title, apart_from=page.id)
     page.versions.append(PageVersion(number, title, body, request.user.id, request.state.now(), message, minor))
+
+
+@routes.put("/pages/{page}/title")
+def rename_page(request: Request) -> Any:
+    page = request.state.writable_page(request.parameters["page"], request.user)
+    save(request, page, page.current.number + 1, str(request.object["title"]), page.current.body)
+    return page_json(request, page)
+
+
+@routes.delete("/pages/{page}")
+def delete_page(request: Request) -> Any:
+    statuses = ("trashed",) if request.flag("purge") else ("current", "draft", "archived")
+    page = request.state.page(request.parameters["page"], request.user, status=statuses)
+    if not request.state.can_update(page, request.user):
+        raise Refusal(403, f"You do not have permission to delete the content with id {page.id}.")
+    trash(request, page)
+    return NO_CONTENT
+
+
+def trash(request: Request, page: Page) -> None:
+    """Put a page into the trash, or remove it from there. Its children move up."""
+    if page.status == "trashed":
+        request.state.pages.pop(page.id)
+        return
+    page.status = "trashed"
+    for child in request.state.pages.values():
+        if child.parent == page.id:
+            child.parent = page.parent
+
+
+@routes.get("/pages/{page}/versions")
+def list_versions(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    newest_first = (request.text("sort") or "-modified-date").startswith("-")
+    versions = list(reversed(page.versions)) if newest_first else page.versions
+    shown: list[JsonObject] = []
+    for version in versions:
+        content = add_body(request, {"title": version.title, "id": page.id}, version.body)
+        shown.append(version_json(version) | {"page": content})
+    return cursor_page(request, shown)
+
+
+@routes.get("/pages/{page}/versions/{number}")
+def get_version(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    number = int(request.parameters["number"])
+    version = find_version(page, number)
+    neighbours = {"prevVersion": number - 1, "nextVersion": number + 1}
+    known = {name: other for name, other in neighbours.items() if any(other == each.number for each in page.versions)}
+    return version_json(version) | known | {"contentTypeModified": False, "collaborators": [version.author]}
+
+
+@routes.get("/pages/{page}/direct-children")
+def list_children(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    shown = [_short(request, child) for child in request.state.children(page.id, request.user)]
+    return cursor_page(request, shown)
+
+
+def _short(request: Request, page: Page) -> JsonObject:
+    space = request.state.spaces[page.space].id
+    return {
+        "id": page.id,
+        "status": page.status,
+        "title": page.title,
+        "type": page.type,
+        "spaceId": space,
+        "childPosition": page.position,
+    }
+
+
+@routes.get("/pages/{page}/descendants")
+def list_descendants(request: Request) -> Any:
+    state = request.state
+    page = state.page(request.parameters["page"], request.user)
+    above = len(state.ancestors(page))
+    shown: list[JsonObject] = []
+    for child in state.descendants(page.id, request.user):
+        depth = len(state.ancestors(child)) - above
+        if depth <= request.number("depth", 5):
+            short = _short(request, child)
+            short.pop("spaceId")
+            shown.append(short | {"parentId": child.parent, "depth": depth})
+    return cursor_page(request, shown)
+
+
+@routes.get("/pages/{page}/ancestors")
+def list_ancestors(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    shown = [{"id": each.id, "type": each.type} for each in request.state.ancestors(page)]
+    return cursor_page(request, shown)
+
+
+@routes.get("/pages/{page}/labels")
+def list_labels(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    return cursor_page(request, [label_json(label) for label in page.labels])
+
+
+@routes.get("/labels/{label}/pages")
+def pages_with_label(request: Request) -> Any:
+    wanted = request.parameters["label"]
+    pages = [page for page in visible_pages(request) if any(label_json(each)["id"] == wanted for each in page.labels)]
+    return page_list(request, pages)
+
+
+@routes.get("/pages/{page}/operations")
+def operations(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    names = ["read", *(("update", "delete") if request.state.can_update(page, request.user) else ())]
+    return {"operations": [{"operation": name, "targetType": "page"} for name in names]}
+
+
+@routes.get("/pages/{page}/properties")
+def list_properties(request: Request) -> Any:
+    page = request.state.page(request.parameters["page"], request.user)
+    wanted = request.text("key")
+    return cursor_page(request, [each for each in page.properties if wanted in (None, each["key"])])
+
+
+@routes.post("/pages/{page}/properties")
+def add_property(request: Request) -> Any:
+    page = request.state.writable_page(request.parameters["page"], request.user)
+    body = request.object
+    if any(each["key"] == body["key"] for each in page.properties):
+        raise Refusal(400, f"A property with the key '{body['key']}' already exists.")
+    version = {"number": 1, "createdAt": zulu_time(request.state.now()), "authorId": request.user.id}
+    created = {"id": request.state.new_id(), "key": body["key"], "value": body.get("value"), "version": version}
+    page.properties.append(created)
+    return created
