@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from mcp_atl.sandbox import checks
+from mcp_atl.sandbox import agile, checks, servicedesk
 from mcp_atl.sandbox.company import build_company
 from mcp_atl.sandbox.confluence import ROUTES as CONFLUENCE_ROUTES
 from mcp_atl.sandbox.errors import error_response
@@ -101,7 +101,7 @@ class Sandbox:
 
 
 def routes(kind: Kind) -> Iterable[Route]:
-    for module_routes in (*JIRA_ROUTES, *CONFLUENCE_ROUTES):
+    for module_routes in (*JIRA_ROUTES, agile.routes, agile.software, servicedesk.routes, *CONFLUENCE_ROUTES):
         yield from module_routes.of(kind)
 
 

@@ -43,7 +43,11 @@ def search_by_token(request: Request) -> Any:
     jql = options.get("jql") or ""
     if not jql.strip() or _is_unbounded(jql):
         raise Refusal(400, "Unbounded JQL queries are not allowed here. Please add a search restriction to your query.")
-    issues = find(request, jql)
+    return token_page(request, find(request, jql), options)
+
+
+def token_page(request: Request, issues: list[Issue], options: JsonObject) -> JsonObject:
+    """One page of issues, and the token of the next one."""
     start = _read_token(options.get("nextPageToken"))
     size = min(max(int(options.get("maxResults", 50)), 1), 5000)
     page = issues[start : start + size]
