@@ -1,20 +1,22 @@
 """The sandbox as an ASGI application: a Jira and a Confluence in memory, of the Cloud or the Data Center kind."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote
 
 from mcp_atl.sandbox import agile, checks, servicedesk
 from mcp_atl.sandbox.company import build_company
 from mcp_atl.sandbox.confluence import ROUTES as CONFLUENCE_ROUTES
 from mcp_atl.sandbox.errors import error_response
-from mcp_atl.sandbox.faults import ConnectionDropped, Fault, Faults
+from mcp_atl.sandbox.faults import ConnectionDropped, ConnectionRefused, Fault, Faults
 from mcp_atl.sandbox.http import Api, Kind, Refusal, Request, Response, Route, Router
 from mcp_atl.sandbox.jira import ROUTES as JIRA_ROUTES
 from mcp_atl.sandbox.login import authenticate
-from mcp_atl.sandbox.state import Clock, State, system_clock
+from mcp_atl.sandbox.oauth import Issuer
+from mcp_atl.sandbox.state import Clock, State, User, system_clock
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -39,6 +41,7 @@ class Sandbox:
         self.state = state
         self.faults = faults
         self.requests: list[SentRequest] = []
+        self.issuer = Issuer(state)
         self._router = Router(routes(kind))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +49,7 @@ class Sandbox:
             return
         sent = SentRequest(
             scope["method"],
-            scope["path"],
+            scope.get("raw_path", scope["path"].encode()).decode("ascii", "replace"),
             parse_qs(scope["query_string"].decode(), keep_blank_values=True),
             {name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]},
             await _read(receive),
@@ -61,43 +64,67 @@ class Sandbox:
         for fault in faults:
             if fault.action == "delay":
                 await asyncio.sleep(fault.seconds)
-        dropped = next((fault for fault in faults if fault.action == "drop"), None)
-        if dropped is not None and not dropped.after:
-            raise ConnectionDropped("the sandbox closed the connection")
-        failed = next((fault for fault in faults if fault.action == "status"), None)
-        response = _failure(sent.path, failed) if failed else self.handle(sent, base)
-        if dropped is not None:
-            raise ConnectionDropped("the sandbox closed the connection")
-        return response
+        failure = next((fault for fault in faults if fault.action != "delay"), None)
+        if failure is None:
+            return self.handle(sent, base)
+        if failure.action == "status":
+            return _failure(sent.path, failure)
+        if failure.action == "refuse":
+            raise ConnectionRefused("the sandbox refused the connection")
+        if failure.after:
+            self.handle(sent, base)
+        raise ConnectionDropped("the sandbox closed the connection")
 
     def handle(self, sent: SentRequest, base: str) -> Response:
-        path = sent.path.rstrip("/") or "/"
-        api = _api_of(path)
+        path, cloud_id = _behind_gateway(sent.path.rstrip("/") or "/")
+        authorization = sent.headers.get("authorization", "")
+        issued = self.issuer.respond(sent.method, path, sent.query, sent.content, authorization)
+        if issued is not None:
+            return issued
+        api = api_of(path)
         try:
             found = self._router.find(sent.method, path)
             if found is None:
                 raise Refusal(404, f"No resource has the path {path}.")
             route, parameters = found
             api = route.api
-            user = authenticate(self.state, sent.headers.get("authorization"))
+            user = self._user(sent.method, path, authorization, cloud_id)
             request = Request(
-                self.kind,
-                api,
-                sent.method,
-                path,
-                sent.query,
-                sent.headers,
-                sent.content,
-                base,
-                parameters,
-                self.state,
-                user,
+                kind=self.kind,
+                api=api,
+                method=sent.method,
+                path=unquote(path),
+                query=sent.query,
+                headers=sent.headers,
+                content=sent.content,
+                base=base,
+                parameters=parameters,
+                state=self.state,
+                user=user,
             )
             checks.check(request, route.method, route.path)
             result = route.handler(request)
         except Refusal as refusal:
             return error_response(api, refusal)
         return result if isinstance(result, Response) else Response(200, result)
+
+    def _user(self, method: str, path: str, authorization: str, cloud_id: str | None) -> User:
+        """Who sends a request. Only the gateway takes access tokens of OAuth, and only for this site."""
+        if path.startswith("/media/"):
+            authorization = ""  # the address of a download is enough
+        if cloud_id not in (None, self.state.cloud_id):
+            raise Refusal(404, f"No site has the cloud id '{cloud_id}'.")
+        if cloud_id is not None or self.kind == "datacenter":
+            user = self.issuer.user(authorization, method, path)
+            if user is not None:
+                return user
+        return authenticate(self.state, authorization)
+
+
+def _behind_gateway(path: str) -> tuple[str, str | None]:
+    """The path on the site and the cloud id, for a path such as /ex/jira/{cloud id}/rest/api/3/myself."""
+    match = re.fullmatch(r"/ex/(?:jira|confluence)/([^/]+)(/.*)", path)
+    return (match[2], match[1]) if match else (path, None)
 
 
 def routes(kind: Kind) -> Iterable[Route]:
@@ -110,7 +137,7 @@ def sandbox_app(kind: Kind = "cloud", *, clock: Clock = system_clock, faults: Fa
     return Sandbox(kind, build_company(kind, clock), faults or Faults())
 
 
-def _api_of(path: str) -> Api:
+def api_of(path: str) -> Api:
     if path.startswith("/wiki/api/v2"):
         return "v2"
     if path.startswith(("/wiki", "/confluence")):
@@ -119,7 +146,7 @@ def _api_of(path: str) -> Api:
 
 
 def _failure(path: str, fault: Fault) -> Response:
-    response = error_response(_api_of(path), Refusal(fault.status, fault.message))
+    response = error_response(api_of(path), Refusal(fault.status, fault.message))
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
     return Response(response.status, response.json, headers=headers)
 

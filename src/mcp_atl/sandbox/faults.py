@@ -9,9 +9,13 @@ class ConnectionDropped(ConnectionResetError):
     """The site closed the connection without a complete response."""
 
 
+class ConnectionRefused(ConnectionDropped):
+    """The site did not accept the connection, so that the request did not arrive."""
+
+
 @dataclass
 class Fault:
-    action: Literal["status", "delay", "drop"]
+    action: Literal["status", "delay", "drop", "refuse"]
     method: str | None
     path: str  # a pattern such as "/rest/api/3/issue/*"
     remaining: int | None  # None: every time
@@ -59,6 +63,10 @@ class Faults:
     def drop(self, *, method: str | None = None, path: str = "*", times: int | None = 1, after: bool = False) -> None:
         """Lose the connection; with `after`, only once the request was carried out."""
         self._faults.append(Fault("drop", method, path, times, after=after))
+
+    def refuse(self, *, method: str | None = None, path: str = "*", times: int | None = 1) -> None:
+        """Refuse the connection; the request certainly does not arrive."""
+        self._faults.append(Fault("refuse", method, path, times))
 
     def clear(self) -> None:
         self._faults.clear()

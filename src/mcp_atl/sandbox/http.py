@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from mcp_atl.sandbox.state import State, User
@@ -202,7 +203,7 @@ class Router:
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         """The route and the parameters of its path. Raises Refusal 405 for a path without this method."""
-        segments = path.strip("/").split("/")
+        segments = [unquote(segment) for segment in path.strip("/").split("/")]
         other_method = False
         for route in self._by_length.get(len(segments), []):
             parameters = _match(route.segments, segments)

@@ -1,4 +1,4 @@
-"""Who sends a request: an API token or password with Basic, a personal access token or an OAuth token with Bearer."""
+"""Who sends a request: an API token or password with Basic, a personal access token with Bearer."""
 
 import base64
 import binascii
@@ -7,10 +7,8 @@ from mcp_atl.sandbox.http import Refusal
 from mcp_atl.sandbox.state import State, User
 
 
-def authenticate(state: State, authorization: str | None, *, oauth_user: User | None = None) -> User:
+def authenticate(state: State, authorization: str) -> User:
     """The user of a request. Raises Refusal 401 for credentials that the site does not know."""
-    if oauth_user is not None:
-        return oauth_user
     if not authorization:
         if state.default_user is None:
             raise Refusal(401, "Client must be authenticated to access this resource.")
