@@ -42,7 +42,7 @@ class Sandbox:
         self.faults = faults
         self.requests: list[SentRequest] = []
         self.issuer = Issuer(state)
-        self._router = Router(routes(kind))
+        self.router = Router(routes(kind))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -83,7 +83,7 @@ class Sandbox:
             return issued
         api = api_of(path)
         try:
-            found = self._router.find(sent.method, path)
+            found = self.router.find(sent.method, path)
             if found is None:
                 raise Refusal(404, f"No resource has the path {path}.")
             route, parameters = found

@@ -6,7 +6,9 @@ from typing import Any
 import httpx2
 
 from mcp_atl.sandbox import Faults, Sandbox, sandbox_app
+from mcp_atl.sandbox.checks import operation
 from mcp_atl.sandbox.http import Kind
+from tests.mcp_atl.sandbox.api_documents import FOLDER, problem
 
 NOW = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
 BASE = "https://sandbox.example"
@@ -34,7 +36,21 @@ class Site:
     async def send(self, method: str, path: str, **options: Any) -> httpx2.Response:
         headers = {**self.headers, **options.pop("headers", {})}
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(self.app), base_url=BASE) as client:
-            return await client.request(method, path, headers=headers, **options)
+            response = await client.request(method, path, headers=headers, **options)
+        self.check(response)
+        return response
+
+    def check(self, response: httpx2.Response) -> None:
+        """Compare a successful response with the API documents, where they lie beside the repository."""
+        if not (FOLDER.exists() and response.is_success and "json" in response.headers.get("content-type", "")):
+            return
+        request = response.request
+        found = self.app.router.find(request.method, request.url.path)
+        if found is not None:
+            route, _ = found
+            key = operation(route.method, route.path)
+            found_problem = problem(self.kind, key, response.status_code, response.json())
+            assert found_problem is None, found_problem
 
     async def ok(self, method: str, path: str, **options: Any) -> Any:
         """The JSON of a request that must succeed."""

@@ -207,4 +207,4 @@ def pages_of_space(request: Request) -> Any:
 
 @routes.get("/server-information", only="datacenter")
 def server_information(request: Request) -> Any:
-    return {"version": "10.0.3", "buildNumber": "9999", "baseUrl": f"{request.base}/confluence", "sandbox": True}
+    return {"version": "10.0.3", "buildNumber": 9999, "baseUrl": f"{request.base}/confluence"}

@@ -7,6 +7,7 @@ from mcp_atl.sandbox.confluence import pages
 from mcp_atl.sandbox.confluence.content import move_below
 from mcp_atl.sandbox.confluence.content_json import ContentJson
 from mcp_atl.sandbox.confluence.users import all_groups, group_id, group_json, user_json
+from mcp_atl.sandbox.documents import local_id
 from mcp_atl.sandbox.http import (
     NO_CONTENT,
     JsonObject,
@@ -82,10 +83,15 @@ def _restriction_json(request: Request, page: Page, operation: str) -> JsonObjec
     return {"operation": operation, "restrictions": {"user": users, "group": groups}, "_links": {}, "_expandable": {}}
 
 
+def _restrictions_json(request: Request, page: Page) -> JsonObject:
+    shown = [_restriction_json(request, page, each) for each in OPERATIONS]
+    return ContentJson(request).paged(shown, default=100) | {"restrictionsHash": local_id(str(shown))}
+
+
 @routes.get("/content/{content}/restriction", only="cloud")
 def list_restrictions(request: Request) -> Any:
     page = request.state.page(request.parameters["content"], request.user)
-    return ContentJson(request).paged([_restriction_json(request, page, each) for each in OPERATIONS], default=100)
+    return _restrictions_json(request, page)
 
 
 @routes.get("/content/{content}/restriction/byOperation")
@@ -122,14 +128,14 @@ def set_restrictions(request: Request) -> Any:
             page.read = restriction
         else:
             page.update = restriction
-    return ContentJson(request).paged([_restriction_json(request, page, each) for each in OPERATIONS], default=100)
+    return _restrictions_json(request, page)
 
 
 @routes.delete("/content/{content}/restriction", only="cloud")
 def remove_restrictions(request: Request) -> Any:
     page = request.state.writable_page(request.parameters["content"], request.user)
     page.read, page.update = Restriction(), Restriction()
-    return ContentJson(request).paged([_restriction_json(request, page, each) for each in OPERATIONS], default=100)
+    return _restrictions_json(request, page)
 
 
 def _members(value: Any) -> list[JsonObject]:

@@ -16,7 +16,7 @@ def user_json(request: Request, id: str) -> JsonObject:
     common: JsonObject = {"profilePicture": picture, "displayName": user.display_name}
     if request.is_cloud:
         names = {"accountId": user.id, "accountType": "atlassian", "email": user.email, "publicName": user.display_name}
-        return {"type": "known", **names, **common}
+        return {"type": "known", **names, **common, "_expandable": {}, "_links": {}}
     return {"type": "known", "username": user.name, "userKey": user.id, **common}
 
 

@@ -53,7 +53,9 @@ def attachment_settings(_: Request) -> Any:
 @routes.get("/attachment/{attachment}")
 def get_attachment(request: Request) -> Any:
     _, attachment = find_attachment(request, request.parameters["attachment"])
-    return Renderer(request).attachment(attachment)
+    rendered = Renderer(request).attachment(attachment)
+    # Only here, and only on Cloud, the id is a number.
+    return rendered | ({"id": int(attachment.id)} if request.is_cloud else {})
 
 
 @routes.delete("/attachment/{attachment}")

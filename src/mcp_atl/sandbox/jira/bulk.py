@@ -5,7 +5,7 @@ from typing import Any
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Response, Routes, as_object, optional_list
 from mcp_atl.sandbox.jira import changes
 from mcp_atl.sandbox.jira.issues import remove
-from mcp_atl.sandbox.jira.render import Renderer
+from mcp_atl.sandbox.jira.render import Renderer, zulu_time
 from mcp_atl.sandbox.jira.transitions import perform
 from mcp_atl.sandbox.state import Issue, Project
 
@@ -14,7 +14,7 @@ routes = Routes("jira")
 
 def finish(request: Request, processed: list[Issue], failed: dict[str, list[str]] | None = None) -> Response:
     """A task that is already complete."""
-    now = int(request.state.now().timestamp() * 1000)
+    now = zulu_time(request.state.now())
     number = request.state.new_id()
     request.state.tasks[number] = {
         "taskId": number,
