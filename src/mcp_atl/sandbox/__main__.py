@@ -43,7 +43,7 @@ class DroppingServer:
 
 def greeting(sandbox: Sandbox, base: str) -> str:
     state = sandbox.state
-    tokens = {user: token for token, user in state.tokens.items()}
+    tokens = {user: token for token, user in state.tokens.items() if token not in state.scoped_tokens}
     people = "\n".join(
         f"  {user.display_name:16} {user.email:36} {tokens[user.id]}" for user in state.users.values() if user.active
     )

@@ -253,7 +253,7 @@ def create_sprint(request: Request) -> Any:
 def update_sprint(request: Request) -> Any:
     """Start, complete or change a sprint. A future sprint starts only with dates and without another active one."""
     sprint, body = _sprint(request), request.object
-    target = body.get("state", sprint.state).lower()
+    target: Any = str(body.get("state") or sprint.state).lower()
     allowed = {("future", "active"), ("active", "closed"), (sprint.state, sprint.state)}
     if (sprint.state, target) not in allowed:
         raise Refusal(400, f"A sprint in the state '{sprint.state}' cannot be set to '{target}'.")
@@ -263,7 +263,7 @@ def update_sprint(request: Request) -> Any:
     if target == "closed" and sprint.state == "active":
         sprint.completed = request.state.now()
     sprint.state, sprint.start, sprint.end = target, start, end
-    sprint.name, sprint.goal = body.get("name") or sprint.name, body.get("goal", sprint.goal)
+    sprint.name, sprint.goal = body.get("name") or sprint.name, body.get("goal") or sprint.goal
     return _sprint_json(request, sprint)
 
 
@@ -323,7 +323,7 @@ def _ranked(request: Request) -> Response:
     anchor = body.get("rankBeforeIssue") or body.get("rankAfterIssue")
     if anchor:
         target = request.state.issue(str(anchor), request.user)
-        moved = [issue.id for issue in _named_issues(request)]
+        moved = list(dict.fromkeys(issue.id for issue in _named_issues(request) if issue.id != target.id))
         kept = [each for each in ranks if each not in moved]
         place = kept.index(target.id) + (0 if body.get("rankBeforeIssue") else 1)
         ranks[:] = [*kept[:place], *moved, *kept[place:]]
@@ -340,7 +340,10 @@ def get_estimation(request: Request) -> Any:
 def set_estimation(request: Request) -> Any:
     issue = request.state.writable_issue(request.parameters["issue"], request.user)
     value = request.object.get("value")
-    changes.store(request, issue, {STORY_POINTS: None if value is None else float(value)})
+    try:
+        changes.store(request, issue, {STORY_POINTS: None if value is None else float(value)})
+    except ValueError:
+        raise Refusal(400, f"The estimate '{value}' is not a number.") from None
     return {"fieldId": STORY_POINTS, "value": issue.values.get(STORY_POINTS)}
 
 

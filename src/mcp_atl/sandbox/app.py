@@ -118,7 +118,7 @@ class Sandbox:
             user = self.issuer.user(authorization, method, path)
             if user is not None:
                 return user
-        return authenticate(self.state, authorization)
+        return authenticate(self.state, authorization, behind_gateway=cloud_id is not None)
 
 
 def _behind_gateway(path: str) -> tuple[str, str | None]:

@@ -7,27 +7,27 @@ from mcp_atl.sandbox.http import Refusal
 from mcp_atl.sandbox.state import State, User
 
 
-def authenticate(state: State, authorization: str) -> User:
+def authenticate(state: State, authorization: str, *, behind_gateway: bool = False) -> User:
     """The user of a request. Raises Refusal 401 for credentials that the site does not know."""
     if not authorization:
         if state.default_user is None:
             raise Refusal(401, "Client must be authenticated to access this resource.")
         return state.user(state.default_user)
     scheme, _, secret = authorization.partition(" ")
-    user = _basic(state, secret) if scheme.lower() == "basic" else _bearer(state, secret)
-    if user is None or not user.active:
+    user, token = _basic(state, secret) if scheme.lower() == "basic" else _bearer(state, secret)
+    if user is None or not user.active or (token in state.scoped_tokens and not behind_gateway):
         raise Refusal(401, "Client must be authenticated to access this resource.")
     return user
 
 
-def _basic(state: State, encoded: str) -> User | None:
+def _basic(state: State, encoded: str) -> tuple[User | None, str]:
     try:
         name, _, token = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
-        return None
+        return None, ""
     user = state.find_user(name)
-    return user if user is not None and state.tokens.get(token) == user.id else None
+    return (user, token) if user is not None and state.tokens.get(token) == user.id else (None, "")
 
 
-def _bearer(state: State, token: str) -> User | None:
-    return state.users.get(state.tokens.get(token.strip(), ""))
+def _bearer(state: State, token: str) -> tuple[User | None, str]:
+    return state.users.get(state.tokens.get(token.strip(), "")), token.strip()

@@ -373,10 +373,12 @@ def attach_temporary_file(request: Request) -> Any:
 @routes.post("/request/{issue}/attachment")
 def attach(request: Request) -> Any:
     issue, body = _request_issue(request), request.object
-    for name in optional_list(body.get("temporaryAttachmentIds")):
-        file = request.state.temporary_files.pop(str(name), None)
-        if file is None:
+    names = [str(each) for each in optional_list(body.get("temporaryAttachmentIds"))]
+    for name in names:
+        if name not in request.state.temporary_files:
             raise Refusal(400, f"The temporary attachment '{name}' does not exist.")
+    for name in dict.fromkeys(names):
+        file = request.state.temporary_files.pop(name)
         file.id = request.state.new_id()
         issue.attachments.append(file)
     return Response(201, {"attachments": _paged(request, [])})

@@ -322,6 +322,7 @@ class State:
     cloud_id: str = "7d1c5a52-0b9e-4f0d-9c53-5d7a4f0c2e11"
     users: dict[str, User] = field(default_factory=dict[str, User])
     tokens: dict[str, str] = field(default_factory=dict[str, str])  # API tokens, passwords: to user ids
+    scoped_tokens: set[str] = field(default_factory=set[str])  # API tokens that only the gateway accepts
     default_user: str | None = None  # who a request without credentials is
     statuses: dict[str, Named] = field(default_factory=dict[str, Named])
     priorities: dict[str, Named] = field(default_factory=dict[str, Named])

@@ -1,3 +1,4 @@
+import base64
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -95,3 +96,11 @@ async def test_a_person_chooses_who_they_are(cloud):
     page = await cloud.send("GET", "/authorize", params=query)
     assert "Priya Nair" in page.text
     await cloud.refused(400, "GET", "/authorize", params={**query, "client_id": "nobody"})
+
+
+async def test_a_scoped_token_works_only_behind_the_gateway(cloud):
+    login = base64.b64encode(b"anna.berg@harbourline.example:sandbox-scoped-token-anna.berg").decode()
+    headers = {"authorization": f"Basic {login}"}
+    await cloud.refused(401, "GET", "/rest/api/3/myself", headers=headers)
+    me = await cloud.ok("GET", f"/ex/jira/{cloud.app.state.cloud_id}/rest/api/3/myself", headers=headers)
+    assert me["displayName"] == "Anna Berg"

@@ -30,4 +30,6 @@ def add_people(state: State) -> None:
         email = f"{name}@harbourline.example"
         state.users[user] = User(user, name, display_name, email, set(groups), active=name not in FORMER)
         state.tokens[f"sandbox-token-{name}"] = user
+        state.tokens[f"sandbox-scoped-token-{name}"] = user
+        state.scoped_tokens.add(f"sandbox-scoped-token-{name}")
     state.default_user = user_id(state, PEOPLE[0][0])

@@ -97,20 +97,22 @@ def _list(request: Request, location: Location) -> Any:
         if (comment.page, comment.location, comment.parent) == (page.id, location, None)
     ]
     if request.words("resolution-status"):
-        open_too = "open" in request.words("resolution-status")
-        comments = [comment for comment in comments if comment.resolved != open_too]
+        wanted = request.words("resolution-status")
+        comments = [each for each in comments if ("resolved" if each.resolved else "open") in wanted]
     return cursor_page(request, [comment_json(request, comment) for comment in comments])
 
 
 def _create(request: Request, location: Location) -> Any:
     body = request.object
     parent = body.get("parentCommentId")
-    if (parent is None) == (body.get("pageId") is None):
+    if (not parent) == (not body.get("pageId")):
         raise Refusal(400, "Provide one of pageId and parentCommentId.")
     page_id = find_comment(request, str(parent), location).page if parent else str(body["pageId"])
-    comment = add_comment(request, page_id, parent, body.get("body"), location)
-    if location == "inline" and parent is None:
+    properties: JsonObject = {}
+    if location == "inline" and not parent:
         properties = as_object(body.get("inlineCommentProperties"), "inlineCommentProperties")
+    comment = add_comment(request, page_id, parent or None, body.get("body"), location)
+    if location == "inline" and not parent:
         comment.selection = str(properties.get("textSelection") or "")
         comment.marker = local_id(f"mark {comment.id}")
         try:

@@ -61,7 +61,7 @@ def create_content(request: Request) -> Any:
     body = request.object
     json = ContentJson(request)
     ancestors = optional_list(body.get("ancestors"))
-    parent = str(ancestors[-1]["id"]) if ancestors else None
+    parent = str(as_object(ancestors[-1], "ancestor").get("id")) if ancestors else None
     if body.get("type") == "comment":
         return json.comment(_create_comment(request, body, parent))
     if body.get("type") != "page":
@@ -96,19 +96,28 @@ def update_content(request: Request) -> Any:
         return json.comment(content)
     page = request.state.writable_page(content.id, request.user)
     new_body = pages.page_body(request, body["body"]) if body.get("body") else page.current.body
+    ancestors = optional_list(body.get("ancestors"))
+    parent = str(as_object(ancestors[-1], "ancestor").get("id")) if ancestors else None
+    if parent is not None:
+        check_parent(request, page, parent)
     title, message = str(body.get("title") or page.title), str(body["version"].get("message") or "")
     pages.save(request, page, number, title, new_body, message=message, minor=bool(body["version"].get("minorEdit")))
-    if body.get("ancestors"):
-        parent = str(body["ancestors"][-1]["id"])
+    if parent is not None:
         move_below(request, page, parent)
     json.expand = [*json.expand, "version", "space"]
     return json.page(page)
 
 
-def move_below(request: Request, page: Page, parent: str) -> None:
+def check_parent(request: Request, page: Page, parent: str) -> Page:
+    """The page to move another one below. Raises Refusal if it does not exist or is below that one."""
     above = request.state.page(parent, request.user)
     if page.id in (above.id, *(each.id for each in request.state.ancestors(above))):
         raise Refusal(400, "A page cannot be moved below itself.")
+    return above
+
+
+def move_below(request: Request, page: Page, parent: str) -> None:
+    above = check_parent(request, page, parent)
     page.parent, page.space = above.id, above.space
     for child in request.state.descendants(page.id, request.user):
         child.space = above.space

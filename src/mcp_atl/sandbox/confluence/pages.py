@@ -202,11 +202,13 @@ def update_page(request: Request) -> Any:
     title = str(body.get("title") or page.title)
     content = page_body(request, body["body"])
     message = str(body["version"].get("message") or "")
-    save(request, page, number, title, content, message=message)
-    parent = body.get("parentId")
+    parent = page.parent if body.get("parentId") is None else str(body["parentId"])
     if parent is not None and parent != page.parent:
-        state.page(str(parent), request.user)
-        page.parent = str(parent)
+        above = state.page(parent, request.user)
+        if page.id in (above.id, *(each.id for each in state.ancestors(above))):
+            raise Refusal(400, "A page cannot be moved below itself.")
+    save(request, page, number, title, content, message=message)
+    page.parent = parent
     wanted = page.current.body.format
     return page_json(request, page) | {"body": {wanted: {"representation": wanted, "value": page.current.body.value}}}
 
@@ -348,9 +350,10 @@ def list_properties(request: Request) -> Any:
 def add_property(request: Request) -> Any:
     page = request.state.writable_page(request.parameters["page"], request.user)
     body = request.object
-    if any(each["key"] == body["key"] for each in page.properties):
-        raise Refusal(400, f"A property with the key '{body['key']}' already exists.")
+    key = body.get("key")
+    if not key or any(each["key"] == key for each in page.properties):
+        raise Refusal(400, f"The key '{key}' is missing, or a property with this key already exists.")
     version = {"number": 1, "createdAt": zulu_time(request.state.now()), "authorId": request.user.id}
-    created = {"id": request.state.new_id(), "key": body["key"], "value": body.get("value"), "version": version}
+    created = {"id": request.state.new_id(), "key": key, "value": body.get("value"), "version": version}
     page.properties.append(created)
     return created

@@ -41,7 +41,8 @@ def get_task(request: Request) -> Any:
 
 
 def _selected(request: Request, names: Any) -> list[Issue]:
-    return [request.state.writable_issue(str(name), request.user) for name in optional_list(names)]
+    issues = [request.state.writable_issue(str(name), request.user) for name in optional_list(names)]
+    return list({issue.id: issue for issue in issues}.values())
 
 
 @routes.post("/bulk/issues/move", only="cloud")

@@ -67,6 +67,8 @@ def get_filter(request: Request) -> Any:
 @routes.post("/filter")
 def create_filter(request: Request) -> Any:
     body = request.object
+    if not body.get("name"):
+        raise Refusal(400, errors={"name": "You must specify a name to save this filter as."})
     find(request, body.get("jql") or "")
     saved = Filter(
         request.state.new_id(), body["name"], request.user.id, body.get("jql") or "", body.get("description") or ""

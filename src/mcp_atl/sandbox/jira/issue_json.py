@@ -56,6 +56,7 @@ class IssueJson:
 
     def select(self, wanted: list[str]) -> list[Field]:
         """The fields for a list such as ["*all", "-comment"] or ["summary", "status"]."""
+        wanted = [str(name) for name in wanted]
         names = {name for name in wanted if not name.startswith(("-", "*"))}
         excluded = {name[1:] for name in wanted if name.startswith("-")}
         everything = "*all" in wanted or (bool(excluded) and not names and "*navigable" not in wanted)

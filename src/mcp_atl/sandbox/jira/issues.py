@@ -70,11 +70,12 @@ def create(request: Request, body: JsonObject) -> Issue:
     project = project_to_write(request, fields.pop("project", None))
     values = changes.read_fields(request, project, fields)
     changes.check_new(request, values)
-    issue = changes.new_issue(request.state, project, values, request.user.id)
     update = as_object(body.get("update") or {}, "update")
-    issue.values |= changes.read_update(request, issue, update)
-    for comment in changes.comments_of(update):
-        changes.add_comment(request.state, issue, request.user.id, comment.get("body"))
+    values |= changes.read_update(request, Issue("", "", project.key, values), update)
+    comments = [read_text(request, comment.get("body"), "comment") for comment in changes.comments_of(update)]
+    issue = changes.new_issue(request.state, project, values, request.user.id)
+    for comment in comments:
+        changes.add_comment(request.state, issue, request.user.id, comment)
     return issue
 
 
@@ -101,9 +102,10 @@ def edit_issue(request: Request) -> Any:
         raise Refusal(400, f"Field '{twice[0]}' cannot be included in both 'fields' and 'update'.")
     project = request.state.project_of(issue)
     values = changes.read_fields(request, project, fields) | changes.read_update(request, issue, update)
+    comments = [read_text(request, comment.get("body"), "comment") for comment in changes.comments_of(update)]
     changes.store(request, issue, values)
-    for comment in changes.comments_of(update):
-        changes.add_comment(request.state, issue, request.user.id, read_text(request, comment.get("body"), "comment"))
+    for comment in comments:
+        changes.add_comment(request.state, issue, request.user.id, comment)
     if request.flag("returnIssue"):
         return IssueJson(request).render(issue, ["*all"], request.words("expand"))
     return NO_CONTENT

@@ -35,6 +35,8 @@ def create_link(request: Request) -> Any:
     target = _linked(request, body.get("outwardIssue"))
     if source.id == target.id:
         raise Refusal(400, "You cannot link an issue to itself.")
+    comment = body.get("comment")
+    text = read_text(request, optional_object(comment).get("body"), "comment") if comment else None
     exists = any(
         (each.type, each.outward, each.inward) == (number, source.id, target.id) for each in state.links.values()
     )
@@ -43,8 +45,7 @@ def create_link(request: Request) -> Any:
         state.links[link.id] = link
         _record(request, source, target, state.link_types[number][2])
         _record(request, target, source, state.link_types[number][1])
-    if body.get("comment"):
-        text = read_text(request, optional_object(body["comment"]).get("body"), "comment")
+    if text is not None:
         changes.add_comment(state, source, request.user.id, text)
     return Response(201)
 

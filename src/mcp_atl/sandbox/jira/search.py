@@ -49,7 +49,7 @@ def search_by_token(request: Request) -> Any:
 def token_page(request: Request, issues: list[Issue], options: JsonObject) -> JsonObject:
     """One page of issues, and the token of the next one."""
     start = _read_token(options.get("nextPageToken"))
-    size = min(max(int(options.get("maxResults", 50)), 1), 5000)
+    size = min(max(int(options.get("maxResults") or 50), 1), 5000)
     page = issues[start : start + size]
     render = IssueJson(request).render
     fields = options.get("fields") or ["id"]
@@ -91,7 +91,8 @@ def count(request: Request) -> Any:
 def search_by_index(request: Request) -> Any:
     options = _options(request)
     issues = find(request, options.get("jql") or "")
-    start, size = int(options.get("startAt") or 0), min(int(options.get("maxResults", 50)), 1000)
+    start = int(options.get("startAt") or 0)
+    size = 50 if options.get("maxResults") is None else min(int(options["maxResults"]), 1000)
     render = IssueJson(request).render
     fields = options.get("fields") or ["*navigable"]
     page = [render(issue, fields, _expand(options)) for issue in issues[start : start + size]]
@@ -104,7 +105,7 @@ routes.post("/search", only="datacenter")(search_by_index)
 @routes.post("/jql/parse", only="cloud")
 def parse_queries(request: Request) -> Any:
     parsed: list[JsonObject] = []
-    for jql in optional_list(request.object.get("queries")):
+    for jql in map(str, optional_list(request.object.get("queries"))):
         entry: JsonObject = {"query": jql}
         try:
             parse(jql)
