@@ -2,8 +2,9 @@
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
@@ -22,11 +23,12 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 CHUNK = 65536
+LARGE = 1_000_000
 
 
 @dataclass(frozen=True)
 class SentRequest:
-    """A request that reached the sandbox, for tests."""
+    """A request that reached the sandbox. Tests can look at the last hundred; large contents are not kept."""
 
     method: str
     path: str
@@ -40,7 +42,7 @@ class Sandbox:
         self.kind: Kind = kind
         self.state = state
         self.faults = faults
-        self.requests: list[SentRequest] = []
+        self.requests: deque[SentRequest] = deque(maxlen=100)
         self.issuer = Issuer(state)
         self.router = Router(routes(kind))
 
@@ -54,7 +56,7 @@ class Sandbox:
             {name.decode().lower(): value.decode("latin-1") for name, value in scope["headers"]},
             await _read(receive),
         )
-        self.requests.append(sent)
+        self.requests.append(sent if len(sent.content) < LARGE else replace(sent, content=b""))
         base = f"{scope.get('scheme', 'http')}://{sent.headers.get('host', 'sandbox.example')}"
         response = await self._respond(sent, base)
         await _send(response, send)
