@@ -36,7 +36,6 @@ SPECIAL = (
     "request-channel-type", "projecttype", "subtasks", "issuelinktype", "workratio", "timespent", "level", "category",
     "parent", "sprint", "rank", "hierarchylevel", "creator",
 )  # fmt: skip
-ORDERED = ("=", "!=", "<", "<=", ">", ">=")
 
 
 def select(state: State, user: User, jql: str) -> list[Issue]:

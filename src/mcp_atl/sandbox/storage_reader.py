@@ -15,7 +15,6 @@ from mcp_atl.sandbox.storage_format import MARKS, PANELS, TAGS
 _NODES = {tag: node for node, tag in TAGS.items() if node != "decisionItem"}
 _PANEL_TYPES = {name: panel for panel, name in PANELS.items()}
 _TAG_MARKS = {tag: mark for mark, tag in MARKS.items()} | {"b": "strong", "i": "em", "del": "strike"}
-_INLINE_PARENTS = ("p", "h1", "h2", "h3", "h4", "h5", "h6")
 _XML_ENTITIES = ("amp", "lt", "gt", "quot", "apos")
 
 
