@@ -38,12 +38,12 @@ class Hit:
 
 FIELDS = (
     "type", "space", "space.key", "space.title", "space.type", "title", "text", "sitesearch", "label", "creator",
-    "contributor", "mention", "created", "lastmodified", "parent", "ancestor", "id", "content", "favourite", "watcher",
-    "container", "macro",
+    "contributor", "mention", "created", "lastmodified", "parent", "ancestor", "id", "content", "container",
+    "macro",
 )  # fmt: skip
 TEXT = ("title", "text", "sitesearch", "space.title")
 DATES = ("created", "lastmodified")
-PEOPLE = ("creator", "contributor", "mention", "favourite", "watcher")
+PEOPLE = ("creator", "contributor", "mention")
 _SORTS: dict[str, Callable[[Hit], Any]] = {
     "created": lambda hit: hit.created,
     "lastmodified": lambda hit: hit.modified,
@@ -209,6 +209,8 @@ class _Compiler:
                 return [version.author for version in hit.versions]
             case "mention":
                 return [user for user in self.state.users if _mentions(hit, user)]
+            case "macro":
+                return _macros(hit)
             case "parent" | "container":
                 return hit.parents[-1:]
             case "ancestor":
@@ -221,6 +223,11 @@ class _Compiler:
 
 def _mentions(hit: Hit, user: str) -> bool:
     return bool(hit.versions) and user in hit.versions[-1].body.value
+
+
+def _macros(hit: Hit) -> list[str]:
+    body = hit.versions[-1].body.value if hit.versions else ""
+    return re.findall(r'(?:"extensionKey":|structured-macro ac:name=)"([\w-]+)"', body)
 
 
 def _shown(operand: Operand) -> str:

@@ -10,7 +10,7 @@ from mcp_atl.sandbox.http import optional_object
 from mcp_atl.sandbox.jira.fields import EPIC_LINK, RANK, SPRINT, Field, find_field, find_in_projects
 from mcp_atl.sandbox.query_dates import is_whole_day, parse_date
 from mcp_atl.sandbox.query_language import Both, Clause, Either, Function, Node, Not, Operand, Query, QueryError, parse
-from mcp_atl.sandbox.state import Issue, State, User
+from mcp_atl.sandbox.state import Issue, IssueLink, State, User
 
 Test = Callable[[Issue], bool]
 
@@ -32,9 +32,8 @@ ALIASES = {
 TEXT_FIELDS = ("summary", "description", "environment", "comment", "text")
 SPECIAL = (
     "key", "issuekey", "issue", "id", "text", "statuscategory", "comment", "filter", "watcher", "voter", "parentepic",
-    "epic link", "attachments", "watchers", "votes", "worklogauthor", "worklogdate", "lastviewed", "project",
-    "request-channel-type", "projecttype", "subtasks", "issuelinktype", "workratio", "timespent", "level", "category",
-    "parent", "sprint", "rank", "hierarchylevel", "creator",
+    "epic link", "attachments", "watchers", "votes", "worklogauthor", "worklogdate", "project", "projecttype",
+    "subtasks", "issuelinktype", "timespent", "parent", "sprint", "rank", "hierarchylevel", "creator",
 )  # fmt: skip
 
 
@@ -108,7 +107,7 @@ class _Compiler:
             return self.text(clause, key)
         if clause.operator in ("is", "is not") or self.asks_for_empty(clause):
             return self.emptiness(clause, key)
-        if of_type in ("date", "datetime") or key in ("worklogdate", "lastviewed"):
+        if of_type in ("date", "datetime") or key == "worklogdate":
             return self.dates(clause, key)
         if of_type == "number" or key in ("votes", "watchers", "hierarchylevel"):
             return self.numbers(clause, key)
@@ -309,8 +308,9 @@ class _Compiler:
                 return [other.id for other in self.state.issues.values() if other.values.get("parent") == issue.id]
             case "issuelinktype":
                 return [
-                    self.state.link_types[link.type][0]
+                    name
                     for link in self.state.links.values()
+                    for name in self.link_names(link, issue.id)
                     if issue.id in (link.inward, link.outward)
                 ]
             case "timespent":
@@ -328,6 +328,11 @@ class _Compiler:
                 if stored is None or stored == []:
                     return []
                 return cast(list[Any], stored) if isinstance(stored, list) else [stored]
+
+    def link_names(self, link: IssueLink, issue: str) -> list[str]:
+        """What a link is called, in general and from this issue: "blocks" or "is blocked by"."""
+        name, inward, outward = self.state.link_types[link.type]
+        return [name.casefold(), (outward if link.outward == issue else inward).casefold()]
 
     def texts(self, issue: Issue, key: str) -> Iterable[str]:
         if key == "text":
@@ -380,6 +385,8 @@ class _Compiler:
         state, wanted = self.state, text.casefold()
         if key == EPIC_LINK:
             return self.lookup("key", text)
+        if key == "issuelinktype":
+            return [wanted]
         if key in (SPRINT, "sprint"):
             return [each.id for each in state.sprints.values() if wanted in (str(each.id), each.name.casefold())]
         if key in ("components", "fixVersions", "versions"):
@@ -416,6 +423,9 @@ class _Compiler:
             case "linkedissues":
                 issue = self.lookup("key", function.arguments[0] if function.arguments else "")
                 links = [link for link in state.links.values() if issue and issue[0] in (link.inward, link.outward)]
+                if len(function.arguments) > 1:
+                    wanted_name = function.arguments[1].casefold()
+                    links = [link for link in links if wanted_name in self.link_names(link, issue[0])]
                 return [link.inward if link.outward == issue[0] else link.outward for link in links]
             case "standardissuetypes" | "subtaskissuetypes":
                 sub = function.name.lower() == "subtaskissuetypes"
@@ -427,8 +437,6 @@ class _Compiler:
                     for issue in state.issues.values()
                     if self.user.id in (issue.watchers if watched else issue.voters)
                 ]
-            case "issuehistory" | "updatedby":
-                return []
             case _:
                 raise QueryError(
                     f"Unable to find JQL function '{function.name}({', '.join(function.arguments)})' "

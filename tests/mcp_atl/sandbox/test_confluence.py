@@ -21,6 +21,7 @@ QUERIES = {
     "type = comment AND creator = currentUser()": ["Re: Release process"],
     "type = attachment AND title ~ architecture": ["architecture.png"],
     'lastmodified > -5d AND type = page AND NOT label = "x"': ["Product meeting, week 46"],
+    "macro = pagetree": ["Meeting notes"],
     "type = space AND title = Product": ["Product"],
     "space in (HR) AND created >= startOfMonth(-1M) AND type != space": ["Salary bands 2027"],
 }  # fmt: skip

@@ -20,6 +20,8 @@ QUERIES = {
     "key in (FERRY-1, APP-1) ORDER BY key": ["APP-1", "FERRY-1"],
     "parent = FERRY-13 ORDER BY key": ["FERRY-14", "FERRY-15"],
     "issue in linkedIssues(FERRY-12)": ["FERRY-16"],
+    'issue in linkedIssues(FERRY-12, "is blocked by")': [],
+    'issueLinkType = "is blocked by" AND project = FERRY ORDER BY key': ["FERRY-16", "FERRY-18", "FERRY-20"],
     "status changed to Done during (-6d, now()) by emil.hansen": ["FERRY-9"],
     "assignee was jonas.weber AND project = HELP": ["HELP-3"],
     'filter = "Open bugs" AND project = APP ORDER BY key': ["APP-6", "APP-9"],
