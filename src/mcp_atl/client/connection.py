@@ -1,0 +1,62 @@
+"""`Connection`: one user at one site, as the API classes need it. `http.SiteClient` is the real one."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from mcp_atl.client.json_values import Json
+from mcp_atl.site import Product, Site
+
+__all__ = ["Connection", "Download", "Json", "ResultPage", "segment"]
+
+
+class Download(Protocol):
+    """A file as it arrives."""
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    def aiter_bytes(self) -> Any: ...
+
+
+class Connection(Protocol):
+    """Sends requests to one site as one user, and raises the errors of `client.errors`."""
+
+    @property
+    def site(self) -> Site: ...
+
+    async def send(
+        self,
+        product: Product,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        json: Any = None,
+        safe: bool | None = None,
+        files: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """The decoded answer; None where there is none. `safe` marks a POST that changes nothing, such as a search."""
+        ...
+
+    def stream(
+        self, product: Product, path: str, query: Mapping[str, Any] | None = None
+    ) -> AbstractAsyncContextManager[Download]:
+        """A download as it arrives."""
+        ...
+
+
+class ResultPage(NamedTuple):
+    """Some of the results, and where the next ones begin; no cursor means that these are the last."""
+
+    items: list[Json]
+    next_cursor: str | None = None
+    total: int | None = None
+
+
+def segment(value: object) -> str:
+    """A value as one segment of a path: nothing in it can lead to another path."""
+    text = quote(str(value), safe="")
+    # Two dots would be resolved by clients and proxies; percent signs keep them a name.
+    return text.replace(".", "%2E") if text in (".", "..") else text

@@ -1,0 +1,62 @@
+"""The Jira Service Management API: service desks, queues, request types, customer requests and their SLAs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.json_values import list_at
+from mcp_atl.client.limits import check_project, project_of
+
+BASE = "/rest/servicedeskapi"
+
+
+class ServiceApi:
+    """Service desks of one site."""
+
+    def __init__(self, client: Connection) -> None:
+        self.client = client
+
+    async def _get(self, path: str, **query: Any) -> Any:
+        return await self.client.send("jira", "GET", BASE + path, query=query)
+
+    async def _desk(self, desk: str) -> str:
+        """The path of a service desk whose project may be reached."""
+        if self.client.site.projects is not None:
+            found = await self._get(f"/servicedesk/{segment(desk)}")
+            check_project(self.client.site, str(found.get("projectKey")))
+        return f"/servicedesk/{segment(desk)}"
+
+    async def _page(self, path: str, start: int, limit: int) -> ResultPage:
+        found = await self._get(path, start=start, limit=limit)
+        items = list_at(found, "values")
+        return ResultPage(items, None if found.get("isLastPage", True) else str(start + len(items)))
+
+    async def service_desks(self, start: int, limit: int) -> ResultPage:
+        """All service desks that this user sees."""
+        return await self._page("/servicedesk", start, limit)
+
+    async def queues(self, desk: str, start: int, limit: int) -> ResultPage:
+        """The queues of a service desk."""
+        return await self._page(f"{await self._desk(desk)}/queue", start, limit)
+
+    async def queue_issues(self, desk: str, queue: str, start: int, limit: int) -> ResultPage:
+        """The issues that wait in a queue."""
+        return await self._page(f"{await self._desk(desk)}/queue/{segment(queue)}/issue", start, limit)
+
+    async def request_types(self, desk: str, start: int, limit: int) -> ResultPage:
+        """What customers can ask for."""
+        return await self._page(f"{await self._desk(desk)}/requesttype", start, limit)
+
+    async def request_fields(self, desk: str, request_type: str) -> Json:
+        """The fields of a request type."""
+        return await self._get(f"{await self._desk(desk)}/requesttype/{segment(request_type)}/field")
+
+    async def create_request(self, request: Mapping[str, Any]) -> Json:
+        """Create a customer request."""
+        await self._desk(str(request["serviceDeskId"]))
+        return await self.client.send("jira", "POST", f"{BASE}/request", json=dict(request))
+
+    async def slas(self, key: str, start: int, limit: int) -> ResultPage:
+        """The service levels of a request: goal, elapsed and remaining time."""
+        check_project(self.client.site, project_of(key))
+        return await self._page(f"/request/{segment(key)}/sla", start, limit)
