@@ -1,0 +1,303 @@
+"""A document from Markdown, as agents write it.
+
+GitHub's Markdown, and besides it:
+
+    > [!NOTE]                        a panel; also [!IMPORTANT], [!TIP], [!WARNING], [!CAUTION]
+    @[Ana Ruiz](accountid:712020)    a mention
+    <details><summary>More</summary> an expand, up to </details>
+    :smile:                          an emoji
+    <https://example.com>            a card; a bare address is a link
+    <u>, <sub>, <sup>, <br>          what they do in HTML; all other tags are words
+    {{status DONE#3f2a91}}           a placeholder: the node that it stands for
+"""
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mcp_atl.convert.inline_reader import InlineReader
+from mcp_atl.convert.markdown_writer import MarkdownWriter
+from mcp_atl.convert.nodes import (
+    PANEL_TYPES,
+    Node,
+    block,
+    children,
+    contained,
+    document,
+    plain_text,
+    text,
+)
+from mcp_atl.convert.placeholders import PLACEHOLDER, Originals
+from toolcharter import InvalidArguments
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_PANEL = re.compile(r"\[!(NOTE|IMPORTANT|TIP|WARNING|CAUTION)\]\s*")
+_TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
+_DETAILS = re.compile(r"<details>\s*(?:<summary>(.*?)</summary>)?\s*", re.DOTALL)
+_END_DETAILS = "</details>"
+
+MakeId = Callable[[], str]
+
+
+def new_id() -> str:
+    """An id for a task, which the format demands."""
+    return str(uuid.uuid4())
+
+
+class MarkdownReader:
+    """Reads Markdown. With `originals`, placeholders bring their nodes back; without, they are words."""
+
+    def __init__(self, originals: Originals | None = None, make_id: MakeId = new_id) -> None:
+        self._originals, self._make_id = originals, make_id
+        self._inline = InlineReader(originals)
+
+    def document(self, markdown: str) -> Node:
+        """A whole document."""
+        return document(self.blocks(markdown))
+
+    def blocks(self, markdown: str) -> list[Node]:
+        """The blocks of a text."""
+        tokens = _parser().parse(markdown.replace("\x00", ""))
+        blocks, _ = self._blocks(tokens, 0)
+        return blocks
+
+    def _blocks(self, tokens: "Sequence[Token]", start: int) -> tuple[list[Node], int]:
+        """Blocks up to the end of the container that they are in, and the place of that end."""
+        found: list[Node] = []
+        index = start
+        while index < len(tokens) and not (tokens[index].nesting == -1):
+            index = self._read(tokens, index, found)
+        return self._folded(found), index
+
+    def _read(self, tokens: "Sequence[Token]", index: int, found: list[Node]) -> int:
+        token = tokens[index]
+        match token.type:
+            case "paragraph_open":
+                found += self._paragraph(tokens[index + 1])
+                return index + 3
+            case "heading_open":
+                content = self._inline.read(tokens[index + 1].children or [])
+                found.append(block("heading", content, level=int(token.tag[1])))
+                return index + 3
+            case "fence" | "code_block":
+                language = token.info.strip().split(" ")[0] or None
+                code = token.content.removesuffix("\n")
+                found.append(block("codeBlock", [text(code)] if code else [], language=language))
+                return index + 1
+            case "hr":
+                found.append({"type": "rule"})
+                return index + 1
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(tokens, index, found)
+            case "blockquote_open":
+                inner, end = self._blocks(tokens, index + 1)
+                found.append(_quote_or_panel(inner))
+                return end + 1
+            case "table_open":
+                return self._table(tokens, index, found)
+            case _:
+                return index + 1
+
+    def _paragraph(self, token: "Token") -> list[Node]:
+        inner = token.children or []
+        if len(inner) == 1 and inner[0].type == "image":
+            image = inner[0]
+            media = block("media", type="external", url=str(image.attrs["src"]), alt=image.content or None)
+            del media["content"]
+            return [block("mediaSingle", [media], layout="center")]
+        if self._originals is not None and (whole := PLACEHOLDER.fullmatch(token.content.strip())):
+            return [self._placeholder(whole, self._originals)]
+        return [block("paragraph", self._inline.read(inner))]
+
+    def _placeholder(self, found: re.Match[str], originals: Originals) -> Node:
+        """A placeholder alone in a paragraph: a block, or an inline node in a paragraph of its own."""
+        node = originals.find(found[4], found[0])
+        if found[1]:
+            return block("paragraph", [text(found[0])])
+        if node["type"] in _INLINE_KINDS:
+            return block("paragraph", [node])
+        return {"type": _OPENING, "node": node, "shown": found[0]}
+
+    def _list(self, tokens: "Sequence[Token]", index: int, found: list[Node]) -> int:
+        opening = tokens[index]
+        items: list[tuple[str | None, list[Node]]] = []
+        place = index + 1
+        while tokens[place].type == "list_item_open":
+            inner, end = self._blocks(tokens, place + 1)
+            items.append(_task_state(inner))
+            place = end + 1
+        if opening.type == "ordered_list_open":
+            start = int(opening.attrs.get("start", 1))
+            nodes = [block("listItem", contained("listItem", inner)) for _, inner in items]
+            found.append(block("orderedList", nodes, order=start if start != 1 else None))
+        else:
+            found += self._bullets_and_tasks(items)
+        return place + 1
+
+    def _bullets_and_tasks(self, items: "Sequence[tuple[str | None, list[Node]]]") -> list[Node]:
+        """A list, split where tasks begin and end."""
+        lists: list[Node] = []
+        for state, inner in items:
+            kind = "bulletList" if state is None else "taskList"
+            if not lists or lists[-1]["type"] != kind:
+                lists.append(block(kind, localId=None if state is None else self._make_id()))
+            if state is None:
+                children(lists[-1]).append(block("listItem", contained("listItem", inner)))
+            else:
+                children(lists[-1]).extend(self._task(state, inner))
+        return lists
+
+    def _task(self, state: str, inner: list[Node]) -> list[Node]:
+        """A task, and the tasks below it. A task has one line; further blocks are joined to it."""
+        words: list[Node] = []
+        below: list[Node] = []
+        for one in inner:
+            if one["type"] == "taskList":
+                below.append(one)
+            elif one["type"] == "paragraph":
+                words += [{"type": "hardBreak"}, *children(one)] if words else children(one)
+            elif shown := plain_text(one).strip():
+                words += [*([{"type": "hardBreak"}] if words else []), text(shown)]
+        return [block("taskItem", words, localId=self._make_id(), state=state), *below]
+
+    def _table(self, tokens: "Sequence[Token]", index: int, found: list[Node]) -> int:
+        rows: list[Node] = []
+        place = index + 1
+        while tokens[place].type != "table_close":
+            token = tokens[place]
+            if token.type == "tr_open":
+                rows.append(block("tableRow"))
+            elif token.type in ("th_open", "td_open"):
+                content = self._inline.read(tokens[place + 1].children or [])
+                kind = "tableHeader" if token.type == "th_open" else "tableCell"
+                children(rows[-1]).append(block(kind, [block("paragraph", content)]))
+            place += 1
+        found.append(block("table", rows))
+        return place + 1
+
+    # --- what stands between two marks --------------------------------------------------------------------
+
+    def _folded(self, blocks: list[Node]) -> list[Node]:
+        """Blocks with expands and locked blocks put together from what stands between their beginning and end."""
+        folded: list[Node] = []
+        index = 0
+        while index < len(blocks):
+            one = blocks[index]
+            if one["type"] == _OPENING:
+                index = self._locked(blocks, index, folded)
+            elif (opening := _details_title(one)) is not None and (end := _details_end(blocks, index)) is not None:
+                inner = self._folded([*_rest_of_details(one), *blocks[index + 1 : end]])
+                folded.append(block("expand", contained("expand", inner), title=opening))
+                index = end + 1
+            else:
+                folded.append(one)
+                index += 1
+        return folded
+
+    def _locked(self, blocks: list[Node], index: int, folded: list[Node]) -> int:
+        """A block that Markdown cannot say. What can be read of it must be as it was."""
+        node, shown = blocks[index]["node"], blocks[index]["shown"]
+        closing = "{{/" + shown[2:].partition("#")[0].partition(" ")[0] + "#" + shown.rpartition("#")[2]
+        end = next((place for place in range(index + 1, len(blocks)) if _is_line(blocks[place], closing)), None)
+        folded.append(node)
+        if end is None:
+            return index + 1
+        writer = MarkdownWriter(self._originals)
+        inner = self._folded(blocks[index + 1 : end])
+        before = self.blocks(writer.locked_body(node))  # as Markdown has it, which may differ in rare cases
+        if _same_words(writer.blocks(inner), writer.blocks(before)):
+            return end + 1
+        raise InvalidArguments(
+            f"What stands between {shown} and {closing} was changed, but Markdown cannot say all of it. Change words "
+            "in it with old_text and new_text, or a section inside it by its own heading.",
+            fields=("parameters",),
+        )
+
+
+_OPENING = "opening"
+"""The type of a block that stands for the beginning of a locked one, until it is folded."""
+_INLINE_KINDS = frozenset(
+    {
+        "storageInline",
+        "status",
+        "date",
+        "inlineExtension",
+        "mediaInline",
+        "mention",
+        "emoji",
+        "inlineCard",
+        "placeholder",
+    }
+)
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms, and most calls have no text to read
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    # What was escaped stays apart from other words, so that it is not taken for an emoji or an address.
+    return parser.disable(["text_join", "html_block", "html_inline"])
+
+
+def _task_state(inner: list[Node]) -> tuple[str | None, list[Node]]:
+    """Whether an item begins with a box, and the item without it."""
+    first = children(inner[0])[:1] if inner and inner[0]["type"] == "paragraph" else []
+    if not first or first[0]["type"] != "text" or first[0].get("marks"):
+        return None, inner
+    found = _TASK.match(str(first[0]["text"]))
+    if found is None or first[0].get("escaped"):
+        return None, inner
+    rest = str(first[0]["text"])[found.end() :]
+    words = [*([text(rest)] if rest else []), *children(inner[0])[1:]]
+    return ("TODO" if found[1] == " " else "DONE"), [block("paragraph", words), *inner[1:]]
+
+
+def _quote_or_panel(inner: list[Node]) -> Node:
+    first = children(inner[0]) if inner and inner[0]["type"] == "paragraph" else []
+    found = _PANEL.match(str(first[0].get("text", ""))) if first and not first[0].get("marks") else None
+    if found is None:
+        return block("blockquote", contained("blockquote", inner))
+    rest = str(first[0]["text"])[found.end() :]
+    words = [*([text(rest)] if rest else []), *first[1:]]
+    while words and words[0]["type"] == "hardBreak":
+        words = words[1:]
+    body = [*([block("paragraph", words)] if words else []), *inner[1:]]
+    return block("panel", contained("panel", body), panelType=PANEL_TYPES[found[1]])
+
+
+def _details_title(node: Node) -> str | None:
+    if node["type"] != "paragraph":
+        return None
+    found = _DETAILS.match(plain_text(node))
+    return (found[1] or "").strip() if found else None
+
+
+def _rest_of_details(node: Node) -> list[Node]:
+    words = _DETAILS.sub("", plain_text(node), count=1).strip()
+    return [block("paragraph", [text(words)])] if words else []
+
+
+def _details_end(blocks: list[Node], start: int) -> int | None:
+    depth = 0
+    for index in range(start, len(blocks)):
+        if _details_title(blocks[index]) is not None:
+            depth += 1
+        elif _is_line(blocks[index], _END_DETAILS):
+            depth -= 1
+            if depth == 0:
+                return index
+    return None
+
+
+def _is_line(node: Node, words: str) -> bool:
+    return node["type"] == "paragraph" and plain_text(node).strip() == words
+
+
+def _same_words(one: str, other: str) -> bool:
+    return one.split() == other.split()

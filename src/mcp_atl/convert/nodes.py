@@ -1,0 +1,112 @@
+"""Nodes of the Atlassian Document Format, and which of them may stand in which."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+Node = dict[str, Any]
+
+PANELS = {"info": "NOTE", "note": "IMPORTANT", "success": "TIP", "tip": "TIP", "warning": "WARNING", "error": "CAUTION"}
+"""The kinds of panels, by the words that Markdown has for them."""
+PANEL_TYPES = {"NOTE": "info", "IMPORTANT": "note", "TIP": "success", "WARNING": "warning", "CAUTION": "error"}
+
+_SIMPLE = {"paragraph", "bulletList", "orderedList", "codeBlock", "mediaSingle", "extension"}
+_RICH = _SIMPLE | {"heading", "rule", "taskList", "decisionList", "mediaGroup", "blockCard"}
+_CELL = _RICH | {"blockquote", "panel", "nestedExpand", "embedCard"}
+CHILDREN: dict[str, set[str]] = {
+    "listItem": _SIMPLE | {"taskList"},
+    "blockquote": _SIMPLE | {"mediaGroup"},
+    "panel": _RICH,
+    "expand": _CELL | {"table"},
+    "nestedExpand": _RICH | {"blockquote", "panel"},
+    "tableCell": _CELL,
+    "tableHeader": _CELL,
+}
+"""The blocks that a block may contain, of those that Markdown can make. A document may contain all."""
+
+
+def text(words: str, marks: Sequence[Node] = ()) -> Node:
+    """A text node. It must not be empty."""
+    return {"type": "text", "text": words} | ({"marks": list(marks)} if marks else {})
+
+
+def block(kind: str, content: Sequence[Node] = (), **attributes: Any) -> Node:
+    """A node with content; attributes that are None are left out."""
+    known = {name: value for name, value in attributes.items() if value is not None}
+    node: Node = {"type": kind}
+    if known:
+        node["attrs"] = known
+    if content or kind not in ("rule", "hardBreak"):
+        node["content"] = list(content)
+    return node
+
+
+def document(content: Sequence[Node]) -> Node:
+    """A whole document. An empty one has an empty paragraph, which editors expect."""
+    return {"type": "doc", "version": 1, "content": list(content) or [block("paragraph")]}
+
+
+def children(node: Node) -> list[Node]:
+    """The nodes inside a node."""
+    return cast(list[Node], node.get("content", []))
+
+
+def attributes(node: Node) -> dict[str, Any]:
+    """The attributes of a node."""
+    return cast(dict[str, Any], node.get("attrs") or {})
+
+
+def marks(node: Node) -> list[Node]:
+    """The marks of a node."""
+    return cast(list[Node], node.get("marks") or [])
+
+
+def plain_text(node: Node) -> str:
+    """The words of a node, without marks."""
+    if node["type"] == "text":
+        return str(node["text"])
+    if node["type"] == "hardBreak":
+        return "\n"
+    return "".join(map(plain_text, children(node)))
+
+
+def contained(parent: str, blocks: Sequence[Node]) -> list[Node]:
+    """Blocks in a form that the parent may contain, and at least one of them."""
+    allowed = CHILDREN.get(parent)
+    fitting = list(blocks) if allowed is None else [part for one in blocks for part in _fitted(parent, one, allowed)]
+    return fitting or [block("paragraph")]
+
+
+def _fitted(parent: str, node: Node, allowed: set[str]) -> list[Node]:
+    kind = node["type"]
+    if kind in allowed:
+        return [node]
+    match kind:
+        case "expand" if "nestedExpand" in allowed:
+            return [{**node, "type": "nestedExpand", "content": contained("nestedExpand", children(node))}]
+        case "heading":
+            strong = [_strong(one) for one in children(node)]
+            return [block("paragraph", strong)]
+        case "taskList":
+            items = [block("listItem", [block("paragraph", _task_words(one))]) for one in children(node)]
+            return [block("bulletList", items)]
+        case "rule":
+            return []
+        case "table":
+            rows = [" | ".join(plain_text(cell) for cell in children(row)) for row in children(node)]
+            return [block("paragraph", [text(row)]) for row in rows if row.strip()]
+        case "blockquote" | "panel" | "expand" | "nestedExpand":
+            return [part for one in children(node) for part in _fitted(parent, one, allowed)]
+        case _:
+            return [node]  # what Markdown cannot say is never dropped
+
+
+def _strong(node: Node) -> Node:
+    kinds = {mark["type"] for mark in marks(node)}
+    if node["type"] != "text" or kinds & {"code", "strong"}:
+        return node
+    return {**node, "marks": [*marks(node), {"type": "strong"}]}
+
+
+def _task_words(item: Node) -> list[Node]:
+    box = "[x] " if attributes(item).get("state") == "DONE" else "[ ] "
+    return [text(box), *children(item)] if item["type"] == "taskItem" else [text(plain_text(item) or box)]
