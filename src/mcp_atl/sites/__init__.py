@@ -1,0 +1,1 @@
+"""Atlassian sites: where they are, how to sign in, and what may be touched there."""

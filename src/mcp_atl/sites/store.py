@@ -1,0 +1,105 @@
+"""Credentials that setup_atlassian_credentials keeps: in the system's keyring, or a file that only its owner reads.
+
+The file always has what is not secret (address, kind, user). The secrets are in the keyring where there is one.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from mcp_atl.site import Access, Credentials, Secret, Site
+from toolcharter import Unavailable
+
+SERVICE = "toolcharter-atlassian"
+OWNER_ONLY = 0o600
+_KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id")
+
+
+class Keyring(Protocol):
+    """What is used of the library `keyring`."""
+
+    def get_password(self, service_name: str, username: str) -> str | None: ...
+    def set_password(self, service_name: str, username: str, password: str) -> None: ...
+    def delete_password(self, service_name: str, username: str) -> None: ...
+
+
+def default_store_path() -> Path:
+    """The file for sites, in the platform's folder for settings."""
+    from platformdirs import user_config_path  # noqa: PLC0415 - 2 ms, and not needed if the file is named
+
+    return user_config_path("toolcharter") / "atlassian-sites.json"
+
+
+def system_keyring() -> Keyring | None:
+    """The keyring of this system; None where it has none that works without asking."""
+    try:
+        import keyring  # noqa: PLC0415 - 60 ms
+        from keyring.backends import fail, null  # noqa: PLC0415 - as above
+
+        backend = keyring.get_keyring()
+        return None if isinstance(backend, (fail.Keyring, null.Keyring)) else cast(Keyring, backend)
+    except (ImportError, RuntimeError):
+        return None
+
+
+class CredentialStore:
+    """Sites that were set up, with their credentials."""
+
+    def __init__(self, path: Path, keyring: Keyring | None) -> None:
+        self._path, self._keyring = path, keyring
+
+    @property
+    def place(self) -> str:
+        """Where secrets are kept, in words."""
+        return "the system keyring" if self._keyring is not None else f"{self._path}, which only its owner can read"
+
+    def load(self) -> dict[str, Access]:
+        """All sites that were set up."""
+        return {name: self._access(entry) for name, entry in self._entries().items()}
+
+    def save(self, access: Access) -> None:
+        """Keep a site, in place of one with the same name."""
+        entries = self._entries()
+        site = access.site
+        kept: dict[str, Any] = {key: value for key, value in asdict(site).items() if key in _KEPT}
+        kept |= {"scheme": access.jira.scheme, "user": access.jira.user}
+        secret = str.__str__(access.jira.secret)
+        if self._keyring is not None:
+            self._keyring.set_password(SERVICE, site.name, secret)
+        else:
+            kept["secret"] = secret
+        entries[site.name] = kept
+        self._write(entries)
+
+    def _access(self, entry: Mapping[str, Any]) -> Access:
+        site = Site(**{key: entry.get(key) for key in _KEPT})  # pyright: ignore[reportArgumentType]
+        secret = entry.get("secret")
+        if secret is None and self._keyring is not None:
+            secret = self._keyring.get_password(SERVICE, site.name)
+        credentials = Credentials(entry.get("scheme", "none"), entry.get("user", ""), Secret(secret or ""))
+        return Access(site, credentials, credentials)
+
+    def _entries(self) -> dict[str, dict[str, Any]]:
+        try:
+            return cast(dict[str, dict[str, Any]], json.loads(self._path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"The file of Atlassian sites cannot be read: {self._path} ({error}).") from error
+
+    def _write(self, entries: Mapping[str, Any]) -> None:
+        """All at once, and never readable by others: the file has its mode before it has its content."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".sites-")
+        try:
+            os.fchmod(handle, OWNER_ONLY)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(entries, file, indent=2)
+            Path(name).replace(self._path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,66 @@
+"""Credentials that are kept: in a keyring, or in a file that only its owner reads."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_atl.sites.store import CredentialStore
+from toolcharter import Unavailable
+
+SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
+CREDENTIALS = Credentials("basic", "ann@example.com", Secret("hunter2"))
+ACCESS = Access(SITE, CREDENTIALS, CREDENTIALS)
+
+
+class FakeKeyring:
+    """A keyring in memory: the real one asks the person."""
+
+    def __init__(self) -> None:
+        self.passwords: dict[tuple[str, str], str] = {}
+
+    def get_password(self, service_name: str, username: str) -> str | None:
+        return self.passwords.get((service_name, username))
+
+    def set_password(self, service_name: str, username: str, password: str) -> None:
+        self.passwords[service_name, username] = password
+
+    def delete_password(self, service_name: str, username: str) -> None:
+        del self.passwords[service_name, username]
+
+
+@pytest.mark.requirement("ATL-3")
+def test_without_a_keyring_the_file_is_readable_by_its_owner_only(tmp_path: Path):
+    path = tmp_path / "config" / "sites.json"
+    CredentialStore(path, None).save(ACCESS)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in path.parent.iterdir()] == ["sites.json"]
+    assert CredentialStore(path, None).load() == {"acme": ACCESS}
+
+
+@pytest.mark.requirement("ATL-3")
+def test_with_a_keyring_the_file_has_no_secret(tmp_path: Path):
+    keyring, path = FakeKeyring(), tmp_path / "sites.json"
+    CredentialStore(path, keyring).save(ACCESS)
+    assert "hunter2" not in path.read_text()
+    assert CredentialStore(path, keyring).load() == {"acme": ACCESS}
+
+
+def test_a_site_of_the_same_name_is_replaced_and_others_stay(tmp_path: Path):
+    store = CredentialStore(tmp_path / "sites.json", None)
+    other = Access(Site("other", "datacenter", jira_url="https://jira.example"), Credentials("bearer", "", Secret("t")))
+    changed = Access(SITE, Credentials("basic", "ben@example.com", Secret("s")))
+    for access in (ACCESS, other, changed):
+        store.save(access)
+    known = store.load()
+    assert list(known) == ["acme", "other"]
+    assert known["acme"].jira.user == "ben@example.com"
+
+
+def test_a_file_that_cannot_be_read_is_an_error_and_is_not_overwritten(tmp_path: Path):
+    path = tmp_path / "sites.json"
+    path.write_text("{")
+    with pytest.raises(Unavailable, match="cannot be read"):
+        CredentialStore(path, None).save(ACCESS)
+    assert path.read_text() == "{"
