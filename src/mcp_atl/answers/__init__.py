@@ -1,0 +1,1 @@
+"""Answers: what the site said, short enough for an agent."""
