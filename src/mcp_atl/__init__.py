@@ -1,0 +1,1 @@
+"""Jira and Confluence for agents, behind one schema."""

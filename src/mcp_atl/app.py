@@ -1,0 +1,141 @@
+"""The Atlassian server, put together: its commands, and the sites that they use."""
+
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mcp_atl.command import Server, command_of
+from mcp_atl.example_data import prepare_examples
+from mcp_atl.settings import AtlSettings
+from mcp_atl.site import Access, Site
+from mcp_atl.sites.environment import access_from_environment
+from mcp_atl.sites.sites import Sites
+from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
+from mcp_atl.tools.comment import comment
+from mcp_atl.tools.create import create
+from mcp_atl.tools.delete import delete
+from mcp_atl.tools.get import get
+from mcp_atl.tools.health import health_check
+from mcp_atl.tools.help import help as help_command
+from mcp_atl.tools.history import history
+from mcp_atl.tools.link import link
+from mcp_atl.tools.list import list as list_command
+from mcp_atl.tools.move import move
+from mcp_atl.tools.report import report
+from mcp_atl.tools.search import search
+from mcp_atl.tools.setup import setup_atlassian_credentials
+from mcp_atl.tools.transition import transition
+from mcp_atl.tools.update import update
+from mcp_atl.tools.users import search_users, user_info
+from mcp_atl.tools.worklog import worklog
+from toolcharter import App, Naming
+
+if TYPE_CHECKING:
+    from mcp_atl.sandbox import Sandbox
+
+VERSION = "1.0.0"
+
+COMMANDS: tuple[Callable[..., Any], ...] = (
+    health_check,
+    help_command,
+    user_info,
+    search_users,
+    search,
+    get,
+    list_command,
+    history,
+    report,
+    create,
+    update,
+    comment,
+    transition,
+    link,
+    worklog,
+    move,
+    delete,
+    setup_atlassian_credentials,
+)
+
+INSTRUCTIONS = (
+    "Jira and Confluence. Every command takes product, subject, parameters and response_fields; help shows what a "
+    "command takes. Ask for the response_fields that you need. Pages are edited by section or exact text: read the "
+    "outline, then one section, and change only that."
+)
+
+
+def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
+    """Make the server. A test passes its own sandbox, to see what was sent to it."""
+    own = AtlSettings.of(settings)
+    offered = [function for function in COMMANDS if _is_offered(function, own)]
+    return App(
+        "atl",
+        version=VERSION,
+        title="Atlassian",
+        instructions=INSTRUCTIONS,
+        tools=offered,
+        naming=Naming("snake", "atl"),
+        format="result",
+        lifespan=partial(_open_sites, own, offered, sandbox),
+        prepare_examples=prepare_examples,
+        settings=settings,
+    )
+
+
+def _is_offered(function: Callable[..., Any], settings: AtlSettings) -> bool:
+    command = command_of(function)
+    if settings.read_only and command.writes:
+        return False
+    return not settings.commands or command.name in settings.commands
+
+
+@asynccontextmanager
+async def _open_sites(
+    settings: AtlSettings, offered: Sequence[Callable[..., Any]], sandbox: "Sandbox | None", app: App
+) -> AsyncGenerator[None]:
+    sites = _sites(settings, sandbox)
+    commands = {command.name: command for command in map(command_of, offered)}
+    app.provide(Server, Server(sites, commands))
+    try:
+        yield
+    finally:
+        await sites.close()
+
+
+def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
+    """The sites that were set up or are in the environment; the sandbox where there are none."""
+    store = CredentialStore(default_store_path(), system_keyring())
+    if settings.sandbox:
+        return _sandbox(settings, store, sandbox)
+    named = access_from_environment(os.environ)
+    known = ({named.site.name: named} if named else {}) | store.load()
+    if not known:
+        return _sandbox(settings, store, sandbox)
+    restricted = {name: replace(one, site=_restricted(one.site, settings)) for name, one in known.items()}
+    return Sites(restricted, store=store)
+
+
+def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | None") -> Sites:
+    kind = settings.sandbox_kind
+    address = "https://sandbox.atlassian.net" if kind == "cloud" else "https://sandbox.example"
+    pages = address if kind == "cloud" else f"{address}/confluence"
+    site = Site("sandbox", kind, jira_url=address, confluence_url=pages, sandbox=True)
+
+    def transport() -> Any:
+        from mcp_atl.sandbox import sandbox_app  # noqa: PLC0415 - 130 ms, and not needed with a real site
+        from mcp_atl.sandbox.transport import SandboxTransport  # noqa: PLC0415 - 98 ms, httpx2
+
+        return SandboxTransport(sandbox or sandbox_app(kind))
+
+    return Sites({"sandbox": Access(_restricted(site, settings))}, {"sandbox": transport}, store)
+
+
+def _restricted(site: Site, settings: AtlSettings) -> Site:
+    return replace(
+        site,
+        read_only=settings.read_only,
+        projects=frozenset(settings.projects) if settings.projects else site.projects,
+        spaces=frozenset(settings.spaces) if settings.spaces else site.spaces,
+    )

@@ -1,0 +1,1 @@
+"""The commands, one group in each file. docs/atl.md shows them in use."""

@@ -1,0 +1,23 @@
+"""Customer requests."""
+
+from typing import Any
+
+from mcp_atl.client.connection import Json
+from mcp_atl.client.json_values import at
+from mcp_atl.client.service import ServiceApi
+from mcp_atl.command import Call
+from mcp_atl.tools.creations.requests import needed, rehearsal
+
+
+async def create_request(call: Call[Any]) -> Json:
+    """A request, as a customer would make it."""
+    desk, kind, summary = needed(call, "service_desk", "request_type", "summary")
+    options = call.parameters
+    values: Json = {"summary": summary} | dict(options.fields)
+    if options.description is not None:
+        values["description"] = options.description
+    request = {"serviceDeskId": desk, "requestTypeId": kind, "requestFieldValues": values}
+    if options.dry_run:
+        return rehearsal(request)
+    made = await ServiceApi(call.connection).create_request(request)
+    return {"key": made["issueKey"], "id": made["issueId"], "status": at(made, "currentStatus", "status")}

@@ -1,0 +1,74 @@
+"""health_check: which sites there are, and whether they answer."""
+
+import asyncio
+
+from pydantic import Field
+
+from mcp_atl.answers.listing import Item
+from mcp_atl.answers.users import short_user
+from mcp_atl.client.confluence import confluence
+from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.jira import jira
+from mcp_atl.command import Call, Parameters, reads
+from mcp_atl.site import Product
+from toolcharter import Example, ToolError
+
+SANDBOX_NOTE = "This is the built-in sandbox with made-up data, not a real site."
+
+
+class HealthCheck(Parameters):
+    """What health_check takes."""
+
+    details: bool = Field(default=False, description="Also the version and the title of each product.")
+
+
+@reads(
+    HealthCheck,
+    subject="Not used.",
+    takes="Options: site, details.",
+    tags=["sites"],
+    examples=[
+        Example(
+            "Is the site there?",
+            {"response_fields": ["site", "sandbox", "jira.ok"]},
+            {"site": "sandbox", "sandbox": SANDBOX_NOTE, "jira": {"ok": True}},
+        )
+    ],
+)
+async def health_check(call: Call[HealthCheck]) -> Item:
+    """Check that Jira and Confluence can be reached.
+
+    Use this if another command fails, or to see which sites there are.
+
+    Returns:
+        The site, who you are there, and whether each product answers.
+    """
+    connection = call.connection
+    site = connection.site
+    products: list[Product] = ["jira", "confluence"] if call.product == "atlassian" else [call.product]
+    states = await asyncio.gather(*(_state(connection, product, call.parameters) for product in products))
+    value: Json = {
+        "site": site.name,
+        "kind": site.kind,
+        "sandbox": SANDBOX_NOTE if site.sandbox else None,
+        "read_only": site.read_only or None,
+        "projects": sorted(site.projects) if site.projects is not None else None,
+        "spaces": sorted(site.spaces) if site.spaces is not None else None,
+        **dict(zip(products, states, strict=True)),
+    }
+    return Item(value)
+
+
+async def _state(connection: Connection, product: Product, options: HealthCheck) -> Json:
+    if (connection.site.jira_url if product == "jira" else connection.site.confluence_url) is None:
+        return {"ok": False, "error": "not configured"}
+    try:
+        if product == "confluence":
+            return {"ok": True, "user": short_user(await confluence(connection).current_user())}
+        state: Json = {"ok": True, "user": short_user(await jira(connection).myself())}
+        if options.details:
+            info = await jira(connection).server_info()
+            state |= {"version": info.get("version"), "title": info.get("serverTitle")}
+    except ToolError as error:
+        return {"ok": False, "error": str(error), "error_type": error.error_type}
+    return state

@@ -1,0 +1,80 @@
+"""help: what a command takes, exactly."""
+
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from mcp_atl.answers.listing import Item
+from mcp_atl.client.connection import Json
+from mcp_atl.command import Call, Command, Parameters, reads
+from toolcharter import Example, InvalidArguments
+
+
+class Help(Parameters):
+    """What help takes."""
+
+
+@reads(
+    Help,
+    subject="A command; default: all.",
+    tags=["help"],
+    examples=[
+        Example(
+            "What does worklog take?",
+            {"subject": "worklog", "response_fields": ["subject"]},
+            {"subject": "Issue key."},
+        )
+    ],
+)
+async def help(call: Call[Help]) -> Item:  # noqa: A001 - the name of the command
+    """Show the exact subject and parameters of a command.
+
+    Use this before a command that is new to you, or after a parameter was refused.
+
+    Returns:
+        Each parameter with its type and meaning, and examples.
+    """
+    commands = call.server.commands
+    if not call.subject:
+        return Item({"commands": {name: command.summary for name, command in commands.items()}})
+    name = call.subject.strip().removeprefix("atl_")
+    if name not in commands:
+        raise InvalidArguments(
+            f"subject: {call.subject!r} is not a command. Commands: {', '.join(commands)}.", fields=("subject",)
+        )
+    return Item(_explain(commands[name]))
+
+
+def _explain(command: Command) -> Json:
+    fields = command.parameters.model_fields
+    return {
+        "command": command.name,
+        "about": command.summary,
+        "subject": command.subject.description,
+        "subjects": list(command.subject.choices),
+        "parameters": {name: _parameter(field) for name, field in fields.items()},
+        "examples": [{"about": one.description, "call": dict(one.params)} for one in command.examples],
+    }
+
+
+def _parameter(field: FieldInfo) -> str:
+    required = "required" if field.is_required() else None
+    default = None if field.default in (None, PydanticUndefined, [], {}, False) else f"default {field.default!r}"
+    notes = ", ".join(filter(None, (_type(field.annotation), required, default)))
+    return f"{notes}: {field.description}"
+
+
+def _type(annotation: Any) -> str:
+    """A type in a few words."""
+    arguments = [one for one in get_args(annotation) if one is not type(None)]
+    name = getattr(get_origin(annotation), "__name__", "") or getattr(annotation, "__name__", "")
+    if name == "Literal":
+        return " or ".join(map(str, arguments))
+    if name == "list":
+        return f"list of {_type(arguments[0])}"
+    if name == "dict":
+        return "object"
+    if name in ("UnionType", "Union", "Annotated"):
+        return _type(arguments[0])
+    return {"str": "text", "int": "number", "bool": "true or false"}.get(name, "object")

@@ -1,0 +1,82 @@
+"""history: how an issue or a page came to be what it is."""
+
+import difflib
+
+from pydantic import Field
+
+from mcp_atl.answers.history import short_change, short_version
+from mcp_atl.answers.listing import Item, Listing
+from mcp_atl.client.confluence import confluence
+from mcp_atl.client.jira import jira
+from mcp_atl.command import Call, ListParameters, reads
+from mcp_atl.edit.document import open_document
+from mcp_atl.resolve.references import reference
+from mcp_atl.tools.get_page import find_page
+from mcp_atl.tools.listings.requests import start_of
+from toolcharter import Example, InvalidArguments
+
+LONGEST_DIFF = 20_000
+
+
+class History(ListParameters):
+    """What history takes."""
+
+    diff: list[int] = Field(
+        default=[], max_length=2, description="Two versions of a page to compare, or one with the current."
+    )
+    fields: list[str] = Field(default=[], description="Of an issue: only changes of these fields, such as status.")
+
+
+@reads(
+    History,
+    subject="Issue key, page id or address.",
+    takes="diff (two versions of a page), fields (of an issue), limit, cursor, format.",
+    tags=["issues", "pages"],
+    examples=[
+        Example(
+            "Who changed the status?",
+            {"subject": "APP-3", "parameters": {"fields": ["status"], "limit": 2}, "response_fields": ["by.name"]},
+            {"changes": [{"by": {"name": "Tomás Silva"}}], "total": 3, "next_cursor": "2"},
+        )
+    ],
+)
+async def history(call: Call[History]) -> Item | Listing:
+    """Show the changes of an issue or the versions of a page.
+
+    Use this to learn who changed what, or how two versions of a page differ.
+
+    Returns:
+        Changes, versions, or a unified diff.
+    """
+    wanted, options = reference(call.required_subject, "issue" if call.product == "jira" else None), call.parameters
+    if wanted.kind in ("issue", "request", "epic"):
+        page = await jira(call.connection).changelog(wanted.id, start_of(call), options.limit)
+        changes = [short_change(one, only=options.fields) for one in page.items]
+        return Listing("changes", [one for one in changes if one["changes"]], page.next_cursor, page.total)
+    if wanted.kind != "page":
+        raise InvalidArguments(f"subject: {wanted} has no history here; give an issue or a page.", fields=("subject",))
+    if options.diff:
+        return Item(await _diff(call, wanted.id))
+    api = confluence(call.connection)
+    found = await find_page(api, wanted.id, with_body=False)
+    page = await api.versions(found.id, options.limit, options.cursor)
+    return Listing("versions", [short_version(one) for one in page.items], page.next_cursor)
+
+
+async def _diff(call: Call[History], id: str) -> dict[str, object]:
+    api, site = confluence(call.connection), call.connection.site
+    current = await find_page(api, id)
+    numbers = [*call.parameters.diff, current.version][:2]
+    pages = [current if one == current.version else await api.page(current.id, version=one) for one in numbers]
+    old, new = (open_document(site.kind, one.body).markdown().splitlines() for one in pages)
+    names = [f"version {one}" for one in numbers]
+    text = "\n".join(difflib.unified_diff(old, new, names[0], names[1], lineterm="", n=2))
+    cut = len(text) > LONGEST_DIFF
+    return {
+        "id": current.id,
+        "title": current.title,
+        "from": numbers[0],
+        "to": numbers[1],
+        "diff": text[:LONGEST_DIFF],
+        "note": f"Cut after {LONGEST_DIFF} of {len(text)} characters; read the versions with get." if cut else None,
+    }

@@ -1,0 +1,53 @@
+"""list: what there is at a site, from projects to queues. One function for each kind, in `tools/listings/`."""
+
+from pydantic import Field
+
+from mcp_atl.answers.listing import Listing
+from mcp_atl.command import Call, Id, ListParameters, reads
+from mcp_atl.tools.listings import KINDS
+from toolcharter import Example, InvalidArguments
+
+
+class List(ListParameters):
+    """What list takes."""
+
+    project: str | None = Field(default=None, description="Of this Jira project, by key.")
+    type: str | None = Field(default=None, description="Of this issue type: for create_fields.")
+    field: str | None = Field(default=None, description="Of this field, by name or id: for field_options.")
+    issue: str | None = Field(default=None, description="Of this issue, by key: for transitions.")
+    board: Id | None = Field(default=None, description="Of this board: for sprints.")
+    state: str | None = Field(default=None, description="active, future or closed, or several: for sprints.")
+    space: str | None = Field(default=None, description="Of this space, by key: for pages and templates.")
+    parent: Id | None = Field(default=None, description="Below this page: for pages.")
+    service_desk: Id | None = Field(default=None, description="Of this service desk: for queues and request_types.")
+    text: str | None = Field(default=None, description="Only names with this text.")
+
+
+@reads(
+    List,
+    subject="What to list.",
+    choices=tuple(KINDS),
+    takes="project, type, field, issue, board, state, space, parent, service_desk, text; limit, cursor, format.",
+    tags=["issues", "pages"],
+    examples=[
+        Example(
+            "All projects",
+            {"subject": "projects", "response_fields": ["key"]},
+            {"projects": [{"key": "APP"}, {"key": "FERRY"}, {"key": "HELP"}, {"key": "PEOPLE"}], "total": 4},
+        )
+    ],
+)
+async def list(call: Call[List]) -> Listing:  # noqa: A001 - the name of the command
+    """List projects, fields, boards, spaces and so on.
+
+    Use this to learn the names and ids that other commands take.
+
+    Returns:
+        Entries, and next_cursor if there are more.
+    """
+    wanted = call.required_subject.lower().replace(" ", "_").replace("-", "_")
+    if wanted not in KINDS:
+        raise InvalidArguments(
+            f"subject: {call.subject!r} cannot be listed. It takes {', '.join(KINDS)}.", fields=("subject",)
+        )
+    return await KINDS[wanted](call)

@@ -1,0 +1,137 @@
+"""search: issues and pages, by query, words or scope."""
+
+import asyncio
+
+from pydantic import Field
+
+from mcp_atl.answers.cursors import pack, unpack
+from mcp_atl.answers.fields import first_names
+from mcp_atl.answers.issues import SEARCH_FIELDS, SHAPE, compact_issue
+from mcp_atl.answers.listing import Item, Listing
+from mcp_atl.answers.pages import FOUND_SHAPE, found_page
+from mcp_atl.client.confluence import confluence
+from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.jira import jira
+from mcp_atl.command import Call, ListParameters, reads
+from mcp_atl.convert.texts import to_markdown
+from mcp_atl.resolve.fields import Fields
+from mcp_atl.resolve.queries import (
+    Scope,
+    combine,
+    is_query,
+    products_for,
+    quoted,
+    restrict_cql,
+    restrict_jql,
+    scope_of,
+    words_as_cql,
+    words_as_jql,
+)
+from mcp_atl.site import Product
+from toolcharter import Example
+
+
+class Search(ListParameters):
+    """What search takes."""
+
+    count_only: bool = Field(default=False, description="Only the number of results.")
+
+
+@reads(
+    Search,
+    subject="JQL, CQL, plain words, or a scope: project:KEY, board:ID, sprint:ID, space:KEY, filter:ID + words.",
+    takes="limit, cursor, count_only, format (table).",
+    tags=["issues", "pages"],
+    examples=[
+        Example(
+            "Open bugs",
+            {
+                "product": "jira",
+                "subject": "project = APP AND type = Bug AND status = 'To Do' ORDER BY key",
+                "response_fields": ["key", "status.name"],
+            },
+            {"issues": [{"key": "APP-6", "status": {"name": "To Do"}}]},
+        )
+    ],
+)
+async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
+    """Search Jira issues and Confluence pages.
+
+    Use this to find things by query or words; plain words search both. To read one, use get.
+
+    Returns:
+        Issues or pages, and next_cursor if there are more.
+    """
+    text, options = call.required_subject, call.parameters
+    products = products_for(call.product, text)
+    if options.count_only:
+        counts = await asyncio.gather(*(_count(call, product, text) for product in products))
+        return Item(dict(zip((_KINDS[product] for product in products), counts, strict=True)))
+    places = unpack(options.cursor, list(products))
+    lists = await asyncio.gather(*(_SEARCHES[product](call, text, places[product]) for product in places))
+    cursor = pack({product: one.next_cursor for product, one in zip(places, lists, strict=True)})
+    return [one._replace(next_cursor=cursor) for one in lists]
+
+
+async def _issues(call: Call[Search], text: str, cursor: str | None) -> Listing:
+    connection = call.connection
+    fields = Fields(connection)
+    wanted = first_names(call.fields) if call.fields is not None else list(SEARCH_FIELDS)
+    names = {await fields.id_of(name): name for name in wanted if name not in ("key", "id")}
+    jql = restrict_jql(connection.site, await _jql(connection, text))
+    found = await jira(connection).search(jql, fields=list(names), limit=call.parameters.limit, cursor=cursor)
+    ids = {"id": "id"} if "id" in wanted else {}
+    items = [
+        compact_issue(issue, ids | names, lambda text: to_markdown(connection.site, "jira", text))
+        for issue in found.items
+    ]
+    return Listing("issues", items, found.next_cursor, found.total, {**dict.fromkeys(names.values()), **SHAPE})
+
+
+async def _pages(call: Call[Search], text: str, cursor: str | None) -> Listing:
+    connection = call.connection
+    cql = restrict_cql(connection.site, _cql(text))
+    found = await confluence(connection).search(cql, limit=call.parameters.limit, cursor=cursor)
+    return Listing("pages", [found_page(one) for one in found.items], found.next_cursor, None, FOUND_SHAPE)
+
+
+async def _count(call: Call[Search], product: Product, text: str) -> int:
+    connection = call.connection
+    if product == "jira":
+        return await jira(connection).count(restrict_jql(connection.site, await _jql(connection, text)))
+    found = await confluence(connection).search(restrict_cql(connection.site, _cql(text)), limit=1)
+    return found.total if found.total is not None else len(found.items)
+
+
+async def _jql(connection: Connection, text: str) -> str:
+    """The query for a subject."""
+    scope = scope_of(text)
+    if scope is None:
+        return text if is_query(text) else words_as_jql(text)
+    rest = scope.rest if is_query(scope.rest) else words_as_jql(scope.rest)
+    return combine(await _scope_condition(connection, scope), rest)
+
+
+async def _scope_condition(connection: Connection, scope: Scope) -> str:
+    match scope.kind:
+        case "sprint" | "filter":
+            return f"{scope.kind} = {quoted(scope.id)}"
+        case "label":
+            return f"labels = {quoted(scope.id)}"
+        case "board":
+            board: Json = await connection.send("jira", "GET", f"/rest/agile/1.0/board/{scope.id}/configuration")
+            return f"filter = {quoted(str(board['filter']['id']))}"
+        case _:
+            return f"project = {quoted(scope.id)}"
+
+
+def _cql(text: str) -> str:
+    scope = scope_of(text)
+    if scope is None:
+        return text if is_query(text) else words_as_cql(text)
+    rest = scope.rest if is_query(scope.rest) else words_as_cql(scope.rest)
+    return combine(f"{scope.kind} = {quoted(scope.id)}", rest)
+
+
+_KINDS: dict[Product, str] = {"jira": "issues", "confluence": "pages"}
+_SEARCHES = {"jira": _issues, "confluence": _pages}
