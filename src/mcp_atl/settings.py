@@ -10,7 +10,9 @@ from toolcharter import Settings
 
 
 class AtlSettings(Settings):
-    """The settings of every server, and what may be reached at which site."""
+    """The settings of every server, and what may be reached at which site. It has no database."""
+
+    unused = frozenset({"db"})
 
     sandbox: bool = Field(default=False, description="Use the built-in sandbox, also if a real site is configured.")
     sandbox_kind: Literal["cloud", "datacenter"] = Field(

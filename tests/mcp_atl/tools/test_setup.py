@@ -42,7 +42,9 @@ async def test_credentials_that_the_site_refuses_are_not_kept(cloud: Server, kep
 
 @pytest.mark.parametrize("address", ["acme", "http://acme.atlassian.net", "https://u:p@acme.atlassian.net"])
 async def test_an_address_that_would_not_be_safe_is_refused(cloud: Server, kept: CredentialStore, address: str):
-    error = await cloud.refused("ValidationError", "setup_atlassian_credentials", address, token="secret-1234", email="a@b.c")
+    error = await cloud.refused(
+        "ValidationError", "setup_atlassian_credentials", address, token="secret-1234", email="a@b.c"
+    )
     assert "is not the address of a site" in error
 
 
