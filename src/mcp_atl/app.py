@@ -31,6 +31,7 @@ from mcp_atl.tools.transition import transition
 from mcp_atl.tools.update import update
 from mcp_atl.tools.users import search_users, user_info
 from mcp_atl.tools.worklog import worklog
+from mcp_core.start_errors import InvalidSetting
 from toolcharter import App, Naming
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ INSTRUCTIONS = (
 def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
     """Make the server. A test passes its own sandbox, to see what was sent to it."""
     own = AtlSettings.of(settings)
+    _check_commands(own.commands)
     offered = [function for function in COMMANDS if _is_offered(function, own)]
     return App(
         "atl",
@@ -82,6 +84,13 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         prepare_examples=prepare_examples,
         settings=settings,
     )
+
+
+def _check_commands(wanted: Sequence[str]) -> None:
+    known = [command_of(function).name for function in COMMANDS]
+    for name in wanted:
+        if name not in known:
+            raise InvalidSetting(f"--commands: {name!r} is not a command. Commands: {', '.join(known)}.")
 
 
 def _is_offered(function: Callable[..., Any], settings: AtlSettings) -> bool:

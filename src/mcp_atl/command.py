@@ -183,9 +183,13 @@ def _declare(
     return declare
 
 
+_FIELDS_SCHEMA: Json = {"type": "array", "items": {"type": "string"}, "description": "Only these fields."}
+"""Without the bound, which no agent reaches: it is in the list of tools once for each command."""
+
+
 def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
     """The types of the parameters of a tool, with what the agent reads about each."""
-    schema: Json = {"type": "object", "description": takes or "Options: site."}
+    schema: Json = {"type": "object", "description": takes or "Takes only site."}
     if (consent := command.parameters.model_fields.get("explicit_action")) is not None:
         # What the person must have asked for is shown, so that no agent meets it by surprise.
         literal = {"type": "string", "enum": list(consent.annotation.__args__), "description": consent.description}  # pyright: ignore[reportOptionalMemberAccess, reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownArgumentType]
@@ -193,12 +197,12 @@ def _annotations(command: Command, takes: str) -> Mapping[str, Any]:
     kind: Any = command.parameters if command.is_required else command.parameters | SkipJsonSchema[None]
     options = Annotated[kind, WithJsonSchema(schema)]
     return {
-        "product": Annotated[ProductName, Field(description="The product.")],
+        "product": Annotated[ProductName, Field(description="Product.")],
         "subject": _subject_type(command.subject),
         "parameters": options,
         "response_fields": Annotated[
             Annotated[list[str], Field(max_length=100)] | SkipJsonSchema[None],
-            Field(description="Only these fields."),
+            WithJsonSchema(_FIELDS_SCHEMA),
         ],
         "ctx": ToolContext | None,
         "server": Need[Server],

@@ -53,7 +53,7 @@ class Get(Parameters):
 @reads(
     Get,
     subject="Issue key, page id, address, page:SPACE/Title or board:7; several with commas.",
-    takes="include (comments, worklogs, transitions, ...), part (outline or heading), budget, cursor, version.",
+    takes="include (comments, watchers, ...), part (outline or heading), budget, cursor, version.",
     tags=["issues", "pages"],
     examples=[
         Example(

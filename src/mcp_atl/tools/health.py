@@ -41,7 +41,7 @@ async def health_check(call: Call[HealthCheck]) -> Item:
     Use this if another command fails, or to see which sites there are.
 
     Returns:
-        The site, who you are there, and whether each product answers.
+        The site, who you are, and whether each product answers.
     """
     connection = call.connection
     site = connection.site

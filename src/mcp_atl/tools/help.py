@@ -17,7 +17,7 @@ class Help(Parameters):
 
 @reads(
     Help,
-    subject="A command; default: all.",
+    subject="A command; without one, all are shown.",
     tags=["help"],
     examples=[
         Example(
@@ -33,7 +33,7 @@ async def help(call: Call[Help]) -> Item:  # noqa: A001 - the name of the comman
     Use this before a command that is new to you, or after a parameter was refused.
 
     Returns:
-        Each parameter with its type and meaning, and examples.
+        Its parameters, and examples.
     """
     commands = call.server.commands
     if not call.subject:

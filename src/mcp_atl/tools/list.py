@@ -43,7 +43,7 @@ async def list(call: Call[List]) -> Listing:  # noqa: A001 - the name of the com
     Use this to learn the names and ids that other commands take.
 
     Returns:
-        Entries, and next_cursor if there are more.
+        Entries, and next_cursor for more.
     """
     wanted = call.required_subject.lower().replace(" ", "_").replace("-", "_")
     if wanted not in KINDS:

@@ -49,7 +49,7 @@ async def move(call: Call[Move]) -> Item:
     Use this to plan sprints, to reorder pages, or with copy_as to copy one.
 
     Returns:
-        What was moved, and where it is now.
+        What was moved, and where to.
     """
     subject, wanted = call.required_subject, call.parameters.to.strip()
     first = references(subject, "issue" if call.product == "jira" else None)[0]

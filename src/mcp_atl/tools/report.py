@@ -35,7 +35,7 @@ async def report(call: Call[Report]) -> Item:
     Use this for time in status, service levels, the tree of an epic, dependencies or page views.
 
     Returns:
-        The figures, by issue or page.
+        The figures.
     """
     kind = call.parameters.kind.lower().replace(" ", "_")
     if kind not in KINDS:

@@ -60,7 +60,7 @@ async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
     Use this to find things by query or words; plain words search both. To read one, use get.
 
     Returns:
-        Issues or pages, and next_cursor if there are more.
+        Issues or pages, and next_cursor for more.
     """
     text, options = call.required_subject, call.parameters
     products = products_for(call.product, text)

@@ -31,7 +31,7 @@ class Setup(Parameters):
 
 @writes(
     Setup,
-    subject="Address of the site, such as https://acme.atlassian.net.",
+    subject="Address, such as https://acme.atlassian.net.",
     takes="token, email, kind, cloud_id, confluence_url, name, make_default.",
     tags=["sites"],
     idempotent=True,
@@ -58,7 +58,7 @@ async def setup_atlassian_credentials(call: Call[Setup]) -> Item:
     Use this when the user wants to connect their site. The credentials are tried before they are kept.
 
     Returns:
-        The site, who you are there, and where they are kept.
+        The site, who you are, and where they are kept.
     """
     if call.context.user_id is not None:
         raise PermissionDenied("Only the person who runs this server sets up its sites; users send their own token.")

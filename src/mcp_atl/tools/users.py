@@ -69,7 +69,7 @@ async def search_users(call: Call[SearchUsers]) -> Listing:
     Use this to find the account id of a person.
 
     Returns:
-        Users, and next_cursor if there are more.
+        Users, and next_cursor for more.
     """
     wanted, options, api = call.required_subject, call.parameters, jira(call.connection)
     start = int(options.cursor or 0)

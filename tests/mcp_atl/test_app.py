@@ -1,0 +1,140 @@
+"""The server as a whole: what an agent sees of it, its size, and which commands it offers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_atl.app import COMMANDS, build
+from mcp_atl.command import command_of
+from mcp_atl.settings import AtlSettings
+from mcp_core import Request
+from mcp_core.errors import UnknownTool
+from mcp_core.hosts.site.page import render_page
+from mcp_core.start_errors import InvalidSetting
+from tests.mcp_atl.server import serve
+from toolcharter.verify.result import verify_app
+
+MOST_BYTES = 14_400
+MOST_BYTES_READ_ONLY = 7_000
+"""Of the names, descriptions and input schemas, which are in every request of an agent."""
+
+READING = ["health_check", "help", "user_info", "search_users", "search", "get", "list", "history", "report"]
+WRITING = [
+    *("create", "update", "comment", "transition", "link", "worklog", "move", "delete"),
+    "setup_atlassian_credentials",
+]
+
+
+def listed(**settings: Any) -> list[dict[str, Any]]:
+    """What a model reads of the tools."""
+    tools = build(AtlSettings(sandbox=True, **settings)).list_tools()
+    return [{"name": one.name, "description": one.description, "inputSchema": one.input_schema} for one in tools]
+
+
+def names(**settings: Any) -> list[str]:
+    return [tool["name"] for tool in listed(**settings)]
+
+
+def size(tools: list[dict[str, Any]]) -> int:
+    return len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+@pytest.mark.requirement("ATL-1")
+@pytest.mark.parametrize("tool", listed(), ids=lambda tool: tool["name"])
+def test_every_tool_has_the_same_four_parameters(tool: dict[str, Any]):
+    schema = tool["inputSchema"]
+    assert list(schema["properties"]) == ["product", "subject", "parameters", "response_fields"]
+    assert schema["additionalProperties"] is False
+    product = schema["properties"]["product"]
+    assert (product["enum"], product["default"]) == (["atlassian", "jira", "confluence"], "atlassian")
+    assert [schema["properties"][name]["type"] for name in schema["properties"]] == [
+        *("string", "string", "object", "array")
+    ]
+    assert set(schema.get("required", [])) <= {"parameters"}
+    assert "anyOf" not in json.dumps(schema)
+    assert "null" not in json.dumps(schema)
+
+
+@pytest.mark.requirement("NAM-7")
+def test_the_command_is_the_name_of_the_tool_without_its_prefix():
+    commands = [command_of(function).name for function in COMMANDS]
+    assert [command for command in commands if command in READING + WRITING] == READING + WRITING
+    assert names() == [f"atl_{command}" for command in commands]
+    assert names(tool_prefix="team") == [f"team_{command}" for command in commands]
+
+
+@pytest.mark.requirement("NAM-7")
+async def test_help_knows_a_command_by_both_names():
+    async with serve() as server:
+        assert await server.ok("help", "atl_user_info") == await server.ok("help", "user_info")
+        assert list((await server.ok("help"))["commands"]) == [name.removeprefix("atl_") for name in names()]
+
+
+def test_the_list_of_all_commands_is_small():
+    assert size(listed()) <= MOST_BYTES
+
+
+def test_the_list_of_the_reading_commands_is_small():
+    assert size(listed(read_only=True)) <= MOST_BYTES_READ_ONLY
+
+
+@pytest.mark.requirement("ATL-11")
+async def test_read_only_mode_hides_and_refuses_every_write():
+    hidden = set(names()) - set(names(read_only=True))
+    assert hidden >= {f"atl_{command}" for command in WRITING}
+    async with serve(read_only=True) as server:
+        before = len(server.sandbox.requests)
+        for name in sorted(hidden):
+            with pytest.raises(UnknownTool):
+                await server.app.call(name, {"subject": "APP-1", "parameters": {}})
+        assert len(server.sandbox.requests) == before
+        assert (await server.ok("health_check"))["read_only"] is True
+
+
+@pytest.mark.requirement("ATL-11")
+async def test_long_work_reports_its_progress():
+    steps: list[tuple[float, float | None, str | None]] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        steps.append((done, total, message))
+
+    arguments = {"subject": "APP-3, APP-4", "parameters": {"kind": "time_in_status"}}
+    async with serve() as server:
+        await server.app.run(Request("atl_report", arguments, server.app.local_caller, progress=progress))
+    assert steps == [(1, 2, "issues read"), (2, 2, "issues read")]
+
+
+def test_only_the_named_commands_are_offered():
+    assert names(commands=("search", "get", "comment")) == ["atl_search", "atl_get", "atl_comment"]
+    assert names(commands=("search", "comment"), read_only=True) == ["atl_search"]
+
+
+def test_a_command_that_does_not_exist_cannot_be_offered():
+    with pytest.raises(InvalidSetting, match=r"--commands: 'serch' is not a command\. Commands: health_check, help, "):
+        build(AtlSettings(sandbox=True, commands=("get", "serch")))
+
+
+async def test_help_shows_only_what_is_offered():
+    async with serve(commands=("help", "search")) as server:
+        assert list((await server.ok("help"))["commands"]) == ["help", "search"]
+        assert await server.refused("ValidationError", "help", "create") == (
+            "subject: 'create' is not a command. Commands: help, search."
+        )
+
+
+def test_only_delete_needs_consent():
+    tools = {tool["name"]: tool["inputSchema"]["properties"]["parameters"] for tool in listed()}
+    literals = {name: schema["properties"] for name, schema in tools.items() if "properties" in schema}
+    assert {name: schema["explicit_action"]["enum"] for name, schema in literals.items()} == {"atl_delete": ["DELETE"]}
+
+
+def test_the_page_for_people_shows_every_tool():
+    page = render_page([build(AtlSettings(sandbox=True))], "http://127.0.0.1:8000")
+    assert [name for name in names() if f"<code>{name}</code>" not in page] == []
+
+
+def test_no_rule_has_a_finding():
+    outcome = verify_app(build(AtlSettings(sandbox=True)), Path(__file__).parents[2], "atl")
+    assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
