@@ -100,11 +100,12 @@ class Settings(BaseSettings):
 
 def settings_type(build: Any) -> type[Settings]:
     """The settings that a function `build` takes, by the annotation of its first parameter."""
-    parameters: Collection[inspect.Parameter] = ()
-    with suppress(NameError, TypeError, ValueError):
-        parameters = inspect.signature(build, eval_str=True).parameters.values()
-    annotation = next((parameter.annotation for parameter in parameters), None)
-    return annotation if isinstance(annotation, type) and issubclass(annotation, Settings) else Settings
+    for eval_str in (True, False):  # the name of another parameter's type may exist only for type checkers
+        with suppress(NameError, TypeError, ValueError):
+            parameters = inspect.signature(build, eval_str=eval_str).parameters.values()
+            annotation = next((parameter.annotation for parameter in parameters), None)
+            return annotation if isinstance(annotation, type) and issubclass(annotation, Settings) else Settings
+    return Settings
 
 
 def environment_variable(name: str) -> str:

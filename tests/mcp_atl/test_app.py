@@ -12,6 +12,7 @@ from mcp_atl.settings import AtlSettings
 from mcp_core import Request
 from mcp_core.errors import UnknownTool
 from mcp_core.hosts.site.page import render_page
+from mcp_core.settings import settings_type
 from mcp_core.start_errors import InvalidSetting
 from tests.mcp_atl.server import serve
 from toolcharter.verify.result import verify_app
@@ -114,6 +115,10 @@ def test_only_the_named_commands_are_offered():
 def test_a_command_that_does_not_exist_cannot_be_offered():
     with pytest.raises(InvalidSetting, match=r"--commands: 'serch' is not a command\. Commands: health_check, help, "):
         build(AtlSettings(sandbox=True, commands=("get", "serch")))
+
+
+def test_the_settings_of_the_server_are_options_of_its_command():
+    assert settings_type(build) is AtlSettings
 
 
 async def test_help_shows_only_what_is_offered():

@@ -179,8 +179,10 @@ def test_a_setting_of_one_server_is_an_option_and_a_variable_too(
 def test_the_settings_of_a_server_are_those_that_its_build_function_takes():
     def build(settings: Further) -> None: ...
     def plain(settings): ...
+    def with_more(settings: Further, other: "OnlyForTypeCheckers | None" = None) -> None: ...  # noqa: F821 # pyright: ignore[reportUndefinedVariable]
 
     assert [settings_type(each) for each in (build, plain, object(), print)] == [Further, Settings, Settings, Settings]
+    assert settings_type(with_more) is Further
 
 
 class WithoutDatabase(Further):
