@@ -69,7 +69,12 @@ class App:
         state: State | None = None,
         telemetry: Telemetry | None = None,
         verifier: TokenVerifier | None = None,
+        request_headers: Iterable[str] = (),
     ) -> None:
+        """`request_headers` are the HTTP headers that handlers find in `ToolContext.headers`.
+
+        The value of one whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
+        """
         self.settings = settings or Settings()
         self.name, self.version, self.title, self._instructions = name, version, title or name, instructions
         prefix = self.settings.tool_prefix
@@ -88,6 +93,7 @@ class App:
         self.telemetry = telemetry or Telemetry(name)
         self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
         self.local_caller = _local_caller(self.settings)
+        self.request_headers = frozenset(name.lower() for name in request_headers)
         self._lifespan, self._state = lifespan, state
         self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}

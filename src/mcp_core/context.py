@@ -18,6 +18,18 @@ Need = Annotated[T, NeedMarker()]
 """`notes: Need[Notes]` in a handler's signature: the `Notes` that the app provides."""
 
 
+class RequestHeaders(dict[str, str]):
+    """Headers of an HTTP request, by their names in lower case. They may be credentials: the repr has only names."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"RequestHeaders({', '.join(self)})"
+
+
+NO_HEADERS = RequestHeaders()
+
+
 class ToolContext(NamedTuple):
     """What a handler can know about the call."""
 
@@ -37,6 +49,8 @@ class ToolContext(NamedTuple):
     """Identifies the caller also without a name. Keep what belongs to a session by this and `session_id` together."""
     is_confirmed: bool = False
     """Whether the person was asked about this call, and agreed."""
+    headers: Mapping[str, str] = NO_HEADERS
+    """The headers of the HTTP request that the app declared with `request_headers`."""
 
     async def client_folders(self) -> tuple[str, ...]:
         """The folders that the client works in; empty if it does not say, or its protocol cannot."""

@@ -127,7 +127,8 @@ class Pipeline:
                 return confirmation
             allowed = call.with_confirmation() if confirmation else call
             permit, summary.arguments_json = Permit(allowed, arguments, arguments_json), arguments_json
-            if tool.cache_ttl is not None:
+            # Headers may be credentials for another system: what it answers belongs to nobody else.
+            if tool.cache_ttl is not None and not call.request.headers:
                 key, known = await recall(permit, tool, state)
                 summary.cached = known is not None
                 if known is not None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from mcp_core.auth import Caller
-from mcp_core.context import ListFolders, ReportProgress, ToolContext
+from mcp_core.context import NO_HEADERS, ListFolders, ReportProgress, RequestHeaders, ToolContext
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import ErrorKind
 
@@ -46,6 +46,8 @@ class Request(NamedTuple):
     must_declare: bool = False
     """Whether a client that does not declare elicitation gets a protocol error where a confirmation is required."""
     reply: Reply | None = None
+    headers: RequestHeaders = NO_HEADERS
+    """Those that the app declared. They are not logged, audited or traced, and no answer to them is cached."""
 
 
 class Call(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any, Generic, TypeVar
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
+from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.settings import Settings
 
 Scope = Any
@@ -30,6 +31,18 @@ async def http_caller(app: App, scope: Scope, authorization: str) -> Caller | No
 def anonymous(app: App, address: str) -> Caller:
     """A caller without a name. Limits, cached answers and confirmations are bound to the address."""
     return Caller(f"anonymous:{address}", None, app.local_caller.grants)
+
+
+def request_headers(app: App, scope: Scope) -> RequestHeaders:
+    """The headers of a request that the app declared; the first where one was sent twice."""
+    if not app.request_headers:
+        return NO_HEADERS
+    declared = RequestHeaders()
+    for raw_name, value in scope["headers"]:
+        name = raw_name.decode("latin-1").lower()
+        if name in app.request_headers:
+            declared.setdefault(name, value.strip(b" \t").decode("latin-1"))
+    return declared
 
 
 class ByGrants(Generic[T]):

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
-from mcp_core.context import ListFolders, ReportProgress
+from mcp_core.context import NO_HEADERS, ListFolders, ReportProgress, RequestHeaders
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.json_text import JsonObject
 
@@ -100,8 +100,10 @@ class Peer(NamedTuple):
     ask: Ask | None = None
     progress: ReportProgress | None = None
     folders: ListFolders | None = None
-    headers: Mapping[str, str] | None = None
+    trace_ids: Mapping[str, str] | None = None
     """Trace and correlation ids, where the transport carries them outside the message."""
+    headers: RequestHeaders = NO_HEADERS
+    """The headers that the app declared."""
 
     def request(
         self,
@@ -121,13 +123,14 @@ class Peer(NamedTuple):
             agent_id=self.agent_id,
             agent_version=self.agent_version,
             session_id=self.session_id,
-            meta={**self.headers, **meta} if self.headers else meta,
+            meta={**self.trace_ids, **meta} if self.trace_ids else meta,
             progress=self.progress,
             folders=self.folders,
             ask=self.ask if can_elicit and not self.modern else None,
             can_return_questions=can_elicit and self.modern,
             must_declare=self.modern,
             reply=reply,
+            headers=self.headers,
         )
 
 

@@ -32,7 +32,7 @@ def test_a_person_is_asked_in_the_way_of_the_protocol_and_only_for_tools_that_as
 
 
 def test_a_request_has_all_that_is_known_about_its_client_and_its_own_metadata_counts_more_than_headers():
-    peer = Peer(ANN, False, "raw", "9.8", "session", headers={"traceparent": "of the header", "correlationId": "c"})
+    peer = Peer(ANN, False, "raw", "9.8", "session", trace_ids={"traceparent": "of the header", "correlationId": "c"})
     meta = {"traceparent": "of the message"}
     reply = Reply("state", accepted=True)
     assert peer.request("add", {"a": 1}, meta, reply=reply) == Request(

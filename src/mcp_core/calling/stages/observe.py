@@ -1,23 +1,25 @@
 """Step 2: who calls, in which trace, and which values must not appear in any log or error."""
 
+import base64
 import json
 import random
 import re
 import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any, cast
 
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call, Request
 from mcp_core.context import ToolContext
-from mcp_core.mcp_log import LogContext
+from mcp_core.mcp_log import LogContext, is_secret_name
 from mcp_core.telemetry import Span, trace_id_of
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _LONGEST_ID = 128
 _SHORTEST_LINE = 4
-"""In a secret of several lines, a shorter line says nothing, but may be a part of many other texts."""
+"""A shorter line of a secret, or a shorter credential, says nothing, but may be a part of many other texts."""
 
 
 def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
@@ -37,6 +39,7 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
         progress=request.progress,
         folders=request.folders,
         caller_key=request.caller.key,
+        headers=request.headers,
     )
     return Call(request, tool.spec, tool.final_name, context)
 
@@ -52,11 +55,12 @@ def log_context(call: Call) -> LogContext:
 
 
 def secret_values(call: Call) -> tuple[str, ...]:
-    """The values of the secret arguments at any depth; the longest first, as one may be the start of another."""
-    fields = call.spec.secret_fields
-    if not fields:
+    """The values of secret arguments and headers; the longest first, as one may be the start of another."""
+    fields, headers = call.spec.secret_fields, call.request.headers
+    if not fields and not headers:
         return ()
-    values = {form for value in _secret_values(call.request.arguments, fields) for form in _written_forms(value)}
+    secrets = chain(_secret_values(call.request.arguments, fields), _credentials(headers))
+    values = {form for value in secrets for form in _written_forms(value)}
     return tuple(sorted(values, key=len, reverse=True))
 
 
@@ -82,6 +86,24 @@ def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iter
             yield value
         elif secret and type(value) is int and value.bit_length() <= _LONGEST_ID:
             yield str(value)
+
+
+def _credentials(headers: Mapping[str, str]) -> Iterator[str]:
+    """The credentials in secret headers without their scheme, and the password inside Basic ones."""
+    for name, value in headers.items():
+        if not is_secret_name(name):
+            continue
+        scheme, _, credentials = value.rpartition(" ")
+        yield from (part for part in (credentials, _password(scheme, credentials)) if len(part) >= _SHORTEST_LINE)
+
+
+def _password(scheme: str, credentials: str) -> str:
+    if scheme.strip().lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(credentials).decode("utf-8", "replace").partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _trace_id(meta: Mapping[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ Send = Callable[[Any], Awaitable[None]]
 Headers = dict[str, str]
 Header = tuple[bytes, bytes]
 
-_HEADERS_READ = frozenset(
+HEADERS_READ = frozenset(
     b"host origin content-type accept content-length authorization mcp-protocol-version mcp-method mcp-name "
     b"mcp-session-id traceparent tracestate x-correlation-id".split()
 )
@@ -29,12 +29,12 @@ _EVENT_RANGES = frozenset({"text/event-stream", "text/*"})
 # --- requests ----------------------------------------------------------------------------------------------
 
 
-def read_headers(scope: Scope) -> tuple[Headers, bool]:
-    """The headers that matter, the first of each, and whether any of them needs the SDK to judge it."""
+def read_headers(scope: Scope, names: frozenset[bytes]) -> tuple[Headers, bool]:
+    """The headers of these names, the first of each, and whether any of them needs the SDK to judge it."""
     headers: Headers = {}
     unusual = False
     for name, value in scope["headers"]:
-        if name in _HEADERS_READ:
+        if name in names:
             text = name.decode()
             if text in headers:
                 unusual = True
@@ -45,7 +45,7 @@ def read_headers(scope: Scope) -> tuple[Headers, bool]:
     return headers, unusual
 
 
-def trace_headers(headers: Headers) -> dict[str, str] | None:
+def trace_ids(headers: Headers) -> dict[str, str] | None:
     """The trace and correlation ids among the headers, under the names that `_meta` has for them."""
     return {key: headers[name] for name, key in _TRACE_HEADERS.items() if name in headers} or None
 

@@ -12,8 +12,10 @@ from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
+from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.hosts.callers import Scope, allowed_hosts, allowed_origins, http_caller, is_allowed, refuse
 from mcp_core.hosts.lane.asgi import (
+    HEADERS_READ,
     EventStream,
     Headers,
     HttpResponse,
@@ -24,7 +26,7 @@ from mcp_core.hosts.lane.asgi import (
     read_body,
     read_headers,
     replay,
-    trace_headers,
+    trace_ids,
     wait_for_disconnect,
 )
 from mcp_core.hosts.lane.jsonrpc import (
@@ -83,6 +85,7 @@ class HttpLane:
         self._fast_tools = {
             app.registry.final_name(spec) for spec in app.registry.get_all() if spec.response_time == "fast"
         }
+        self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
         self._sdk = SdkFallback(app)
         self._sessions = Sessions(app)
         self._session_calls: dict[tuple[str | None, str | int], asyncio.Task[Any]] = {}
@@ -98,7 +101,7 @@ class HttpLane:
         """Answer a request, or hand it to the SDK."""
         body: bytes | None = None
         try:
-            headers, unusual = _ordinary_headers(scope)
+            headers, unusual = _ordinary_headers(scope, self._headers_read)
             caller = await http_caller(self._app, scope, headers.get("authorization", ""))
             if caller is None:
                 return await refuse(send)
@@ -137,6 +140,11 @@ class HttpLane:
         if origin and not is_allowed(origin, self._origins):
             return HttpResponse(403, b"Invalid Origin header", ())
         return None
+
+    def _declared(self, headers: Headers) -> RequestHeaders:
+        """The headers that the app declared."""
+        names = self._app.request_headers
+        return RequestHeaders({name: headers[name] for name in names if name in headers}) if names else NO_HEADERS
 
     # --- requests without a session --------------------------------------------------------------------
 
@@ -178,7 +186,8 @@ class HttpLane:
             agent_id=agent_id,
             agent_version=agent_version,
             can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
-            headers=trace_headers(headers),
+            trace_ids=trace_ids(headers),
+            headers=self._declared(headers),
         )
 
     async def _initialize(self, request: RpcRequest, caller: Caller, send: Send) -> None:
@@ -210,7 +219,8 @@ class HttpLane:
             agent_id=session.agent_id,
             agent_version=session.agent_version,
             session_id=session_id,
-            headers=trace_headers(headers),
+            trace_ids=trace_ids(headers),
+            headers=self._declared(headers),
         )
 
     def _session_request(self, method: str, headers: Headers, body: bytes | None) -> RpcRequest | HttpResponse:
@@ -320,12 +330,12 @@ class HttpLane:
             await asyncio.gather(call, disconnect, return_exceptions=True)
 
 
-def _ordinary_headers(scope: Scope) -> tuple[Headers, bool]:
+def _ordinary_headers(scope: Scope, names: frozenset[bytes]) -> tuple[Headers, bool]:
     """The headers of a request that the lane may answer, and whether any of them needs the SDK to judge it."""
     path: str = scope["path"]
     if path[len(scope.get("root_path", "")) :] != "/mcp":
         raise NotHandled("path")
-    headers, unusual = read_headers(scope)
+    headers, unusual = read_headers(scope, names)
     length = headers.get("content-length", "")
     if length.isdecimal() and int(length) > MAX_BODY:
         raise NotHandled("content-length")

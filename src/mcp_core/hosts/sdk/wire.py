@@ -13,8 +13,10 @@ from pydantic import ValidationError
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Answer, Question, Reply, Request
+from mcp_core.context import NO_HEADERS
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import protocol
+from mcp_core.hosts.callers import request_headers
 from mcp_core.hosts.protocol import CONFIRM, CONFIRM_SCHEMA, Peer, local_folders, protocol_error
 
 CALLER_KEY = "toolcharter.caller"
@@ -33,7 +35,7 @@ Context = ServerRequestContext[Any, Any]
 
 def request_of(app: App, ctx: Context, name: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:
     """The request for a tool, prompt or resource that arrived in an SDK context."""
-    peer = _peer(ctx, caller)
+    peer = _peer(app, ctx, caller)
     asks = (spec := app.registry.find(name)) is not None and spec.declaration.confirm is not None
     reply = _reply(ctx) if asks and peer.modern else None
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
@@ -55,12 +57,12 @@ def mcp_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refuse
     return MCPError(code=rpc_error.code, message=rpc_error.message, data=rpc_error.data)
 
 
-def _peer(ctx: Context, caller: Caller) -> Peer:
+def _peer(app: App, ctx: Context, caller: Caller) -> Peer:
     session = ctx.session
     client = session.client_params.client_info if session.client_params else None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    headers = _headers(ctx)
-    session_id = headers.pop(_SESSION_KEY, None)
+    ids = _ids(ctx)
+    session_id = ids.pop(_SESSION_KEY, None)
     return Peer(
         caller,
         modern=modern,
@@ -72,12 +74,13 @@ def _peer(ctx: Context, caller: Caller) -> Peer:
         ask=partial(_ask, ctx),
         progress=session.report_progress,
         folders=partial(_list_folders, ctx) if not modern and _can_list_roots(ctx) else None,
-        headers=headers,
+        trace_ids=ids,
+        headers=request_headers(app, ctx.request.scope) if ctx.request is not None else NO_HEADERS,
     )
 
 
-def _headers(ctx: Context) -> dict[str, str]:
-    """The HTTP headers with the session, trace and correlation ids of a request."""
+def _ids(ctx: Context) -> dict[str, str]:
+    """The session, trace and correlation ids in the HTTP headers of a request."""
     if ctx.request is None:
         return {}
     raw: list[tuple[bytes, bytes]] = ctx.request.scope["headers"]
