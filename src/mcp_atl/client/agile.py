@@ -1,11 +1,12 @@
 """The Jira Software API: boards, sprints, epics and backlogs. The same on Cloud and Data Center but for a few paths."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.jira import offset_page
-from mcp_atl.client.json_values import at
+from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.limits import allows_project, check_project, project_of
 
 BASE = "/rest/agile/1.0"
@@ -20,7 +21,19 @@ class AgileApi:
     async def _check_board(self, board_id: str) -> None:
         if self.client.site.projects is not None:
             found = await self._get(f"/board/{segment(board_id)}")
-            check_project(self.client.site, str(at(found, "location", "projectKey")))
+            for project in await self._projects(found):
+                check_project(self.client.site, project)
+
+    async def _projects(self, board: Json) -> list[str]:
+        """The projects of a board. Data Center has a request of its own for them."""
+        if self.client.site.is_cloud:
+            return [str(at(board, "location", "projectKey"))]
+        found = await self._get(f"/board/{segment(board['id'])}/project", maxResults=50)
+        return [str(project["key"]) for project in list_at(found, "values")] or ["None"]
+
+    async def _is_open(self, board: Json) -> bool:
+        site = self.client.site
+        return site.projects is None or all(allows_project(site, key) for key in await self._projects(board))
 
     async def _check_sprint(self, sprint_id: str) -> None:
         if self.client.site.projects is not None:
@@ -45,15 +58,19 @@ class AgileApi:
         if project is not None:
             check_project(self.client.site, project)
         page = offset_page(await self._get("/board", **query), "values", start)
-        allowed = [
-            one for one in page.items if allows_project(self.client.site, str(at(one, "location", "projectKey")))
-        ]
-        return page._replace(items=allowed)
+        is_open = await asyncio.gather(*map(self._is_open, page.items))
+        return page._replace(items=[board for board, is_shown in zip(page.items, is_open, strict=True) if is_shown])
 
     async def board(self, board_id: str) -> Json:
         """One board."""
         await self._check_board(board_id)
         return await self._get(f"/board/{segment(board_id)}")
+
+    async def board_filter(self, board_id: str) -> str:
+        """The id of the saved search behind a board."""
+        await self._check_board(board_id)
+        found = await self._get(f"/board/{segment(board_id)}/configuration")
+        return str(found["filter"]["id"])
 
     async def sprints(self, board_id: str, start: int, limit: int, *, state: str | None = None) -> ResultPage:
         """The sprints of a board; `state` is a list such as active,future."""

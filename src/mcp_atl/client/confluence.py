@@ -321,8 +321,12 @@ class DataCenterConfluence:
     async def _id(self, content_id: str) -> str:
         """The path segment of a page, comment or file whose space may be reached."""
         if self.client.site.spaces is not None and content_id not in self._checked:
-            found = await self._get(f"/content/{segment(content_id)}", expand="space")
-            check_space(self.client.site, str(at(found, "space", "key")))
+            found = await self._get(f"/content/{segment(content_id)}", expand="space,container")
+            space, page_id = at(found, "space", "key"), at(found, "container", "id")
+            if space is None and page_id is not None:  # a comment or a file is in the space of its page
+                await self._id(str(page_id))
+            else:
+                check_space(self.client.site, str(space))
             self._checked.add(content_id)
         return segment(content_id)
 

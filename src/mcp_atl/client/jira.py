@@ -336,6 +336,12 @@ class JiraApi:
         """Components of a project."""
         return await self.get(f"/project/{self._project(project)}/components")
 
+    async def component(self, component_id: str) -> Json:
+        """One component."""
+        found = await self.get(f"/component/{segment(component_id)}")
+        check_project(self.client.site, str(found.get("project")))
+        return found
+
     async def project_statuses(self, project: str) -> list[Json]:
         """The statuses of each issue type of a project."""
         return await self.get(f"/project/{self._project(project)}/statuses")
@@ -350,6 +356,7 @@ class JiraApi:
 
     async def filter(self, filter_id: str) -> Json:
         """A saved search."""
+        self._check_unlimited("filters")
         return await self.get(f"/filter/{segment(filter_id)}")
 
 
@@ -419,7 +426,7 @@ class CloudJira(JiraApi):
         return await self._write("POST", "/bulk/issues/move", body)
 
     async def priorities(self) -> list[Json]:
-        # The operation that replaces the deprecated one asks for ids and project ids only; it gives all without.
+        # Deprecated like /priority, but what replaces both (priority schemes) is open to administrators only.
         return (await self.get("/priority/search", maxResults=100))["values"]
 
 

@@ -1,6 +1,7 @@
 """get: issues and pages, one or several, with what belongs to them."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -9,7 +10,8 @@ from mcp_atl.answers.fields import first_names
 from mcp_atl.answers.issues import GET_FIELDS, SHAPE, compact_issue
 from mcp_atl.answers.listing import Item, Listing, Shape
 from mcp_atl.answers.pages import SHAPE as PAGE_SHAPE
-from mcp_atl.client.connection import Connection, Json, segment
+from mcp_atl.client.agile import AgileApi
+from mcp_atl.client.connection import Connection, Json
 from mcp_atl.client.jira import jira
 from mcp_atl.command import Call, Parameters, reads
 from mcp_atl.convert.texts import to_markdown
@@ -101,9 +103,7 @@ async def _read(call: Call[Get], reference: Reference) -> Item:
         case "page":
             return await _read_page(call, reference.id)
         case kind if kind in _SIMPLE:
-            return Item(
-                _without_links(await call.connection.send("jira", "GET", _path(call.connection, kind, reference.id)))
-            )
+            return Item(_without_links(await _SIMPLE[kind](call.connection, reference.id)))
         case kind:
             raise InvalidArguments(
                 f"subject: get does not read a {kind}. It reads issue, page, {', '.join(_SIMPLE)}; see also list.",
@@ -150,18 +150,14 @@ def _check_details(include: list[Detail], known: tuple[str, ...], what: str) -> 
         )
 
 
-_SIMPLE: dict[Kind, str] = {
-    "project": "/rest/api/{version}/project/{id}",
-    "version": "/rest/api/{version}/version/{id}",
-    "component": "/rest/api/{version}/component/{id}",
-    "filter": "/rest/api/{version}/filter/{id}",
-    "board": "/rest/agile/1.0/board/{id}",
-    "sprint": "/rest/agile/1.0/sprint/{id}",
+_SIMPLE: dict[Kind, Callable[[Connection, str], Awaitable[Json]]] = {
+    "project": lambda connection, wanted: jira(connection).project(wanted),
+    "version": lambda connection, wanted: jira(connection).version(wanted),
+    "component": lambda connection, wanted: jira(connection).component(wanted),
+    "filter": lambda connection, wanted: jira(connection).filter(wanted),
+    "board": lambda connection, wanted: AgileApi(connection).board(wanted),
+    "sprint": lambda connection, wanted: AgileApi(connection).sprint(wanted),
 }
-
-
-def _path(connection: Connection, kind: Kind, id: str) -> str:
-    return _SIMPLE[kind].format(version=3 if connection.site.is_cloud else 2, id=segment(id))
 
 
 def _without_links(value: Json) -> Json:

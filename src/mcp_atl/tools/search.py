@@ -9,8 +9,9 @@ from mcp_atl.answers.fields import first_names
 from mcp_atl.answers.issues import SEARCH_FIELDS, SHAPE, compact_issue
 from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.answers.pages import FOUND_SHAPE, found_page
+from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
-from mcp_atl.client.connection import Connection, Json
+from mcp_atl.client.connection import Connection
 from mcp_atl.client.jira import jira
 from mcp_atl.command import Call, ListParameters, reads
 from mcp_atl.convert.texts import to_markdown
@@ -119,8 +120,7 @@ async def _scope_condition(connection: Connection, scope: Scope) -> str:
         case "label":
             return f"labels = {quoted(scope.id)}"
         case "board":
-            board: Json = await connection.send("jira", "GET", f"/rest/agile/1.0/board/{scope.id}/configuration")
-            return f"filter = {quoted(str(board['filter']['id']))}"
+            return f"filter = {quoted(await AgileApi(connection).board_filter(scope.id))}"
         case _:
             return f"project = {quoted(scope.id)}"
 

@@ -14,6 +14,14 @@ CLOSED_READS = {
     "a project": ("list", "versions", {"project": "FERRY"}),
     "the fields of a project": ("list", "create_fields", {"project": "FERRY", "type": "Bug"}),
     "a service desk": ("list", "queues", {"service_desk": 4}),
+    "the project": ("get", "project:FERRY", {}),
+    "a version of a project": ("get", "version:10401", {}),
+    "a component": ("get", "component:10501", {}),
+    "a filter": ("get", "filter:10601", {}),
+    "a board": ("get", "board:7", {}),
+    "a sprint": ("get", "sprint:23", {}),
+    "the sprints of a board": ("list", "sprints", {"board": 7}),
+    "the issues of a board": ("search", "board:7", {}),
     "a page": ("get", "20201", {}),
     "a page by title": ("get", "page:PROD/Product", {}),
     "the versions of a page": ("history", "20201", {}),
@@ -67,8 +75,7 @@ async def test_searches_and_lists_stay_inside_what_is_open(kind):
         assert {one["space"] for one in found["pages"]} == {"ENG"}
         assert [one["key"] for one in (await server.ok("list", "projects"))["projects"]] == ["APP"]
         assert [one["key"] for one in (await server.ok("list", "spaces"))["spaces"]] == ["ENG"]
-        boards = (await server.ok("list", "boards")).get("boards", [])
-        assert all(one["project"] == "APP" for one in boards)
+        assert [one["name"] for one in (await server.ok("list", "boards"))["boards"]] == ["App kanban"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,6 +93,8 @@ async def test_what_is_open_can_be_used(kind):
     async with serve(kind, projects="APP", spaces="ENG") as server:
         await server.ok("update", "APP-3", fields={"summary": "Brighter"})
         await server.ok("comment", "APP-3", body="x")
+        await server.ok("get", "board:8")
+        await server.ok("comment", "20102", comment_id="20901", body="Changed")
         await server.ok("update", "20105", old_text="10 to 60", new_text="10 to 70")
         made = await server.ok("create", "issue", project="APP", summary="x")
         await server.ok("delete", made["key"], explicit_action="DELETE")

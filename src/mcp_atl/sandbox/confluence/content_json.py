@@ -64,6 +64,9 @@ class ContentJson:
         extensions: JsonObject = {"mediaType": file.media_type, "fileSize": len(file.content), "comment": file.comment}
         rendered["extensions"] = extensions
         rendered["_links"]["download"] = download_path(file)
+        if self.has("container"):
+            page = self.state.pages[file.page]
+            rendered["container"] = self._content(page.id, page.type, page.status, page.title)
         if self.has("version"):
             by = user_json(self.request, file.author)
             rendered["version"] = {
