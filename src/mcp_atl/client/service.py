@@ -56,6 +56,12 @@ class ServiceApi:
         await self._desk(str(request["serviceDeskId"]))
         return await self.client.send("jira", "POST", f"{BASE}/request", json=dict(request))
 
+    async def add_internal_comment(self, key: str, body: str) -> Json:
+        """Add a comment that customers do not see."""
+        check_project(self.client.site, project_of(key))
+        path = f"{BASE}/request/{segment(key)}/comment"
+        return await self.client.send("jira", "POST", path, json={"body": body, "public": False})
+
     async def slas(self, key: str, start: int, limit: int) -> ResultPage:
         """The service levels of a request: goal, elapsed and remaining time."""
         check_project(self.client.site, project_of(key))

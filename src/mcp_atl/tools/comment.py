@@ -8,6 +8,7 @@ from mcp_atl.answers.listing import Item
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.jira import jira
+from mcp_atl.client.service import ServiceApi
 from mcp_atl.command import Call, Id, Parameters, writes
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.resolve.references import reference
@@ -67,8 +68,19 @@ async def _on_issue(call: Call[Comment], key: str) -> Json:
     if options.comment_id:
         made = await api.edit_comment(key, options.comment_id, body)
         return {"subject": key, "id": str(made["id"]), "changed": True}
-    properties = [{"key": "sd.public.comment", "value": {"internal": True}}] if options.internal else []
-    made = await api.add_comment(key, body, _visibility(options.visible_to), properties)
+    if not options.internal:
+        made = await api.add_comment(key, body, _visibility(options.visible_to))
+    elif options.visible_to:
+        raise InvalidArguments(
+            "parameters: internal and visible_to cannot be combined; the team sees an internal comment.",
+            fields=("parameters",),
+        )
+    elif call.connection.site.is_cloud:
+        # The operation for requests takes no formatted text on Cloud; the property has the same effect.
+        properties = [{"key": "sd.public.comment", "value": {"internal": True}}]
+        made = await api.add_comment(key, body, properties=properties)
+    else:
+        made = await ServiceApi(call.connection).add_internal_comment(key, body)
     return {"subject": key, "id": str(made["id"])}
 
 

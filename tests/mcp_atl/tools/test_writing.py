@@ -78,6 +78,16 @@ async def test_comments_work_links_watchers_and_assignees(server: Server):
     assert "links" not in await server.ok("get", "APP-3")
 
 
+async def test_an_internal_comment_is_for_the_team_alone(server: Server):
+    made = await server.ok("comment", "HELP-3", body="Ask the **crew**.", internal=True)
+    issue = next(one for one in server.sandbox.state.issues.values() if one.key == "HELP-3")
+    assert [one.public for one in issue.comments if one.id == made["id"]] == [False]
+    error = await server.refused(
+        "ValidationError", "comment", "HELP-3", body="x", internal=True, visible_to="role:Developers"
+    )
+    assert "internal and visible_to cannot be combined" in error
+
+
 @pytest.mark.requirement("ATL-6")
 async def test_a_page_is_created_changed_in_one_section_commented_labelled_and_deleted(server: Server):
     text = "Intro.\n\n## One\n\nFirst.\n\n## Two\n\nSecond."
