@@ -28,6 +28,9 @@ def as_json_schema(node: Any) -> Any:
     made = {name: as_json_schema(value) for name, value in node.items()}
     if isinstance(made.get("oneOf"), list):
         made["anyOf"] = made.pop("oneOf")
+    if made.get("additionalProperties") is False and isinstance(made.get("required"), list):
+        # Some documents require a name that they neither describe nor allow.
+        made["required"] = [name for name in made["required"] if name in made.get("properties", {})]
     if made.get("type") == "object" and not {"properties", "additionalProperties", "anyOf", "allOf"} & made.keys():
         del made["type"]
     return made
