@@ -11,6 +11,7 @@ from mcp_atl.command import Server, command_of
 from mcp_atl.example_data import prepare_examples
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Site
+from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
 from mcp_atl.sites.environment import access_from_environment
 from mcp_atl.sites.sites import Sites
 from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
@@ -83,6 +84,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         lifespan=partial(_open_sites, own, offered, sandbox),
         prepare_examples=prepare_examples,
         settings=settings,
+        request_headers=REQUEST_HEADERS,
     )
 
 
@@ -120,10 +122,10 @@ def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
         return _sandbox(settings, store, sandbox)
     named = access_from_environment(os.environ)
     known = ({named.site.name: named} if named else {}) | store.load()
-    if not known:
+    if not known and not settings.allow_sites:
         return _sandbox(settings, store, sandbox)
     restricted = {name: replace(one, site=_restricted(one.site, settings)) for name, one in known.items()}
-    return Sites(restricted, store=store)
+    return Sites(restricted, store=store, callers=_caller_policy(settings))
 
 
 def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | None") -> Sites:
@@ -138,7 +140,14 @@ def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | 
 
         return SandboxTransport(sandbox or sandbox_app(kind))
 
-    return Sites({"sandbox": Access(_restricted(site, settings))}, {"sandbox": transport}, store)
+    return Sites(
+        {"sandbox": Access(_restricted(site, settings))}, {"sandbox": transport}, store, _caller_policy(settings)
+    )
+
+
+def _caller_policy(settings: AtlSettings) -> CallerPolicy:
+    restrict = partial(_restricted, settings=settings)
+    return CallerPolicy(settings.require_own_credentials, tuple(settings.allow_sites), restrict)
 
 
 def _restricted(site: Site, settings: AtlSettings) -> Site:

@@ -27,6 +27,15 @@ class AtlSettings(Settings):
     commands: TextList = Field(default=(), description="Offer only these commands, such as search,get,comment.")
     projects: TextList = Field(default=(), description="Reach only these Jira projects, by key.")
     spaces: TextList = Field(default=(), description="Reach only these Confluence spaces, by key.")
+    require_own_credentials: bool = Field(
+        default=False,
+        description="Over HTTP: refuse calls without credentials of their own in the header X-Atlassian-Authorization.",
+    )
+    allow_sites: TextList = Field(
+        default=(),
+        description="Hosts that callers with their own credentials may name in the header X-Atlassian-Site, such as "
+        "*.atlassian.net.",
+    )
     files: Path | None = Field(
         default=None,
         title="DIR",

@@ -3,11 +3,22 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from mcp_atl.client.connection import Connection
-from mcp_atl.site import Access
+from mcp_atl.site import Access, Site
+from mcp_atl.sites.callers import (
+    SITE,
+    CallerPolicy,
+    credentials_of_another_site,
+    missing_credentials,
+    own_credentials,
+)
 from mcp_atl.sites.store import CredentialStore
 from toolcharter import InvalidArguments, ToolContext, Unavailable
+
+OTHER_SITES = "*"
+"""The key of the pool for sites that are not configured."""
 
 
 class Sites:
@@ -18,12 +29,14 @@ class Sites:
         sites: Mapping[str, Access],
         transports: Mapping[str, Callable[[], Any]] | None = None,
         store: CredentialStore | None = None,
+        callers: CallerPolicy | None = None,
     ) -> None:
         """`transports` make what replaces the network, by the name of a site: the sandbox is one."""
         self._sites = dict(sites)
         self._store = store
         self._transports = dict(transports or {})
         self._pools: dict[str, tuple[Any, asyncio.Semaphore]] = {}
+        self._callers = callers or CallerPolicy()
 
     @property
     def names(self) -> list[str]:
@@ -32,6 +45,8 @@ class Sites:
 
     def access(self, name: str | None) -> Access:
         """A site with its credentials; the default site without a name."""
+        if not self._sites:
+            raise InvalidArguments(f"No site is configured. Name the address of yours in the header {SITE}.")
         if name is None:
             return next(iter(self._sites.values()))
         if name not in self._sites:
@@ -55,15 +70,40 @@ class Sites:
         self._sites = new | others if make_default else others | new
         return self._store.place
 
-    def connect(self, name: str | None, context: ToolContext) -> Connection:  # noqa: ARG002 - whose call it is
-        """The connection for one call."""
-        return self.connection(self.access(name))
+    @property
+    def credentials_required(self) -> bool:
+        """Whether each caller must bring credentials."""
+        return self._callers.credentials_required
+
+    def connect(self, name: str | None, context: ToolContext) -> Connection:
+        """The connection for one call: with the credentials of its caller, or else with those of this server."""
+        credentials, chosen = own_credentials(context.headers), context.headers.get(SITE.lower()) or None
+        if credentials is None:
+            access = self.access(name or chosen)
+            if self._callers.credentials_required:
+                raise missing_credentials(access.site.name)
+            return self.connection(access)
+        site = self._callers_site(chosen)
+        if name is not None and name != site.name:
+            raise credentials_of_another_site(site.name, self.access(name).site.name)
+        return self.connection(Access(site, credentials, credentials))
+
+    def _callers_site(self, chosen: str | None) -> Site:
+        """The site that the credentials of a caller are for."""
+        if chosen is None or chosen in self._sites or (named := self._callers.site_at(chosen)) is None:
+            return self.access(chosen).site
+        # The limits of a configured site hold also for those who name it by its address.
+        configured = (access.site for access in self._sites.values())
+        return next((site for site in configured if _host(named) in (_host(site), _host(site, jira=False))), named)
 
     def connection(self, access: Access) -> Connection:
-        """A connection with these credentials. All connections to a site share its pool."""
+        """A connection with these credentials. All connections to a site share its pool.
+
+        The sites that callers chose by address share one pool: nobody but them decides how many there are.
+        """
         from mcp_atl.client.http import MOST_REQUESTS, SiteClient, open_http  # noqa: PLC0415 - 98 ms, httpx2
 
-        key = access.site.name
+        key = access.site.name if access.site.name in self._sites else OTHER_SITES
         if key not in self._pools:
             make_transport = self._transports.get(key)
             pool = open_http(access.site, make_transport() if make_transport else None)
@@ -76,3 +116,7 @@ class Sites:
         for pool, _ in self._pools.values():
             await pool.aclose()
         self._pools.clear()
+
+
+def _host(site: Site, *, jira: bool = True) -> str | None:
+    return urlsplit((site.jira_url if jira else site.confluence_url) or "").hostname

@@ -60,7 +60,7 @@ async def setup_atlassian_credentials(call: Call[Setup]) -> Item:
     Returns:
         The site, who you are, and where they are kept.
     """
-    if call.context.user_id is not None:
+    if call.context.user_id is not None or call.context.headers or call.server.sites.credentials_required:
         raise PermissionDenied("Only the person who runs this server sets up its sites; users send their own token.")
     access = _access(call.required_subject, call.parameters)
     states = await _try(call, access)
