@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -76,6 +76,7 @@ async def test_no_call_of_one_user_is_made_as_another(kind: Kind):
         sandbox.state.users[user.id] = user
         sandbox.state.tokens[token] = user.id
     sandbox.state.default_user = None
+    sandbox.requests = deque()  # all of them, not only the last
     server = HttpServer(sandbox, require_own_credentials=True)
     calls = [number % USERS for number in range(examples(CALLS) // 2)]
     Random(7).shuffle(calls)
@@ -136,7 +137,7 @@ def sites(**policy: Any) -> tuple[Sites, list[httpx2.Request]]:
 
     known = {site.name: Access(site, SERVERS_OWN, SERVERS_OWN) for site in (EAST, WEST)}
     transport = httpx2.MockTransport(answer)
-    return Sites(known, dict.fromkeys(["east", "west", "*"], transport), callers=CallerPolicy(**policy)), sent
+    return Sites(known, dict.fromkeys(["east", "west", "*"], lambda: transport), callers=CallerPolicy(**policy)), sent
 
 
 def context(**headers: str) -> ToolContext:
