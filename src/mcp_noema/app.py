@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mcp_core.declare.spec import ResponseTime
-from mcp_noema.folder import Folder
+from mcp_core.folder import Folder
 from mcp_noema.model import Dice, World, roll
 from mcp_noema.settings import NoemaSettings, default_files
 from mcp_noema.tools import card_changes, cards, decks, files, notes, preferences, scheduling, statistics, studying
@@ -59,7 +59,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
 @asynccontextmanager
 async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
     app.provide(World, world)
-    folder = Folder(NoemaSettings.of(app.settings).files or default_files())
+    folder = Folder(NoemaSettings.of(app.settings).files or default_files(), kind="Anki file", example="french.apkg")
     app.provide(Folder, folder)
     # In a thread, so that the server answers while SQLAlchemy is imported.
     store = await asyncio.to_thread(_store, app.settings.db, world.dice)

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from mcp_core.db import Database
-from mcp_noema.folder import Folder
+from mcp_core.folder import Folder
 from mcp_noema.model import CardId, DeckId, World
 from mcp_noema.repositories import AnkiPackages, Decks, Draft, NewReview, Notes, Reviews
 from mcp_noema.store import users

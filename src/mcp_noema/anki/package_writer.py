@@ -6,14 +6,11 @@ collection.anki21. It holds all that the newer form does, and needs neither zstd
 
 import hashlib
 import json
-import os
 import re
-import secrets
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from html import unescape
@@ -25,6 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from fsrs_rs_python import DEFAULT_PARAMETERS
 
 from mcp_core import Conflict
+from mcp_core.folder import new_file
 from mcp_noema.anki.deck_options import DAY_SECONDS, to_json
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import (
@@ -37,7 +35,6 @@ from mcp_noema.anki.package import (
     PackageReview,
 )
 from mcp_noema.anki.revlog import LEARNING, RELEARNING, REVIEW
-from mcp_noema.folder import open_folder
 from mcp_noema.model import NoteType, Preset, State
 
 _META = b"\x08\x02"
@@ -215,26 +212,9 @@ def _too_large(what: str, largest: str) -> Conflict:
 
 
 def _publish(archive: Path, path: Path, *, overwrite: bool) -> None:
-    """Copy the finished file to its place. The folder stays the same, whatever happens to its path meanwhile."""
-    with open_folder(path.parent) as folder:
-        prefix = path.parent if folder is None else Path()
-        target, copy = prefix / path.name, prefix / f".anki-{secrets.token_hex(8)}"
-        try:
-            with archive.open("rb") as source, os.fdopen(_create(copy, folder), "wb") as file:
-                shutil.copyfileobj(source, file)
-            if not overwrite:
-                os.close(_create(target, folder))
-            # In the same folder, so that it is one step.
-            os.replace(copy, target, src_dir_fd=folder, dst_dir_fd=folder)
-        except FileExistsError:
-            raise Conflict(f"{path.name!r} already exists. Choose another name, or set overwrite to true.") from None
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(copy, dir_fd=folder)
-
-
-def _create(file: Path, folder: int | None) -> int:
-    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
+    """Copy the finished file to its place."""
+    with archive.open("rb") as source, new_file(path, overwrite=overwrite) as file:
+        shutil.copyfileobj(source, file)
 
 
 def _write_archive(collection: Path, archive: Path, written_at: datetime) -> None:

@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from mcp_core.folder import Folder
 from mcp_core.hints import EstimatedImpact, HintWarning
 from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
-from mcp_noema.folder import Folder
 from mcp_noema.hint_parts import deck_argument, deck_resource, study_effort
 from mcp_noema.model import SEPARATOR, Deck, DeckId, World
 from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tally

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 from mcp_core import Conflict
+from mcp_core.folder import Folder
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
-from mcp_noema.folder import Folder
 from mcp_noema.model import BASIC, Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
