@@ -58,6 +58,7 @@ class ConfluenceApi(Protocol):
 
     async def current_user(self) -> Json: ...
     async def user(self, user_id: str) -> Json: ...
+    async def names(self, user_ids: Sequence[str]) -> dict[str, str]: ...
     async def search(
         self, cql: str, *, limit: int, cursor: str | None = None, excerpt: str | None = None
     ) -> ResultPage: ...
@@ -125,6 +126,12 @@ class CloudConfluence:
 
     async def user(self, user_id: str) -> Json:
         return await self._get(f"{V1}/user", accountId=user_id)
+
+    async def names(self, user_ids: Sequence[str]) -> dict[str, str]:
+        """The names of users, by id."""
+        body = {"accountIds": list(user_ids)}
+        found = await self.client.send("confluence", "POST", f"{V2}/users-bulk", json=body, safe=True)
+        return {str(one["accountId"]): one.get("displayName") or one["publicName"] for one in list_at(found, "results")}
 
     async def search(
         self, cql: str, *, limit: int, cursor: str | None = None, excerpt: str | None = None
@@ -345,6 +352,10 @@ class DataCenterConfluence:
 
     async def user(self, user_id: str) -> Json:
         return await self._get("/user", username=user_id)
+
+    async def names(self, user_ids: Sequence[str]) -> dict[str, str]:  # noqa: ARG002 - as on Cloud
+        """None: Data Center names people wherever it mentions them."""
+        return {}
 
     async def search(
         self, cql: str, *, limit: int, cursor: str | None = None, excerpt: str | None = None

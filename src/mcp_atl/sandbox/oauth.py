@@ -179,6 +179,6 @@ def _parameters(content: bytes) -> JsonObject:
 def _is_in_scope(scopes: tuple[str, ...], method: str, path: str) -> bool:
     """Whether a scope such as read:jira-work or write:page:confluence allows this kind of request."""
     product = "confluence" if path.startswith("/wiki") else "servicedesk" if "servicedesk" in path else "jira"
-    is_search = path.endswith(("/search/jql", "/approximate-count", "/bulkfetch", "/list", "/parse"))
+    is_search = path.endswith(("/search/jql", "/approximate-count", "/bulkfetch", "/users-bulk", "/list", "/parse"))
     verbs = ("read", "search") if method == "GET" or is_search else ("write", "delete", "manage")
     return any(scope.startswith(verbs) and product in scope for scope in scopes)

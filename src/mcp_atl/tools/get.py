@@ -11,14 +11,17 @@ from mcp_atl.answers.issues import GET_FIELDS, SHAPE, compact_issue
 from mcp_atl.answers.listing import Item, Listing, Shape
 from mcp_atl.answers.pages import SHAPE as PAGE_SHAPE
 from mcp_atl.client.agile import AgileApi
+from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Connection, Json
 from mcp_atl.client.jira import jira
+from mcp_atl.client.json_values import list_at
 from mcp_atl.command import Call, Parameters, reads
 from mcp_atl.convert.texts import to_markdown
 from mcp_atl.resolve.fields import Fields
 from mcp_atl.resolve.references import Kind, Reference, references
 from mcp_atl.tools.get_details import ISSUE_DETAILS, PAGE_DETAILS, add_details
 from mcp_atl.tools.get_page import read_page
+from mcp_atl.tools.people import add_names
 from toolcharter import Example, InvalidArguments, ToolError
 
 Detail = Literal[
@@ -139,7 +142,15 @@ async def _read_page(call: Call[Get], id: str) -> Item:
         with_body=call.fields is None or any(name in ("body", "outline") for name in first_names(call.fields)),
     )
     await add_details(shown, list(options.include), call, str(shown["id"]))
+    if call.fields is None or any(name in ("author", "editor", "comments") for name in first_names(call.fields)):
+        await add_names(confluence(call.connection), _people(shown))
     return Item(shown, PAGE_SHAPE)
+
+
+def _people(page: Json) -> list[Json | None]:
+    """The author and the editor of a page, and the authors of its comments."""
+    comments = list_at(page, "comments") or list_at(page, "comments", "items")
+    return [page.get("author"), page.get("editor"), *(one.get("author") for one in comments)]
 
 
 def _check_details(include: list[Detail], known: tuple[str, ...], what: str) -> None:

@@ -13,6 +13,7 @@ from mcp_atl.edit.document import open_document
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
 from mcp_atl.tools.listings.requests import start_of
+from mcp_atl.tools.people import add_names
 from toolcharter import Example, InvalidArguments
 
 LONGEST_DIFF = 20_000
@@ -60,7 +61,9 @@ async def history(call: Call[History]) -> Item | Listing:
     api = confluence(call.connection)
     found = await find_page(api, wanted.id, with_body=False)
     page = await api.versions(found.id, options.limit, options.cursor)
-    return Listing("versions", [short_version(one) for one in page.items], page.next_cursor)
+    versions = [short_version(one) for one in page.items]
+    await add_names(api, [one["by"] for one in versions])
+    return Listing("versions", versions, page.next_cursor)
 
 
 async def _diff(call: Call[History], id: str) -> dict[str, object]:

@@ -193,3 +193,28 @@ async def test_help_shows_what_a_command_takes(server: Server):
     assert value["parameters"]["time"] == "text: As Jira writes it: 30m, 2h 30m, 1d."
     assert value["examples"][0]["call"]["subject"] == "APP-3"
     assert "delete" in (await server.ok("help"))["commands"]
+
+
+async def test_people_of_pages_have_names_and_one_request_asks_for_all_of_them(server: Server):
+    page = await server.ok(
+        "get", "20102", include=["comments"], response_fields=["author.name", "comments.author.name"]
+    )
+    assert page["author"] == {"name": "Mia Keller"}
+    assert {"author": {"name": "Anna Berg"}} in page["comments"]
+    assert {"author": {"name": "Emil Hansen"}} in page["comments"]
+    is_cloud = server.sandbox.kind == "cloud"
+    assert [one.path for one in server.sandbox.requests].count("/wiki/api/v2/users-bulk") == is_cloud
+    versions = await server.ok("history", "20102", response_fields=["by.name"])
+    assert versions["versions"][0] == {"by": {"name": "Mia Keller"}}
+
+
+async def test_people_who_cannot_be_looked_up_keep_their_ids(cloud: Server):
+    cloud.sandbox.faults.fail(403, path="*/users-bulk")
+    page = await cloud.ok("get", "20102", response_fields=["author", "title"])
+    assert page["title"] == "Release process"
+    assert page["author"]["id"].startswith("712020:")
+
+
+async def test_no_names_are_asked_for_that_are_not_shown(cloud: Server):
+    await cloud.ok("get", "20102", response_fields=["title"])
+    assert not [one for one in cloud.sandbox.requests if "users-bulk" in one.path]
