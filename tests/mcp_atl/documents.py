@@ -47,8 +47,10 @@ def texts(draw: st.DrawFn) -> Node:
 INLINE = st.one_of(
     texts(),
     texts(),
-    st.builds(lambda id: {"type": "mention", "attrs": {"id": id, "text": "@Ana", "accessLevel": ""}}, IDS),
-    st.builds(lambda id: {"type": "status", "attrs": {"text": "DONE", "color": "green", "localId": id}}, IDS),
+    st.builds(lambda local_id: {"type": "mention", "attrs": {"id": local_id, "text": "@Ana", "accessLevel": ""}}, IDS),
+    st.builds(
+        lambda local_id: {"type": "status", "attrs": {"text": "DONE", "color": "green", "localId": local_id}}, IDS
+    ),
     st.just({"type": "emoji", "attrs": {"shortName": ":smile:", "id": "1f604", "text": "😄"}}),
     st.just({"type": "date", "attrs": {"timestamp": "1600000000000"}}),
     st.just({"type": "inlineCard", "attrs": {"url": "https://example.com/card"}}),
@@ -57,13 +59,15 @@ INLINE = st.one_of(
 LINES = st.lists(INLINE, min_size=1, max_size=4)
 PARAGRAPHS = st.one_of(
     st.builds(lambda line: {"type": "paragraph", "content": line}, LINES),
-    st.builds(lambda line, id: {"type": "paragraph", "attrs": {"localId": id}, "content": line}, LINES, IDS),
+    st.builds(
+        lambda line, local_id: {"type": "paragraph", "attrs": {"localId": local_id}, "content": line}, LINES, IDS
+    ),
     st.just({"type": "paragraph", "content": []}),
 )
 HEADINGS = st.builds(
-    lambda level, words, id: {
+    lambda level, words, local_id: {
         "type": "heading",
-        "attrs": {"level": level, "localId": id},
+        "attrs": {"level": level, "localId": local_id},
         "content": [{"type": "text", "text": words}],
     },
     st.integers(1, 4),
@@ -87,13 +91,13 @@ LISTS = st.one_of(
         lambda outer, inner: _list("bulletList", [[*outer[0], _list("orderedList", inner)], *outer[1:]]), ITEMS, ITEMS
     ),
     st.builds(
-        lambda lines, id: {
+        lambda lines, local_id: {
             "type": "taskList",
-            "attrs": {"localId": id},
+            "attrs": {"localId": local_id},
             "content": [
                 {
                     "type": "taskItem",
-                    "attrs": {"localId": f"{id}-{n}", "state": "DONE" if n else "TODO"},
+                    "attrs": {"localId": f"{local_id}-{n}", "state": "DONE" if n else "TODO"},
                     "content": line,
                 }
                 for n, line in enumerate(lines)
@@ -120,22 +124,24 @@ def _table(cells: list[list[Node]], *, colored: bool) -> Node:
 CELL_LINES = st.lists(texts(), min_size=1, max_size=2)
 OBJECTS = st.one_of(
     st.builds(
-        lambda id: {
+        lambda local_id: {
             "type": "extension",
             "attrs": {
                 "extensionType": "com.atlassian.confluence.macro.core",
                 "extensionKey": "toc",
                 "parameters": {"macroParams": {}},
-                "localId": id,
+                "localId": local_id,
             },
         },
         IDS,
     ),
     st.builds(
-        lambda id: {
+        lambda local_id: {
             "type": "mediaSingle",
             "attrs": {"layout": "center"},
-            "content": [{"type": "media", "attrs": {"id": id, "type": "file", "collection": "c", "alt": "plan.png"}}],
+            "content": [
+                {"type": "media", "attrs": {"id": local_id, "type": "file", "collection": "c", "alt": "plan.png"}}
+            ],
         },
         IDS,
     ),

@@ -1,218 +1,201 @@
-"""What a paragraph contains, from Markdown."""
+"""The content of a paragraph, from Markdown."""
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from mcp_atl.convert.inline_writer import ADDRESS, EMOJI, TAGS
-from mcp_atl.convert.nodes import Node, text
+from mcp_atl.convert.nodes import Node, joined_texts, plain_text, text
 from mcp_atl.convert.placeholders import PLACEHOLDER, Originals
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-_MARKS = {"strong_open": "strong", "em_open": "em", "s_open": "strike"}
-_TAG = re.compile(r"<(/?)(b|i|s|u|sub|sup)>|<br\s*/?>")
-_MENTION = ("accountid:", "user:")
-_PIECE = re.compile(
-    f"(?P<placeholder>{PLACEHOLDER.pattern})|(?P<tag>{_TAG.pattern})|(?P<address>{ADDRESS.pattern})|(?P<emoji>{EMOJI.pattern})"
+_MARKS = {"strong": "strong", "em": "em", "s": "strike"}
+_MARKS_OF_CODE = frozenset({"link", "annotation"})
+_MARK_KINDS = frozenset(
+    {"annotation", "textColor", "backgroundColor", "border", "fontSize", "dataConsumer", "fragment"}
 )
-
+_MENTIONS = ("accountid:", "user:")
+_CARDS = ("http://", "https://")
 _KINDS = {tag: kind for kind, tag in TAGS.items()}
+_TAG = re.compile(r"<(/?)(b|i|s|u|sub|sup)>|<br ?/?>")
+_PIECE = re.compile(
+    f"(?P<placeholder>{PLACEHOLDER.pattern})|(?P<tag>{_TAG.pattern})"
+    f"|(?P<address>{ADDRESS.pattern})|(?P<emoji>{EMOJI.pattern})"
+)
 
 
 class InlineReader:
-    """Reads the tokens of one paragraph."""
+    """Reads the tokens of a paragraph."""
 
     def __init__(self, originals: Originals | None) -> None:
         self._originals = originals
 
     def read(self, tokens: "Sequence[Token]") -> list[Node]:
         """The nodes of a paragraph, neighbours with the same marks joined."""
-        return _joined(self._nodes(tokens))
+        line = _Line(self._originals)
+        for token in _joined_tokens(tokens):
+            line.add(token)
+        return _without_at_signs(joined_texts(line.nodes))
 
-    def _nodes(self, tokens: "Sequence[Token]") -> Iterator[Node]:
-        open_marks: list[Node] = []
-        mention: list[Node] | None = None
-        target = ""
-        for token in _merged(tokens):
-            match token.type:
-                case "text":
-                    pieces = self._words(token.content, open_marks)
-                    if mention is None:
-                        yield from pieces
-                    else:
-                        mention += pieces
-                case "text_special":
-                    if mention is None:
-                        yield text(token.content, _valid(open_marks))
-                    else:
-                        mention.append(text(token.content))
-                case "code_inline":
-                    yield text(
-                        token.content,
-                        [*(m for m in open_marks if m["type"] in ("link", "annotation")), {"type": "code"}],
-                    )
-                case "softbreak":
-                    yield text(" ", _valid(open_marks))
-                case "hardbreak":
-                    yield {"type": "hardBreak"}
-                case "image":
-                    link = {"type": "link", "attrs": {"href": str(token.attrs["src"])}}
-                    yield text(token.content or str(token.attrs["src"]), [*_valid(open_marks), link])
-                case "link_open":
-                    target = str(token.attrs["href"])
-                    if target.startswith(_MENTION):
-                        mention = []
-                    elif token.markup == "autolink":
-                        yield {"type": "inlineCard", "attrs": {"url": target}}
-                        mention = []  # its words are the address again
-                    else:
-                        open_marks.append(_link(token))
-                case "link_close" if mention is not None:
-                    if target.startswith(_MENTION):
-                        name = "".join(str(one.get("text", "")) for one in mention)
-                        yield {"type": "mention", "attrs": {"id": target.partition(":")[2], "text": f"@{name}"}}
-                    mention = None
-                case "link_close":
-                    _close(open_marks, "link")
-                case kind if kind in _MARKS:
-                    open_marks.append({"type": _MARKS[kind]})
-                case kind if kind.replace("_close", "_open") in _MARKS:
-                    _close(open_marks, _MARKS[kind.replace("_close", "_open")])
-                case _:
-                    if token.content:
-                        yield text(token.content, _valid(open_marks))
 
-    def _words(self, words: str, open_marks: list[Node]) -> list[Node]:
-        """Words with the addresses, emojis, tags and placeholders in them. A mark that a tag opens stays open."""
-        nodes: list[Node] = []
-        place = 0
-        for found in _PIECE.finditer(words):
-            node = self._piece(found, open_marks)
-            if node is None:
+class _Line:
+    """The nodes of one paragraph so far, and the marks that are open."""
+
+    def __init__(self, originals: Originals | None) -> None:
+        self.nodes: list[Node] = []
+        self._originals = originals
+        self._marks: list[Node] = []
+        self._object: tuple[Node, int] | None = None
+        """A mention or card whose link is open, and where its words begin."""
+        self._readers: dict[str, Callable[[Token], None]] = {
+            "text": self._words,
+            "code_inline": self._code,
+            "softbreak": lambda _: self._text(" "),
+            "hardbreak": lambda _: self.nodes.append({"type": "hardBreak"}),
+            "image": self._image,
+            "link_open": self._open_link,
+            "link_close": self._close_link,
+        }
+
+    def add(self, token: "Token") -> None:
+        """Read one token."""
+        name, _, side = token.type.rpartition("_")
+        if token.type in self._readers:
+            self._readers[token.type](token)
+        elif name in _MARKS and side == "open":
+            self._marks.append({"type": _MARKS[name]})
+        elif name in _MARKS:
+            self._close(_MARKS[name])
+        else:
+            self._text(token.content)
+
+    def _text(self, words: str) -> None:
+        self.nodes.append(text(words, _unique(self._marks)))
+
+    def _code(self, token: "Token") -> None:
+        outer = [mark for mark in self._marks if mark["type"] in _MARKS_OF_CODE]
+        self.nodes.append(text(token.content, _unique([*outer, {"type": "code"}])))
+
+    def _image(self, token: "Token") -> None:
+        """An image between words is a link: the format has images only as blocks."""
+        source = str(token.attrs["src"])
+        link = {"type": "link", "attrs": {"href": source}}
+        self.nodes.append(text(token.content or source, _unique([*self._marks, link])))
+
+    def _open_link(self, token: "Token") -> None:
+        target = str(token.attrs["href"])
+        user = unquote(target.partition(":")[2]) if target.startswith(_MENTIONS) else ""
+        if user:
+            self._object = {"type": "mention", "attrs": {"id": user}}, len(self.nodes)
+        elif token.markup == "autolink" and target.startswith(_CARDS):
+            self._object = {"type": "inlineCard", "attrs": {"url": target}}, len(self.nodes)
+        else:
+            title = token.attrs.get("title")
+            known = {"href": target} | ({"title": title} if title else {})
+            self._marks.append({"type": "link", "attrs": known})
+
+    def _close_link(self, _token: "Token") -> None:
+        if self._object is None:
+            self._close("link")
+            return
+        node, start = self._object
+        words = "".join(map(plain_text, self.nodes[start:]))
+        if node["type"] == "mention":
+            node["attrs"]["text"] = f"@{words}"
+        self.nodes[start:] = [node]
+        self._object = None
+
+    def _close(self, kind: str) -> None:
+        for index in range(len(self._marks) - 1, -1, -1):
+            if self._marks[index]["type"] == kind:
+                del self._marks[index]
+                return
+
+    # --- words, with the addresses, emojis, tags and placeholders in them ---------------------------------
+
+    def _words(self, token: "Token") -> None:
+        words, place = token.content, 0
+        for piece in _PIECE.finditer(words):
+            outer = _unique(self._marks)
+            nodes = self._piece(piece)
+            if nodes is None:
                 continue
-            if before := words[place : found.start()]:
-                nodes.append(text(before, _valid(node["before"] if "before" in node else open_marks)))
-            place = found.end()
-            if "before" not in node:
-                nodes.append(node)
-        if rest := words[place:]:
-            nodes.append(text(rest, _valid(open_marks)))
-        return nodes
+            self.nodes += [text(words[place : piece.start()], outer), *nodes]
+            place = piece.end()
+        self._text(words[place:])
 
-    def _piece(self, found: re.Match[str], open_marks: list[Node]) -> Any:
-        """The node of a piece; {"before": marks} if it only opens or closes a mark; None if it is words."""
-        before = list(open_marks)
-        match found.lastgroup:
+    def _piece(self, piece: re.Match[str]) -> list[Node] | None:
+        """The nodes of a piece, none if it opens or closes a mark; None if it is only words."""
+        match piece.lastgroup:
             case "emoji":
-                return {"type": "emoji", "attrs": {"shortName": found[0]}}
+                return [{"type": "emoji", "attrs": {"shortName": piece[0]}}]
             case "address":
-                if any(mark["type"] == "link" for mark in open_marks):
+                if any(mark["type"] == "link" for mark in self._marks):
                     return None
-                return text(found[0], [*_valid(open_marks), {"type": "link", "attrs": {"href": found[0]}}])
+                link = {"type": "link", "attrs": {"href": piece[0]}}
+                return [text(piece[0], _unique([*self._marks, link]))]
             case "placeholder":
-                return self._placeholder(found[0], open_marks, before)
+                return self._placeholder(piece[0])
             case _:
-                return _tag(found[0], open_marks, before)
+                return self._tag(piece[0])
 
-    def _placeholder(self, shown: str, open_marks: list[Node], before: list[Node]) -> Any:
+    def _placeholder(self, shown: str) -> list[Node] | None:
         parts = PLACEHOLDER.fullmatch(shown)
         if self._originals is None or parts is None:
             return None
         node = self._originals.find(parts[4], shown)
         if node["type"] not in _MARK_KINDS:
-            return node
-        if parts[1]:
-            _remove(open_marks, node)
+            return [node]
+        if not parts[1]:
+            self._marks.append(node)
+        elif node in self._marks:
+            self._marks.remove(node)
+        return []
+
+    def _tag(self, shown: str) -> list[Node] | None:
+        parts = _TAG.fullmatch(shown)
+        if parts is None or parts[2] is None:
+            return [{"type": "hardBreak"}]
+        kind = _KINDS[parts[2]]
+        mark: Node = {"type": "subsup", "attrs": {"type": kind}} if kind in ("sub", "sup") else {"type": kind}
+        if not parts[1]:
+            self._marks.append(mark)
+        elif mark in self._marks:
+            self._marks.remove(mark)
         else:
-            open_marks.append(node)
-        return {"before": before}
+            return None
+        return []
 
 
-_MARK_KINDS = frozenset(
-    {"annotation", "textColor", "backgroundColor", "border", "fontSize", "dataConsumer", "fragment"}
-)
+def _unique(marks: Sequence[Node]) -> list[Node]:
+    """Each kind of mark once: the format has no mark inside the same mark."""
+    return list({mark["type"]: mark for mark in marks}.values())
 
 
-def _tag(shown: str, open_marks: list[Node], before: list[Node]) -> Any:
-    parts = _TAG.fullmatch(shown)
-    if parts is None or parts[2] is None:
-        return {"type": "hardBreak"}
-    kind = _KINDS[parts[2]]
-    mark: Node = {"type": "subsup", "attrs": {"type": kind}} if kind in ("sub", "sup") else {"type": kind}
-    if not parts[1]:
-        open_marks.append(mark)
-    elif mark in open_marks:
-        _remove(open_marks, mark)
-    else:
-        return None
-    return {"before": before}
-
-
-def _link(token: "Token") -> Node:
-    title = token.attrs.get("title")
-    return {"type": "link", "attrs": {"href": str(token.attrs["href"])} | ({"title": title} if title else {})}
-
-
-def _close(open_marks: list[Node], kind: str) -> None:
-    for index in range(len(open_marks) - 1, -1, -1):
-        if open_marks[index]["type"] == kind:
-            del open_marks[index]
-            return
-
-
-def _remove(open_marks: list[Node], mark: Node) -> None:
-    if mark in open_marks:
-        open_marks.remove(mark)
-
-
-def _valid(open_marks: Sequence[Node]) -> list[Node]:
-    """Each kind of mark once: the format has no mark in itself."""
-    return list({mark["type"]: mark for mark in open_marks}.values())
-
-
-def _merged(tokens: "Sequence[Token]") -> "Iterator[Token]":
-    """Neighbouring words as one token; what was escaped stays apart."""
-    pending: Token | None = None
+def _joined_tokens(tokens: "Sequence[Token]") -> "Iterator[Token]":
+    """Neighbouring words as one token. Escaped characters stay apart."""
+    pending: list[Token] = []
     for token in tokens:
-        if token.type == "text" and pending is not None:
-            pending = pending.copy(content=pending.content + token.content)
-            continue
-        if pending is not None:
-            yield pending
-            pending = None
         if token.type == "text":
-            pending = token
-        else:
-            yield token
-    if pending is not None:
-        yield pending
-
-
-def _joined(nodes: Iterator[Node]) -> list[Node]:
-    """Text nodes with the same marks as one, none of them empty; no space before a break or at the end."""
-    joined: list[Node] = []
-    for node in nodes:
-        previous = joined[-1] if joined else None
-        if node["type"] == "text" and not node["text"]:
+            pending.append(token)
             continue
-        if (
-            previous is not None
-            and node["type"] == previous["type"] == "text"
-            and node.get("marks") == previous.get("marks")
-        ):
-            joined[-1] = {**previous, "text": previous["text"] + node["text"]}
-        else:
-            joined.append(node)
-    return _without_at(joined)
+        yield from _one_token(pending)
+        pending = []
+        yield token
+    yield from _one_token(pending)
 
 
-def _without_at(nodes: list[Node]) -> list[Node]:
+def _one_token(tokens: "Sequence[Token]") -> "list[Token]":
+    return [tokens[0].copy(content="".join(one.content for one in tokens))] if tokens else []
+
+
+def _without_at_signs(nodes: list[Node]) -> list[Node]:
     """The sign before a mention belongs to it."""
-    for index, node in enumerate(nodes):
-        if node["type"] == "mention" and index and nodes[index - 1]["type"] == "text":
-            before = nodes[index - 1]
-            if before["text"].endswith("@"):
-                nodes[index - 1] = {**before, "text": before["text"][:-1]}
+    for index, (node, after) in enumerate(pairwise(nodes[:])):
+        if after["type"] == "mention" and node["type"] == "text":
+            nodes[index] = {**node, "text": node["text"].removesuffix("@")}
     return [node for node in nodes if node["type"] != "text" or node["text"]]

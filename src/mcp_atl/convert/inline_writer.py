@@ -1,12 +1,14 @@
-"""What a paragraph contains, as Markdown: words, marks, mentions, links."""
+"""The content of a paragraph as Markdown: words, marks, mentions, links."""
 
 import re
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from mcp_atl.convert.nodes import Node, attributes, marks
 from mcp_atl.convert.placeholders import Originals
 
-EMOJI = re.compile(r":[A-Za-z][\w+-]{0,60}:")
+EMOJI = re.compile(r"(?<![\w:]):(?:[A-Za-z][\w+-]{0,60}|[+-]1|100):(?![\w:])")
+"""An emoji, which stands apart from other words: `std::vector::iterator` has none."""
 ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^\[\]]+[^\s<>\"'`{}|\\^\[\].,;:!?)*_~]")
 """An address in plain words. What ends a sentence does not belong to it."""
 TAGS = {"strong": "b", "em": "i", "strike": "s", "underline": "u", "sub": "sub", "sup": "sup"}
@@ -15,10 +17,10 @@ TAGS = {"strong": "b", "em": "i", "strike": "s", "underline": "u", "sub": "sub",
 _SIGNS = {"strong": "**", "em": "*", "strike": "~~"}
 _ORDER = ("link", "annotation", "strong", "em", "strike", "underline", "subsup", "code")
 _SPECIAL = re.compile(
-    r"([\\`*\[\]]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|<(?=/?(?:b|i|s|u|sub|sup|br|details|summary)\b|https?:|!)|\{(?=\{)|&(?=#?\w+;))"
+    r"([\\`*\[\]]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|<(?=/?(?:b|i|s|u|sub|sup|br|details|summary)\b|https?:|[^\s<>@]{1,80}@)|\{(?=\{)|&(?=#?\w+;))"
 )
-_LINE_START = re.compile(r"(?m)^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-{2,}\s*$|~{3,}|\|)")
-_NUMBER_START = re.compile(r"(?m)^(\s*\d{1,9})([.)])(?=\s|$)")
+_LINE_START = re.compile(r"(?m)^( *)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+ *$|-{2,} *$|~{3,}|\|)")
+_NUMBER_START = re.compile(r"(?m)^( *\d{1,9})([.)])(?=\s|$)")
 
 
 class InlineWriter:
@@ -29,7 +31,7 @@ class InlineWriter:
 
     def write(self, nodes: Sequence[Node]) -> str:
         """The nodes of one paragraph."""
-        written = self._marked(_without_outer_breaks(nodes), ()).strip()
+        written = self._marked(_without_outer_breaks(nodes)).strip()
         shielded = _LINE_START.sub(lambda found: f"{found[1]}\\{found[2]}", written)
         return _NUMBER_START.sub(r"\1\\\2", shielded)
 
@@ -39,22 +41,23 @@ class InlineWriter:
         plain = EMOJI.sub(lambda found: "\\" + found[0], plain)
         return ADDRESS.sub(lambda found: found[0].replace("://", "\\://", 1), plain)
 
-    def _marked(self, nodes: list[Node], done: tuple[str, ...]) -> str:
+    def _marked(self, nodes: list[Node]) -> str:
         """Nodes with their marks, the outermost first; neighbours with the same mark share it."""
         parts: list[str] = []
         index = 0
         while index < len(nodes):
-            mark = _outermost(nodes[index], done)
+            mark = _outermost(nodes[index])
             if mark is None:
-                parts.append(self._leaf(nodes[index]))
+                before, after = parts[-1][-1:] if parts else "", _first_character(nodes[index + 1 :])
+                parts.append(self._leaf(nodes[index], before + after))
                 index += 1
                 continue
             end = index + 1
-            while end < len(nodes) and mark in marks(nodes[end]) and _outermost(nodes[end], done) == mark:
+            while end < len(nodes) and mark in marks(nodes[end]) and _outermost(nodes[end]) == mark:
                 end += 1
             inner = [_without(node, mark) for node in nodes[index:end]]
-            before, after = parts[-1][-1:] if parts else "", nodes[end] if end < len(nodes) else None
-            parts.append(self._wrapped(mark, inner, before, after))
+            before = parts[-1][-1:] if parts else ""
+            parts.append(self._wrapped(mark, inner, before, nodes[end] if end < len(nodes) else None))
             index = end
         return "".join(parts)
 
@@ -64,7 +67,7 @@ class InlineWriter:
             return _code("".join(str(one.get("text", "")) for one in inner))
         if kind == "link":
             return self._link(mark, inner)
-        body = self._marked(inner, ())
+        body = self._marked(inner)
         if kind in ("underline", "subsup"):
             tag = TAGS[attributes(mark)["type"] if kind == "subsup" else kind]
             return f"<{tag}>{body}</{tag}>"
@@ -81,9 +84,10 @@ class InlineWriter:
             return address
         target = f"<{address}>" if re.search(r"[\s()<>]", address) or not address else address
         title = f' "{str(known["title"]).replace(chr(34), "&quot;")}"' if known.get("title") else ""
-        return f"[{self._marked(inner, ())}]({target.replace('<<', '<').replace('>>', '>')}{title})"
+        return f"[{self._marked(inner)}]({target.replace('<<', '<').replace('>>', '>')}{title})"
 
-    def _leaf(self, node: Node) -> str:
+    def _leaf(self, node: Node, neighbours: str) -> str:
+        """A node without marks. `neighbours` are the characters beside it."""
         known = attributes(node)
         match node["type"]:
             case "text":
@@ -92,13 +96,17 @@ class InlineWriter:
                 return "\\\n"
             case "mention":
                 name = self.escaped(str(known.get("text") or known["id"]).removeprefix("@"))
-                return f"@[{name}](accountid:{known['id']})"
-            case "emoji" if EMOJI.fullmatch(str(known.get("shortName"))):
+                return f"@[{name}](accountid:{quote(str(known['id']), safe=':@')})"
+            case "emoji" if EMOJI.fullmatch(str(known.get("shortName"))) and not re.search(r"[\w:]", neighbours):
                 return str(known["shortName"])
             case "inlineCard" if re.fullmatch(r"https?://[^\s<>]+", str(known.get("url", ""))):
                 return f"<{known['url']}>"
             case _:
                 return self._originals.placeholder(node)
+
+
+def _first_character(nodes: Sequence[Node]) -> str:
+    return str(nodes[0].get("text", ":" if nodes[0]["type"] == "emoji" else ""))[:1] if nodes else ""
 
 
 def _without_outer_breaks(nodes: Sequence[Node]) -> list[Node]:
@@ -111,9 +119,8 @@ def _without_outer_breaks(nodes: Sequence[Node]) -> list[Node]:
     return list(nodes[start:end])
 
 
-def _outermost(node: Node, done: tuple[str, ...]) -> Node | None:
-    known = [mark for mark in marks(node) if mark["type"] not in done]
-    return min(known, key=_rank, default=None)
+def _outermost(node: Node) -> Node | None:
+    return min(marks(node), key=_rank, default=None)
 
 
 def _rank(mark: Node) -> int:

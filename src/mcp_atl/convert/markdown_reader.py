@@ -70,7 +70,7 @@ class MarkdownReader:
         """Blocks up to the end of the container that they are in, and the place of that end."""
         found: list[Node] = []
         index = start
-        while index < len(tokens) and not (tokens[index].nesting == -1):
+        while index < len(tokens) and tokens[index].nesting != -1:
             index = self._read(tokens, index, found)
         return self._folded(found), index
 

@@ -20,16 +20,18 @@ class MarkdownWriter:
     def __init__(self, originals: Originals | None = None) -> None:
         self.originals = originals or Originals()
         self._inline = InlineWriter(self.originals)
-        self._writers: dict[str, Callable[[Node, int], str]] = {
+        self._leaves: dict[str, Callable[[Node], str]] = {
             "paragraph": self._paragraph,
             "heading": self._heading,
+            "codeBlock": _code,
+            "rule": lambda _: "---",
+            "mediaSingle": self._image,
+        }
+        self._containers: dict[str, Callable[[Node, int], str]] = {
             "blockquote": self._quote,
             "panel": self._panel,
-            "codeBlock": self._code,
-            "rule": self._rule,
             "expand": self._expand,
             "nestedExpand": self._expand,
-            "mediaSingle": self._image,
             "table": self._table,
         }
 
@@ -56,10 +58,12 @@ class MarkdownWriter:
             return self.originals.placeholder(node)
         if kind in ("bulletList", "orderedList"):
             return self._list(node, depth, alternate=alternate)
-        if kind == "taskList" and _can_be_said(node):
+        if kind == "taskList" and _has_markdown(node):
             return self._tasks(node, depth, "*" if alternate else "-")
-        if kind in self._writers and _can_be_said(node):
-            return self._writers[kind](node, depth)
+        if kind in self._leaves and _has_markdown(node):
+            return self._leaves[kind](node)
+        if kind in self._containers and _has_markdown(node):
+            return self._containers[kind](node, depth)
         if not children(node) or kind in ("mediaSingle", "mediaGroup"):
             return self.originals.placeholder(node)
         return self._locked(node, depth)
@@ -81,10 +85,10 @@ class MarkdownWriter:
         body = self.locked_body(node, depth)
         return "\n\n".join(part for part in (before, body, after) if part)
 
-    def _paragraph(self, node: Node, depth: int) -> str:
+    def _paragraph(self, node: Node) -> str:
         return self.inline(children(node))
 
-    def _heading(self, node: Node, depth: int) -> str:
+    def _heading(self, node: Node) -> str:
         words = self.inline(children(node)).replace("\\\n", " ").replace("\n", " ")
         return f"{'#' * attributes(node).get('level', 1)} {words}".rstrip()
 
@@ -127,20 +131,11 @@ class MarkdownWriter:
         word = PANELS[attributes(node)["panelType"]]
         return _quoted(f"[!{word}]\n{self.blocks(children(node), depth + 1)}")
 
-    def _code(self, node: Node, depth: int) -> str:
-        code = "".join(str(one.get("text", "")) for one in children(node))
-        longest = max((len(one) for one in _FENCE.findall(code)), default=2)
-        fence = "`" * (longest + 1 if longest > 2 else 3)  # noqa: PLR2004 - three is the shortest fence
-        return f"{fence}{attributes(node).get('language') or ''}\n{code}\n{fence}"
-
-    def _rule(self, node: Node, depth: int) -> str:
-        return "---"
-
     def _expand(self, node: Node, depth: int) -> str:
         title = self._inline.escaped(str(attributes(node).get("title") or ""))
         return f"<details><summary>{title}</summary>\n\n{self.blocks(children(node), depth + 1)}\n\n</details>"
 
-    def _image(self, node: Node, depth: int) -> str:
+    def _image(self, node: Node) -> str:
         known = attributes(children(node)[0])
         return f"![{self._inline.escaped(str(known.get('alt') or ''))}](<{known['url']}>)"
 
@@ -155,7 +150,14 @@ class MarkdownWriter:
         return re.sub(r"\s*\n\s*", "<br>", body.replace("\\\n", "<br>").replace("|", "\\|").strip())
 
 
-def _can_be_said(node: Node) -> bool:
+def _code(node: Node) -> str:
+    code = "".join(str(one.get("text", "")) for one in children(node))
+    longest = max((len(one) for one in _FENCE.findall(code)), default=2)
+    fence = "`" * (longest + 1)  # three is the shortest fence
+    return f"{fence}{attributes(node).get('language') or ''}\n{code}\n{fence}"
+
+
+def _has_markdown(node: Node) -> bool:
     """Whether Markdown has words for the whole block. What it loses besides (widths, alignment) is kept on edits."""
     match node["type"]:
         case "panel":
@@ -172,7 +174,7 @@ def _can_be_said(node: Node) -> bool:
         case "taskList":
             return (
                 all(
-                    one["type"] in ("taskItem", "taskList") and (one["type"] != "taskList" or _can_be_said(one))
+                    one["type"] in ("taskItem", "taskList") and (one["type"] != "taskList" or _has_markdown(one))
                     for one in children(node)
                 )
                 and children(node)[:1] != []

@@ -1,6 +1,7 @@
 """Nodes of the Atlassian Document Format, and which of them may stand in which."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, cast
 
 Node = dict[str, Any]
@@ -67,6 +68,19 @@ def plain_text(node: Node) -> str:
     if node["type"] == "hardBreak":
         return "\n"
     return "".join(map(plain_text, children(node)))
+
+
+def joined_texts(nodes: Sequence[Node]) -> list[Node]:
+    """Nodes, with neighbouring texts of the same marks as one, and no empty text."""
+    joined: list[Node] = []
+    for is_text, group in groupby(nodes, key=lambda node: node["type"] == "text"):
+        if not is_text:
+            joined += group
+            continue
+        filled = (node for node in group if node["text"])
+        for own, same in groupby(filled, key=marks):
+            joined.append(text("".join(node["text"] for node in same), own))
+    return joined
 
 
 def contained(parent: str, blocks: Sequence[Node]) -> list[Node]:

@@ -6,8 +6,9 @@ Blocks have two keys more than nodes of Cloud: `raw`, their source up to the nex
 import re
 from collections.abc import Callable, Sequence
 
-from mcp_atl.convert.nodes import Node, block, document, text
+from mcp_atl.convert.nodes import Node, block, document, joined_texts, text
 from mcp_atl.convert.storage_tree import Element, parse
+from mcp_atl.convert.storage_writer import EMOTICONS
 
 _MARKS: dict[str, Node] = {
     "strong": {"type": "strong"},
@@ -26,8 +27,10 @@ _BLOCKS = frozenset(
     | {"ac:structured-macro", "ac:task-list", "ac:layout", "ac:layout-section", "ac:layout-cell", "ac:image"}
 )
 _PANELS = {"info": "info", "note": "note", "tip": "success", "warning": "warning"}
+_SPACES = re.compile(r"[ \t\r\n]+")
 _INLINE_MACROS = frozenset({"status", "jira", "anchor"})
 _ROWS = frozenset({"tbody", "thead", "tfoot"})
+_EMOJIS = {emoticon: name for name, emoticon in EMOTICONS.items()}
 
 
 def storage_to_document(source: str) -> Node:
@@ -84,7 +87,11 @@ def _list(source: str, element: Element) -> Node | None:
         return None
     items = [one for one in element.children if one.name == "li"]
     nodes = [{**block("listItem", _inner(source, one)), "tag": one.opening} for one in items]
-    return block("orderedList" if element.name == "ol" else "bulletList", nodes) if nodes else None
+    if not nodes:
+        return None
+    start = element.attributes.get("start", "1")
+    order = int(start) if element.name == "ol" and start.isdigit() and start != "1" else None
+    return block("orderedList" if element.name == "ol" else "bulletList", nodes, order=order)
 
 
 def _inner(source: str, element: Element) -> list[Node]:
@@ -96,11 +103,7 @@ def _quote(source: str, element: Element) -> Node:
     return block("blockquote", _inner(source, element))
 
 
-def _rule(source: str, element: Element) -> Node:
-    return {"type": "rule"}
-
-
-def _pre(source: str, element: Element) -> Node:
+def _pre(_source: str, element: Element) -> Node:
     words = element.words()
     return block("codeBlock", [text(words)] if words else [])
 
@@ -131,10 +134,23 @@ def _tasks(source: str, element: Element) -> Node | None:
         if task.name != "ac:task" or body is None:
             return None
         state = "DONE" if status is not None and status.words().strip() == "complete" else "TODO"
-        head = source[task.start : body.start] if task.find("ac:task-id") else None
-        words = _inline(source, body.children)
-        items.append({**block("taskItem", words, state=state, localId=head or ""), "tag": ""})
-    return block("taskList", items) if items else None
+        opening = source[task.start : status.start] if status is not None else task.opening  # with its id
+        lists = [_tasks(source, one) for one in body.children if one.name == "ac:task-list"]
+        words = _inline(source, _task_words(body))
+        items.append({**block("taskItem", words, state=state, localId=""), "tag": opening})
+        items += [one for one in lists if one is not None]
+    return block("taskList", items, localId="") if items else None
+
+
+def _task_words(body: Element) -> list[Element]:
+    """The words of a task, without the tasks below it and without the element that its editor puts around them."""
+    words: list[Element] = []
+    for one in body.children:
+        if one.name == "span" and one.attributes.get("class") == "placeholder-inline-tasks":
+            words += one.children
+        elif one.name != "ac:task-list":
+            words.append(one)
+    return words
 
 
 def _macro(source: str, element: Element) -> Node | None:
@@ -167,7 +183,7 @@ def _layout(source: str, element: Element) -> Node:
     return _container(source, element, element, name)
 
 
-def _image(source: str, element: Element) -> Node | None:
+def _image(_source: str, element: Element) -> Node | None:
     address = element.find("ri:url")
     if address is None or set(element.attributes) - {"ac:alt"}:
         return None
@@ -185,7 +201,7 @@ _READERS: dict[str, Callable[[str, Element], Node | None]] = {
     "table": _table,
     "blockquote": _quote,
     "pre": _pre,
-    "hr": _rule,
+    "hr": lambda _source, _element: {"type": "rule"},
     "ac:task-list": _tasks,
     "ac:structured-macro": _macro,
     "ac:layout": _layout,
@@ -198,29 +214,44 @@ _READERS: dict[str, Callable[[str, Element], Node | None]] = {
 # --- inline ------------------------------------------------------------------------------------------------
 
 
-def _inline(source: str, elements: Sequence[Element], marks: tuple[Node, ...] = ()) -> list[Node]:
+def _inline(source: str, elements: Sequence[Element]) -> list[Node]:
+    return _trimmed(joined_texts(_nodes(source, elements, ())))
+
+
+def _nodes(source: str, elements: Sequence[Element], marks: tuple[Node, ...]) -> list[Node]:
     nodes: list[Node] = []
     for one in elements:
         if not one.name:
-            words = re.sub(r"[ \t\r\n]+", " ", one.text) if not one.is_data else one.text
-            if words:
-                nodes.append(text(words, marks))
+            nodes.append(text(one.text if one.is_data else _SPACES.sub(" ", one.text), marks))
         elif one.name == "br":
             nodes.append({"type": "hardBreak"})
-        elif one.name in _MARKS and not one.attributes:
-            nodes += _inline(source, one.children, (*marks, _MARKS[one.name]))
-        elif one.name == "a" and set(one.attributes) <= {"href"} and "href" in one.attributes:
-            link: Node = {"type": "link", "attrs": {"href": one.attributes["href"]}}
-            nodes += _inline(source, one.children, (*marks, link))
-        elif one.name in ("span", "ac:inline-comment-marker") and one.children:
-            kind = "annotation" if one.name.startswith("ac:") else "textColor"
-            mark: Node = {"type": kind, "attrs": {"open": one.opening, "close": one.closing}}
-            nodes += _inline(source, one.children, (*marks, mark))
-        elif (mention := _mention(one)) is not None:
-            nodes.append(mention)
+        elif (mark := _mark(one)) is not None:
+            outer = tuple(known for known in marks if known["type"] != mark["type"])
+            nodes += _nodes(source, one.children, (*outer, mark))
         else:
-            nodes.append(_raw(source, one, "storageInline"))
-    return _trimmed(nodes)
+            nodes.append(_mention(one) or _emoji(source, one) or _raw(source, one, "storageInline"))
+    return nodes
+
+
+def _mark(element: Element) -> Node | None:
+    """The mark that an element puts on its words."""
+    known = element.attributes
+    if element.name in _MARKS and not known:
+        return _MARKS[element.name]
+    if element.name == "a" and set(known) == {"href"}:
+        return {"type": "link", "attrs": {"href": known["href"]}}
+    if element.name in ("span", "ac:inline-comment-marker") and element.children:
+        kind = "annotation" if element.name.startswith("ac:") else "textColor"
+        return {"type": kind, "attrs": {"open": element.opening, "close": element.closing}}
+    return None
+
+
+def _emoji(source: str, element: Element) -> Node | None:
+    known = element.attributes
+    name = known.get("ac:emoji-shortname") or _EMOJIS.get(known.get("ac:name", ""))
+    if element.name != "ac:emoticon" or name is None:
+        return None
+    return {"type": "emoji", "attrs": {"shortName": name, "xml": source[element.start : element.end]}}
 
 
 def _mention(element: Element) -> Node | None:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 from toolcharter import Unavailable
 
-_TOKEN = re.compile(
-    r"<!\[CDATA\[(?P<data>.*?)\]\]>|<!--.*?-->|<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)(?P<rest>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*?)(?P<empty>/?)>",
-    re.DOTALL,
-)
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][\w:.-]*)(?:[^<>\"'/]|\"[^\"]*\"|'[^']*'|/(?!>))*+(?P<empty>/?)>")
+_DATA, _END_DATA = "<![CDATA[", "]]>"
+_COMMENT, _END_COMMENT = "<!--", "-->"
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 VOID = frozenset({"br", "hr", "img", "col"})
 DEEPEST = 200
@@ -54,17 +53,16 @@ def parse(source: str) -> Element:
     root = Element("", 0, len(source))
     stack = [root]
     place = 0
-    for found in _TOKEN.finditer(source):
-        _add_text(stack[-1], source, place, found.start())
-        place = found.end()
-        if found["data"] is not None:
-            stack[-1].children.append(Element("", found.start(), place, text=found["data"], is_data=True))
-        elif found["name"] is None:
-            continue  # a comment
-        elif found["close"]:
-            _close(stack, found)
+    while (start := source.find("<", place)) >= 0:
+        _add_text(stack[-1], source, place, start)
+        if source.startswith(_DATA, start):
+            place = _end(source, start, _END_DATA)
+            data = source[start + len(_DATA) : place - len(_END_DATA)]
+            stack[-1].children.append(Element("", start, place, text=data, is_data=True))
+        elif source.startswith(_COMMENT, start):
+            place = _end(source, start, _END_COMMENT)
         else:
-            _open(stack, found)
+            place = _add_tag(stack, source, start)
     _add_text(stack[-1], source, place, len(source))
     if len(stack) > 1:
         raise Malformed(f"The text of the page is not well-formed: <{stack[-1].name}> is not closed.")
@@ -91,6 +89,24 @@ def attribute(text: str) -> str:
 def _add_text(parent: Element, source: str, start: int, end: int) -> None:
     if end > start:
         parent.children.append(Element("", start, end, text=unescape(source[start:end])))
+
+
+def _end(source: str, start: int, closing: str) -> int:
+    end = source.find(closing, start)
+    if end < 0:
+        raise Malformed(f"The text of the page is not well-formed: {source[start : start + 9]} is not closed.")
+    return end + len(closing)
+
+
+def _add_tag(stack: list[Element], source: str, start: int) -> int:
+    tag = _TAG.match(source, start)
+    if tag is None:
+        raise Malformed(f"The text of the page is not well-formed: {source[start : start + 20]!r} is not a tag.")
+    if tag["close"]:
+        _close(stack, tag)
+    else:
+        _open(stack, tag)
+    return tag.end()
 
 
 def _open(stack: list[Element], found: re.Match[str]) -> None:

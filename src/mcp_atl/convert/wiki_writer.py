@@ -1,14 +1,22 @@
 """Wiki markup, the text format of Jira Data Center, from the nodes of a document."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mcp_atl.convert.nodes import Node, attributes, children, marks, plain_text
 
+TODO, DONE = "☐", "☑"
+"""The signs of tasks, which wiki markup does not have."""
+
 _SIGNS = {"strong": "*", "em": "_", "strike": "-", "underline": "+"}
 _PANELS = {"info": "info", "note": "note", "success": "tip", "tip": "tip", "warning": "warning", "error": "warning"}
-_SPECIAL = re.compile(r"([\[\]{}|!])|(?<!\w)([*_+^~-])(?=\w)|(?<=\w)([*_+^~-])(?!\w)")
-_LINE_START = re.compile(r"(?m)^(h[1-6]\.|bq\.|[#*-]+ |-{4,})")
+_SPECIAL = re.compile(r"[\[\]{}|!]|(?<!\w)[*_+^~-](?=\S)|(?<=\S)[*_+^~-](?!\w)")
+_SIGN = re.compile(r"[*_+^~-]")
+_BESIDE = re.compile(r"[\w*_+^~{}\\-]")
+_ENTITY = re.compile(r"&(?=#\d{1,7};)|\\")
+_IN_CODE = re.compile(r"[{}|]")
+_LINE_START = re.compile(r"(?m)^( *)(h(?=[1-6]\.)|b(?=q\.)|[#*-](?=[#*-]* )|-(?=-{3,})|[☐☑])")
+_ADDRESS_SPECIAL = {"[": "%5B", "]": "%5D", "|": "%7C", " ": "%20"}
 
 
 def document_to_wiki(document: Node) -> str:
@@ -21,37 +29,37 @@ def _blocks(nodes: Sequence[Node]) -> str:
 
 
 def _block(node: Node) -> str:
-    known = attributes(node)
-    match node["type"]:
-        case "paragraph":
-            return _LINE_START.sub(r"\\\1", _inline(children(node)))
-        case "heading":
-            return f"h{known['level']}. {_inline(children(node))}"
-        case "bulletList" | "orderedList":
-            return "\n".join(_items(node, ""))
-        case "taskList":
-            return "\n".join(_tasks(node, "*"))
-        case "blockquote":
-            return f"{{quote}}\n{_blocks(children(node))}\n{{quote}}"
-        case "codeBlock":
-            language = f":{known['language']}" if known.get("language") else ""
-            return f"{{code{language}}}\n{plain_text(node)}\n{{code}}"
-        case "rule":
-            return "----"
-        case "panel":
-            name = _PANELS.get(known["panelType"], "info")
-            return f"{{{name}}}\n{_blocks(children(node))}\n{{{name}}}"
-        case "expand" | "nestedExpand":
-            return f"{{panel:title={known.get('title') or ''}}}\n{_blocks(children(node))}\n{{panel}}"
-        case "table":
-            return "\n".join(_row(row) for row in children(node))
-        case "mediaSingle":
-            return f"!{attributes(children(node)[0]).get('url')}!"
-        case _:
-            return _blocks(children(node))
+    writer = _WRITERS.get(node["type"])
+    return writer(node) if writer else _blocks(children(node))
 
 
-def _items(node: Node, signs: str) -> list[str]:
+def _paragraph(node: Node) -> str:
+    return _LINE_START.sub(lambda found: f"{found[1]}{_entity(found[2])}", _inline(children(node)))
+
+
+def _heading(node: Node) -> str:
+    return f"h{attributes(node)['level']}. {_one_line(_inline(children(node)))}".rstrip()
+
+
+def _code(node: Node) -> str:
+    language = attributes(node).get("language")
+    return f"{{code{f':{language}' if language else ''}}}\n{plain_text(node)}\n{{code}}"
+
+
+def _panel(node: Node) -> str:
+    return _between(_PANELS.get(attributes(node)["panelType"], "info"), "", node)
+
+
+def _expand(node: Node) -> str:
+    title = re.sub(r"[{}|]", " ", str(attributes(node).get("title") or ""))
+    return _between("panel", f":title={title}", node)
+
+
+def _between(name: str, parameters: str, node: Node) -> str:
+    return f"{{{name}{parameters}}}\n{_blocks(children(node))}\n{{{name}}}"
+
+
+def _items(node: Node, signs: str = "") -> list[str]:
     own = signs + ("#" if node["type"] == "orderedList" else "*")
     lines: list[str] = []
     for item in children(node):
@@ -63,62 +71,97 @@ def _items(node: Node, signs: str) -> list[str]:
             elif one["type"] == "taskList":
                 below += _tasks(one, own + "*")
             else:
-                words.append(_block(one).replace("\n\n", "\n"))
-        lines += [f"{own} {chr(10).join(words)}", *below]
+                words.append(_block(one))
+        lines += [f"{own} {chr(10).join(filter(None, words))}", *below]
     return lines
 
 
-def _tasks(node: Node, signs: str) -> list[str]:
+def _tasks(node: Node, signs: str = "*") -> list[str]:
     lines: list[str] = []
     for item in children(node):
         if item["type"] == "taskList":
             lines += _tasks(item, signs + "*")
         else:
-            box = "(/)" if attributes(item).get("state") == "DONE" else "(x)"
-            lines.append(f"{signs} {box} {_inline(children(item))}")
+            sign = DONE if attributes(item).get("state") == "DONE" else TODO
+            lines.append(f"{signs} {sign} {_inline(children(item))}".rstrip())
     return lines
 
 
 def _row(row: Node) -> str:
-    cells = children(row)
-    sign = "||" if all(one["type"] == "tableHeader" for one in cells) else "|"
-    words = [_blocks(children(one)).replace("\n\n", "\n").replace("\n", " \\\\ ") or " " for one in cells]
-    return f"{sign}{sign.join(words)}{sign}"
+    cells = [("||" if one["type"] == "tableHeader" else "|", _one_line(_cell(one)) or " ") for one in children(row)]
+    return "".join(sign + words for sign, words in cells) + (cells[-1][0] if cells else "|")
+
+
+def _cell(cell: Node) -> str:
+    return "\n".join(_block(one) for one in children(cell))
+
+
+def _one_line(markup: str) -> str:
+    return markup.replace("\n", " \\\\ ").strip()
+
+
+_WRITERS: dict[str, Callable[[Node], str]] = {
+    "paragraph": _paragraph,
+    "heading": _heading,
+    "bulletList": lambda node: "\n".join(_items(node)),
+    "orderedList": lambda node: "\n".join(_items(node)),
+    "taskList": lambda node: "\n".join(_tasks(node)),
+    "blockquote": lambda node: _between("quote", "", node),
+    "codeBlock": _code,
+    "rule": lambda _: "----",
+    "panel": _panel,
+    "expand": _expand,
+    "nestedExpand": _expand,
+    "table": lambda node: "\n".join(map(_row, children(node))),
+    "mediaSingle": lambda node: f"!{_address(attributes(children(node)[0]).get('url'))}!",
+}
+
+
+# --- inline ------------------------------------------------------------------------------------------------
 
 
 def _inline(nodes: Sequence[Node]) -> str:
-    return "".join(_marked(one) for one in nodes)
+    written = ""
+    for index, node in enumerate(nodes):
+        after = str(nodes[index + 1].get("text", " "))[:1] if index + 1 < len(nodes) else " "
+        written += _marked(node, written[-1:], after)
+    return written
 
 
-def _marked(node: Node) -> str:
+def _marked(node: Node, before: str, after: str) -> str:
     kinds = {mark["type"]: attributes(mark) for mark in marks(node)}
-    body = str(node.get("text", "")) if "code" in kinds else _leaf(node)
-    if "code" in kinds:
-        body = f"{{{{{body}}}}}"
-    for kind, sign in _SIGNS.items():
-        if kind in kinds:
-            lead, words, trail = _edges(body)
-            body = f"{lead}{sign}{words}{sign}{trail}" if words else body
+    body = _monospaced(str(node.get("text", ""))) if "code" in kinds else _leaf(node)
+    signs = [sign for kind, sign in _SIGNS.items() if kind in kinds]
     if "subsup" in kinds:
-        sign = "~" if kinds["subsup"]["type"] == "sub" else "^"
-        body = f"{sign}{body}{sign}"
+        signs.append("~" if kinds["subsup"]["type"] == "sub" else "^")
+    for sign in signs:
+        body = _signed(sign, body, before + after)
     if "link" in kinds:
-        address = kinds["link"]["href"]
-        body = f"[{address}]" if body == address else f"[{body}|{address}]"
+        address = _address(kinds["link"]["href"])
+        body = f"[{address}]" if node.get("text") == address else f"[{body}|{address}]"
     return body
 
 
-def _edges(body: str) -> tuple[str, str, str]:
+def _signed(sign: str, body: str, neighbours: str) -> str:
+    """Signs around the words, such as *words*; {*}words{*} where other words are beside them."""
     words = body.strip()
+    if not words:
+        return body
     lead = body[: len(body) - len(body.lstrip())]
-    return lead, words, body[len(lead) + len(words) :]
+    is_apart = not _BESIDE.search(neighbours) and not _SIGN.search(words)
+    sign = sign if is_apart else f"{{{sign}}}"
+    return f"{lead}{sign}{words}{sign}{body[len(lead) + len(words) :]}"
+
+
+def _monospaced(code: str) -> str:
+    return f"{{{{{_IN_CODE.sub(lambda found: _entity(found[0]), _without_entities(code))}}}}}" if code.strip() else code
 
 
 def _leaf(node: Node) -> str:
     known = attributes(node)
     match node["type"]:
         case "text":
-            return _SPECIAL.sub(lambda found: f"\\{found[0]}", str(node["text"]))
+            return _SPECIAL.sub(lambda found: f"\\{found[0]}", _without_entities(str(node["text"])))
         case "hardBreak":
             return "\n"
         case "mention":
@@ -126,6 +169,19 @@ def _leaf(node: Node) -> str:
         case "emoji":
             return str(known.get("text") or known["shortName"])
         case "inlineCard":
-            return f"[{known['url']}]"
+            return f"[{_address(known['url'])}]"
         case _:
             return ""
+
+
+def _without_entities(words: str) -> str:
+    """Words in which nothing is read as an entity, a line break or an escaped character."""
+    return _ENTITY.sub(lambda found: _entity(found[0]), words)
+
+
+def _entity(character: str) -> str:
+    return f"&#{ord(character)};"
+
+
+def _address(address: object) -> str:
+    return "".join(_ADDRESS_SPECIAL.get(character, character) for character in str(address or ""))

@@ -114,7 +114,7 @@ def _assemble(
             blocks += groups[segment]
             place = segment + 1
             continue
-        gone = iter([index for index in range(place, min((n for n in kept if n >= place), default=len(groups)))])
+        gone = iter(range(place, min((n for n in kept if n >= place), default=len(groups))))
         for fresh in read(segment):
             before = next(gone, None)
             if before is None:

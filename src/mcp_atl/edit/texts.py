@@ -23,7 +23,7 @@ class Match(NamedTuple):
 def find_once(document: Node, wanted: str) -> Match:
     """The only place of a text. It is looked for as it is, and then as the words that it has as Markdown."""
     for words in dict.fromkeys((wanted, _plain(wanted))):
-        found = [one for one in _matches(document, (), words)] if words.strip() else []
+        found = list(_matches(document, (), words)) if words.strip() else []
         if len(found) == 1:
             return found[0]
         if found:

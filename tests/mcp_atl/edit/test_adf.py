@@ -123,13 +123,13 @@ def test_an_object_goes_only_if_that_is_said():
 
 def test_two_sections_of_one_name_are_told_apart_by_number():
     page = AdfDocument(PAGE)
-    with pytest.raises(InvalidArguments, match="2 sections are called 'Risks': 1.1, 1.2"):
+    with pytest.raises(InvalidArguments, match=r"2 sections are called 'Risks': 1\.1, 1\.2"):
         page.section("Risks")
     assert page.section("1.2").markdown == "## Risks\n\nMany."
 
 
 def test_a_section_that_does_not_exist_is_answered_with_those_that_do():
-    with pytest.raises(NotFound, match="no section 'Costs'. It has: 1 'Plan', 1.1 'Risks', 1.2 'Risks'"):
+    with pytest.raises(NotFound, match=r"no section 'Costs'\. It has: 1 'Plan', 1\.1 'Risks', 1\.2 'Risks'"):
         AdfDocument(PAGE).section("Costs")
 
 
