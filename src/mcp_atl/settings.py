@@ -14,8 +14,6 @@ class AtlSettings(Settings):
 
     unused = frozenset({"db"})
 
-    unused = frozenset({"db"})
-
     sandbox: bool = Field(default=False, description="Use the built-in sandbox, also if a real site is configured.")
     sandbox_kind: Literal["cloud", "datacenter"] = Field(
         default="cloud", description="The kind of site that the sandbox imitates."

@@ -8,7 +8,7 @@ from tests.mcp_atl.server import Server
 async def test_a_command_that_needs_no_site_is_answered_while_many_wait_for_it(cloud: Server):
     cloud.sandbox.faults.slow(60)
     waiting = [asyncio.create_task(cloud.call("get", "APP-1")) for _ in range(50)]
-    while len(cloud.sandbox.requests) < 50:  # all have been sent
+    while len(cloud.sandbox.requests) < 50:  # noqa: ASYNC110 - until all have been sent
         await asyncio.sleep(0)
     assert (await cloud.ok("help", "get"))["command"] == "get"
     assert not any(task.done() for task in waiting)

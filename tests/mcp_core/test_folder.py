@@ -9,9 +9,13 @@ from mcp_core.folder import Folder, new_file, open_file
 
 
 def test_a_file_that_is_not_finished_leaves_nothing(tmp_path: Path):
-    with pytest.raises(OSError, match="broken"), new_file(tmp_path / "a.txt") as file:
-        file.write(b"half")
-        raise OSError("broken")
+    def write_half() -> None:
+        with new_file(tmp_path / "a.txt") as file:
+            file.write(b"half")
+            raise OSError("broken")
+
+    with pytest.raises(OSError, match="broken"):
+        write_half()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -19,7 +23,7 @@ def test_an_existing_file_is_replaced_only_on_request(tmp_path: Path):
     for text, overwrite in ((b"one", False), (b"two", True)):
         with new_file(tmp_path / "a.txt", overwrite=overwrite) as file:
             file.write(text)
-    with pytest.raises(Conflict, match="'a.txt' already exists"), new_file(tmp_path / "a.txt") as file:
+    with pytest.raises(Conflict, match=r"'a\.txt' already exists"), new_file(tmp_path / "a.txt") as file:
         file.write(b"three")
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"two")]
 
