@@ -83,10 +83,11 @@ def packages() -> list[Layers]:
     """The packages from top to bottom, as the import contracts have them."""
     contracts = {contract["id"]: contract for contract in _import_linter()["contracts"]}
     inside = {c["containers"][0]: c["layers"] for c in contracts.values() if "containers" in c}
+    # Packages that share a row are the servers. The rooms of one, where it has a contract, are not in the picture.
     return [
-        Layers(row[0], [[f"{row[0]}.{name}" for name in _names(layer)] for layer in inside[row[0]]])
-        if row[0] in inside
-        else Layers(SERVERS, [row])
+        Layers(SERVERS, [row])
+        if len(row) > 1
+        else Layers(row[0], [[f"{row[0]}.{name}" for name in _names(layer)] for layer in inside[row[0]]])
         for row in map(_names, contracts["packages"]["layers"])
     ]
 

@@ -154,6 +154,6 @@ def _restricted(site: Site, settings: AtlSettings) -> Site:
     return replace(
         site,
         read_only=settings.read_only,
-        projects=frozenset(settings.projects) if settings.projects else site.projects,
-        spaces=frozenset(settings.spaces) if settings.spaces else site.spaces,
+        projects=frozenset(map(str.upper, settings.projects)) if settings.projects else site.projects,
+        spaces=frozenset(map(str.upper, settings.spaces)) if settings.spaces else site.spaces,
     )

@@ -117,6 +117,15 @@ def test_a_command_that_does_not_exist_cannot_be_offered():
         build(AtlSettings(sandbox=True, commands=("get", "serch")))
 
 
+async def test_projects_and_spaces_are_keys_in_any_case():
+    async with serve(projects=("app",), spaces=("eng",)) as server:
+        assert await server.ok("get", "APP-1", response_fields=["key"]) == {"key": "APP-1"}
+        assert await server.ok("get", "page:ENG/Engineering", response_fields=["title"]) == {"title": "Engineering"}
+        assert "'FERRY' is not open to this server. Open projects: APP." in await server.refused(
+            "PermissionError", "get", "FERRY-1"
+        )
+
+
 def test_the_settings_of_the_server_are_options_of_its_command():
     assert settings_type(build) is AtlSettings
 

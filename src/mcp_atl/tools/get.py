@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import Field
 
@@ -43,7 +43,7 @@ AT_ONCE = 10
 class Get(Parameters):
     """What get takes."""
 
-    include: list[Detail] = Field(default=[], description=f"What else to read: {', '.join(get_args(Detail))}.")
+    include: list[Detail] = Field(default=[], description="What else to read.")
     part: str | None = Field(
         default=None,
         description="Of a page: 'outline' for its headings; a heading or its number such as '2.1' for one section.",

@@ -1,5 +1,6 @@
 """help: what a command takes, exactly."""
 
+import json
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -53,14 +54,17 @@ def _explain(command: Command) -> Json:
         "about": command.summary,
         "subject": command.subject.description,
         "subjects": list(command.subject.choices),
-        "parameters": {name: _parameter(field) for name, field in fields.items()},
+        "parameters": {name: describe_parameter(field) for name, field in fields.items()},
         "examples": [{"about": one.description, "call": dict(one.params)} for one in command.examples],
     }
 
 
-def _parameter(field: FieldInfo) -> str:
+def describe_parameter(field: FieldInfo) -> str:
+    """Its type, whether it is required, its default, and its meaning."""
     required = "required" if field.is_required() else None
-    default = None if field.default in (None, PydanticUndefined, [], {}, False) else f"default {field.default!r}"
+    default = (
+        None if field.default in (None, PydanticUndefined, [], {}, False) else f"default {json.dumps(field.default)}"
+    )
     notes = ", ".join(filter(None, (_type(field.annotation), required, default)))
     return f"{notes}: {field.description}"
 
