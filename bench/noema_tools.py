@@ -29,12 +29,16 @@ TIMEOUT_S = 900
 
 
 class Call(NamedTuple):
-    """A call to measure. `writes`: on a copy of the database. `long`: without a bound on its time."""
+    """A call to measure. `writes`: on a copy of the database. `long`: without a bound on its time.
+
+    `empty`: in a database of its own, without cards.
+    """
 
     tool: str
     arguments: dict[str, Any]
     writes: bool = False
     long: bool = False
+    empty: bool = False
 
 
 CALLS = (
@@ -64,6 +68,7 @@ CALLS = (
     Call("optimize-parameters", {}, long=True),
     Call("preview-reschedule", {"deckId": "deck_1"}, long=True),
     Call("export-anki", {"path": "all.apkg", "overwrite": True}, long=True),
+    Call("import-anki", {"path": "all.apkg"}, long=True, empty=True),
 )
 
 
@@ -88,7 +93,8 @@ def measure(folder: Path, log: Callable[[str], None], *, quick: bool) -> dict[in
         log(f"{call.tool} {json.dumps(call.arguments)}")
         if call.writes:
             shutil.copy(database, copy)
-        figures[index] = _in_new_process(copy if call.writes else database, index)
+        used = folder / "empty.db" if call.empty else copy if call.writes else database
+        figures[index] = _in_new_process(used, index)
     return figures
 
 
@@ -149,7 +155,7 @@ Wall time depends on what else the machine does.
 | --- | ---: | ---: | ---: | ---: | --- |
 {chr(10).join(rows)}
 
-`import-anki` is not in the table: it reads the whole file into memory, so it does not meet the target.
+`import-anki` reads the file that `export-anki` wrote into an empty collection.
 """
 
 

@@ -105,16 +105,14 @@ class CardConverter:
         collection: Collection,
         note_indexes: Mapping[int, int],
         deck_indexes: Mapping[int, int],
-        log: Mapping[int, list[RevlogEntry]],
     ) -> None:
         self._collection = collection
         self._note_indexes = note_indexes
         self._deck_indexes = deck_indexes
-        self._log = log
         self._estimators: dict[int, MemoryEstimator] = {}
         self._step_counts: dict[int, tuple[int, int]] = {}
 
-    def convert(self, card: AnkiCard, written_at: datetime) -> PackageCard:
+    def convert(self, card: AnkiCard, log: Sequence[RevlogEntry], written_at: datetime) -> PackageCard:
         if card.nid not in self._note_indexes:
             raise damaged(f"The card {card.id} belongs to the note {card.nid}, which is not in the file.")
         state = card.state
@@ -125,7 +123,7 @@ class CardConverter:
             deck=self._deck_indexes[card.home_deck_id],
             ordinal=card.ord,
             position=clamp_count(int(position)),
-            schedule=Schedule() if is_new else self._schedule(card, state),
+            schedule=Schedule() if is_new else self._schedule(card, state, log),
             reps=clamp_count(card.reps),
             lapses=clamp_count(card.lapses),
             suspended=card.queue == _SUSPENDED_QUEUE,
@@ -135,8 +133,7 @@ class CardConverter:
             ease=min(max(card.factor, 0), _MAX_EASE),
         )
 
-    def _schedule(self, card: AnkiCard, state: State) -> Schedule:
-        log = self._log.get(card.id, [])
+    def _schedule(self, card: AnkiCard, state: State, log: Sequence[RevlogEntry]) -> Schedule:
         last_review = self._last_review(card, log)
         due = self._due(card, last_review)
         if last_review is None and state is not State.LEARNING:

@@ -75,10 +75,11 @@ def check_tables(connection: sqlite3.Connection, required: Mapping[str, str]) ->
 
 
 def read_rows(
-    connection: sqlite3.Connection, table: str, columns: str, limits: ReadLimits
+    connection: sqlite3.Connection, table: str, columns: str, limits: ReadLimits, *, order: str = "1"
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows of a table, ordered by the first column."""
+    """The rows of a table, ordered by the first column or by others."""
     (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - our own constants
     if count > (max_rows := limits.rows_of(table)):
         raise BadPackage(f"The table {table!r} in the file has {count:,} rows; at most {max_rows:,} are read.")
-    return connection.execute(f"SELECT {', '.join(columns.split())} FROM {table} ORDER BY 1")  # noqa: S608 - as above
+    names = ", ".join(columns.split())
+    return connection.execute(f"SELECT {names} FROM {table} ORDER BY {order}")  # noqa: S608 - as above

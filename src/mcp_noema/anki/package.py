@@ -3,9 +3,11 @@
 Cards refer to notes and decks, and reviews to cards, by their index in the package.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, Protocol
 
 from mcp_core import InvalidArguments
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, AnkiOnlyOptions
@@ -99,9 +101,33 @@ class PackageLogEntry(NamedTuple):
     kind: int
 
 
+class PackageContent(Protocol):
+    """What an import reads: once, and in the order of these properties."""
+
+    @property
+    def decks(self) -> tuple[PackageDeck, ...]: ...
+
+    @property
+    def written_at(self) -> datetime: ...
+
+    @property
+    def media(self) -> tuple[str, ...]: ...
+
+    @property
+    def notes(self) -> Iterable[PackageNote]: ...
+
+    @property
+    def cards(self) -> Iterable[PackageCard]: ...
+
+    @property
+    def log(self) -> Iterable[PackageReview | PackageLogEntry]:
+        """Oldest first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A whole package. A learning day begins at `day_start_hour` in `zone`."""
+    """A whole package in memory. A learning day begins at `day_start_hour` in `zone`."""
 
     decks: tuple[PackageDeck, ...]
     notes: tuple[PackageNote, ...]
@@ -112,6 +138,11 @@ class Package:
     media: tuple[str, ...] = ()
     zone: tzinfo = UTC
     day_start_hour: int = 4
+
+    @property
+    def log(self) -> Iterator[PackageReview | PackageLogEntry]:
+        """The answers, then the other entries of the log."""
+        return chain(self.reviews, self.log_entries)
 
 
 @dataclass(frozen=True, slots=True)

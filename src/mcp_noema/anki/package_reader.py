@@ -2,21 +2,31 @@
 
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from mcp_noema.anki import schema11, schema15
 from mcp_noema.anki.archive import EXPORT_FOR_OLDER, extract_collection
-from mcp_noema.anki.cards import CARD_COLUMNS, AnkiCard, CardConverter, creation_time, parse_card
+from mcp_noema.anki.cards import CARD_COLUMNS, CardConverter, creation_time, parse_card
 from mcp_noema.anki.collection import AnkiDeck, Collection, parse_timestamp
 from mcp_noema.anki.database import check_tables, open_read_only, parse_text, read_rows
 from mcp_noema.anki.deck_options import DeckOptions
 from mcp_noema.anki.integers import parse_integers
 from mcp_noema.anki.limits import ReadLimits
-from mcp_noema.anki.package import BadPackage, Package, PackageDeck, PackageNote, damaged
-from mcp_noema.anki.revlog import REVLOG_COLUMNS, entries_by_card, other_entries, package_reviews
+from mcp_noema.anki.package import (
+    BadPackage,
+    Package,
+    PackageCard,
+    PackageDeck,
+    PackageLogEntry,
+    PackageNote,
+    PackageReview,
+    damaged,
+)
+from mcp_noema.anki.revlog import REVLOG_COLUMNS, LogsByCard, package_log
 from mcp_noema.model import NoteType
 
 _SCHEMA_11 = 11
@@ -31,36 +41,81 @@ _DEFAULT_DECK = AnkiDeck(PackageDeck("Default"), DeckOptions())
 
 
 def read_package(path: Path, limits: ReadLimits | None = None) -> Package:
-    """The content of the file."""
+    """All content of the file, in memory."""
+    with open_package(path, limits) as file:
+        notes, cards, log = tuple(file.notes), tuple(file.cards), list(file.log)
+        return Package(
+            decks=file.decks,
+            notes=notes,
+            cards=cards,
+            reviews=tuple(entry for entry in log if isinstance(entry, PackageReview)),
+            log_entries=tuple(entry for entry in log if isinstance(entry, PackageLogEntry)),
+            written_at=file.written_at,
+            media=file.media,
+            zone=file.calendar.zone,
+            day_start_hour=file.calendar.start_hour,
+        )
+
+
+@contextmanager
+def open_package(path: Path, limits: ReadLimits | None = None) -> "Generator[PackageFile]":
+    """The content of the file, read as it is needed."""
     limits = limits or ReadLimits()
     with tempfile.TemporaryDirectory(prefix="anki-") as folder:
         collection_file = Path(folder) / "collection"
         media = extract_collection(path, collection_file, limits)
         with open_read_only(collection_file) as connection:
-            return _package(connection, media, limits)
+            yield PackageFile(connection, media, limits)
 
 
-def _package(connection: sqlite3.Connection, media: tuple[str, ...], limits: ReadLimits) -> Package:
-    collection, written_at = _collection(connection, limits)
-    check_tables(connection, {"notes": _NOTE_COLUMNS, "cards": CARD_COLUMNS, "revlog": REVLOG_COLUMNS})
-    notes = _notes(read_rows(connection, "notes", _NOTE_COLUMNS, limits), collection.note_types, written_at)
-    log = entries_by_card(read_rows(connection, "revlog", REVLOG_COLUMNS, limits))
-    cards = [parse_card(row) for row in read_rows(connection, "cards", CARD_COLUMNS, limits)]
-    decks, deck_indexes = _decks(collection.decks, cards)
-    note_indexes = {note_id: index for index, note_id in enumerate(notes)}
-    card_indexes = {card.id: index for index, card in enumerate(cards)}
-    converter = CardConverter(collection, note_indexes, deck_indexes, log)
-    return Package(
-        decks=decks,
-        notes=tuple(notes.values()),
-        cards=tuple(converter.convert(card, written_at) for card in cards),
-        reviews=tuple(package_reviews(log, card_indexes)),
-        log_entries=tuple(other_entries(log, card_indexes)),
-        written_at=written_at,
-        media=media,
-        zone=collection.calendar.zone,
-        day_start_hour=collection.calendar.start_hour,
-    )
+class PackageFile:
+    """An open package. Only the ids of its notes and cards are in memory; notes must be read before cards."""
+
+    def __init__(self, connection: sqlite3.Connection, media: tuple[str, ...], limits: ReadLimits) -> None:
+        self._connection, self._limits = connection, limits
+        self._collection, self.written_at = _collection(connection, limits)
+        check_tables(connection, {"notes": _NOTE_COLUMNS, "cards": CARD_COLUMNS, "revlog": REVLOG_COLUMNS})
+        self._note_indexes: dict[int, int] = {}
+        self._card_indexes: dict[int, int] = {}
+        used_decks: set[int] = set()
+        for index, row in enumerate(self._rows("cards", "id did odid")):
+            card_id, deck_id, home_deck_id = parse_integers("card", row)
+            if card_id in self._card_indexes:
+                raise damaged(f"Two cards in the file have the id {card_id}.")
+            self._card_indexes[card_id] = index
+            used_decks.add(home_deck_id or deck_id)
+        self.decks, self._deck_indexes = _decks(self._collection.decks, used_decks)
+        self.media = media
+        self.calendar = self._collection.calendar
+
+    def count_rows(self) -> int:
+        """How many notes, cards and log entries there are."""
+        counts = (f"(SELECT count(*) FROM {table})" for table in ("notes", "cards", "revlog"))  # noqa: S608 - constants
+        (total,) = self._connection.execute(f"SELECT {' + '.join(counts)}").fetchone()
+        return total
+
+    @property
+    def notes(self) -> Iterator[PackageNote]:
+        note_types = self._collection.note_types
+        for note_id, note in _notes(self._rows("notes", _NOTE_COLUMNS), note_types, self.written_at):
+            if note_id in self._note_indexes:
+                raise damaged(f"Two notes in the file have the id {note_id}.")
+            self._note_indexes[note_id] = len(self._note_indexes)
+            yield note
+
+    @property
+    def cards(self) -> Iterator[PackageCard]:
+        logs = LogsByCard(self._rows("revlog", REVLOG_COLUMNS, order="cid, id"))
+        converter = CardConverter(self._collection, self._note_indexes, self._deck_indexes)
+        for card in map(parse_card, self._rows("cards", CARD_COLUMNS)):
+            yield converter.convert(card, logs.entries_of(card.id), self.written_at)
+
+    @property
+    def log(self) -> Iterator[PackageReview | PackageLogEntry]:
+        return package_log(self._rows("revlog", REVLOG_COLUMNS), self._card_indexes)
+
+    def _rows(self, table: str, columns: str, *, order: str = "1") -> Iterator[tuple[Any, ...]]:
+        return read_rows(self._connection, table, columns, self._limits, order=order)
 
 
 def _collection(connection: sqlite3.Connection, limits: ReadLimits) -> tuple[Collection, datetime]:
@@ -83,8 +138,8 @@ def _collection(connection: sqlite3.Connection, limits: ReadLimits) -> tuple[Col
 
 def _notes(
     rows: Iterable[Sequence[Any]], note_types: Mapping[int, NoteType], written_at: datetime
-) -> dict[int, PackageNote]:
-    notes: dict[int, PackageNote] = {}
+) -> Iterator[tuple[int, PackageNote]]:
+    """Each note with Anki's id."""
     for row in rows:
         note_id, type_id, modified = parse_integers("note", (row[0], row[2], row[3]))
         guid, tags, values = map(parse_text, (row[1], row[4], row[5]))
@@ -94,8 +149,7 @@ def _notes(
         if not 0 < len(guid) <= _LONGEST_GUID:
             raise damaged(f"The note {note_id} has a guid of {len(guid)} characters; 1 to {_LONGEST_GUID} are allowed.")
         times = creation_time(note_id, written_at), parse_timestamp(modified)
-        notes[note_id] = PackageNote(guid, note_type, _split_fields(values, note_type), tuple(tags.split()), *times)
-    return notes
+        yield note_id, PackageNote(guid, note_type, _split_fields(values, note_type), tuple(tags.split()), *times)
 
 
 def _split_fields(text: str, note_type: NoteType) -> tuple[str, ...]:
@@ -105,9 +159,8 @@ def _split_fields(text: str, note_type: NoteType) -> tuple[str, ...]:
     return tuple(values + [""] * (len(note_type.fields) - len(values)))
 
 
-def _decks(decks: Mapping[int, AnkiDeck], cards: Sequence[AnkiCard]) -> tuple[tuple[PackageDeck, ...], dict[int, int]]:
+def _decks(decks: Mapping[int, AnkiDeck], used: set[int]) -> tuple[tuple[PackageDeck, ...], dict[int, int]]:
     """The decks by name, and the index of each by Anki's id. Decks of the same name are merged."""
-    used = {card.home_deck_id for card in cards}
     # Anki moves cards whose deck was deleted to the default deck.
     decks = {**dict.fromkeys(used, _DEFAULT_DECK), **decks}
     kept = {

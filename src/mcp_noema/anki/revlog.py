@@ -1,8 +1,9 @@
 """Anki's review log: the rows of the table `revlog`."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from mcp_noema.anki.collection import parse_timestamp
@@ -46,70 +47,78 @@ class RevlogEntry(NamedTuple):
         return self.kind == MANUAL and self.ease == 0
 
 
-def entries_by_card(rows: Iterable[Sequence[Any]]) -> dict[int, list[RevlogEntry]]:
-    """The entries of each card, oldest first."""
-    log: defaultdict[int, list[RevlogEntry]] = defaultdict(list)
-    for row in rows:
-        review_id, card_id, rating, interval, last_interval, ease, duration, kind = parse_integers("review", row)
-        if not 0 <= rating <= _HIGHEST_RATING:
-            raise damaged(f"The review {review_id} has the rating {rating}; Anki's ratings are 0 to {_HIGHEST_RATING}.")
-        at = parse_timestamp(review_id / 1000)
-        log[card_id].append(RevlogEntry(at, rating, interval, last_interval, ease, duration, kind))
-    return log
+def parse_entry(row: Sequence[Any]) -> tuple[int, RevlogEntry]:
+    """A row, checked: Anki's id of the card, and the entry."""
+    review_id, card_id, rating, interval, last_interval, ease, duration, kind = parse_integers("review", row)
+    if not 0 <= rating <= _HIGHEST_RATING:
+        raise damaged(f"The review {review_id} has the rating {rating}; Anki's ratings are 0 to {_HIGHEST_RATING}.")
+    at = parse_timestamp(review_id / 1000)
+    return card_id, RevlogEntry(at, rating, interval, last_interval, ease, duration, kind)
 
 
-def package_reviews(log: Mapping[int, list[RevlogEntry]], card_indexes: Mapping[int, int]) -> list[PackageReview]:
-    """All answers, oldest first, without those to deleted cards."""
-    reviews = [
-        review
-        for card_id, entries in log.items()
-        if card_id in card_indexes
-        for review in _reviews(entries, card_indexes[card_id])
-    ]
-    return sorted(reviews, key=lambda review: review.reviewed_at)
+class LogsByCard:
+    """The entries of one card after the other, from rows ordered by card and time."""
+
+    def __init__(self, rows: Iterable[Sequence[Any]]) -> None:
+        self._groups = groupby(map(parse_entry, rows), key=itemgetter(0))
+        self._card_id: int | None = None
+        self._entries: list[RevlogEntry] = []
+
+    def entries_of(self, card_id: int) -> Sequence[RevlogEntry]:
+        """The entries of a card, oldest first. Cards must be requested in the order of their ids."""
+        while self._card_id is None or self._card_id < card_id:
+            group = next(self._groups, None)
+            if group is None:
+                return ()
+            self._card_id, self._entries = group[0], [entry for _, entry in group[1]]
+        return self._entries if self._card_id == card_id else ()
 
 
-def other_entries(log: Mapping[int, list[RevlogEntry]], card_indexes: Mapping[int, int]) -> list[PackageLogEntry]:
-    """All entries that are not answers, oldest first, without those of deleted cards."""
-    entries = [
-        PackageLogEntry(
-            card_indexes[card_id],
-            entry.at,
-            entry.rating,
-            clamp_interval(entry.interval),
-            clamp_interval(entry.last_interval),
-            clamp_count(entry.ease),
-            clamp_count(entry.duration_ms),
-            clamp_count(entry.kind),
-        )
-        for card_id, card_entries in log.items()
-        if card_id in card_indexes
-        for entry in card_entries
-        if not entry.is_answer
-    ]
-    return sorted(entries, key=lambda entry: entry.at)
-
-
-def _reviews(entries: Sequence[RevlogEntry], card_index: int) -> Iterator[PackageReview]:
-    is_new = True
-    for entry in entries:
-        if entry.is_reset:
-            is_new = True
-        if not entry.is_answer:
+def package_log(
+    rows: Iterable[Sequence[Any]], card_indexes: Mapping[int, int]
+) -> Iterator[PackageReview | PackageLogEntry]:
+    """The entries in rows ordered by time, without those of deleted cards."""
+    is_answered = bytearray(len(card_indexes))
+    """Whether the card has been answered since it was last new."""
+    for card_id, entry in map(parse_entry, rows):
+        index = card_indexes.get(card_id)
+        if index is None:
             continue
-        is_by_fsrs = _LOWEST_DIFFICULTY <= entry.ease <= _HIGHEST_DIFFICULTY
-        yield PackageReview(
-            card=card_index,
-            rating=entry.rating,
-            reviewed_at=entry.at,
-            duration_ms=clamp_count(entry.duration_ms),
-            state=_state_before(entry, is_new=is_new),
-            interval_s=_seconds(entry.interval),
-            last_interval_s=_seconds(entry.last_interval),
-            difficulty=(entry.ease / 1000 - 0.1) * 9 + 1 if is_by_fsrs else None,
-            ease=None if is_by_fsrs or not entry.ease else clamp_count(entry.ease),
-        )
-        is_new = False
+        if entry.is_reset:
+            is_answered[index] = False
+        if entry.is_answer:
+            yield _review(entry, index, is_new=not is_answered[index])
+            is_answered[index] = True
+        else:
+            yield _log_entry(entry, index)
+
+
+def _log_entry(entry: RevlogEntry, card_index: int) -> PackageLogEntry:
+    return PackageLogEntry(
+        card_index,
+        entry.at,
+        entry.rating,
+        clamp_interval(entry.interval),
+        clamp_interval(entry.last_interval),
+        clamp_count(entry.ease),
+        clamp_count(entry.duration_ms),
+        clamp_count(entry.kind),
+    )
+
+
+def _review(entry: RevlogEntry, card_index: int, *, is_new: bool) -> PackageReview:
+    is_by_fsrs = _LOWEST_DIFFICULTY <= entry.ease <= _HIGHEST_DIFFICULTY
+    return PackageReview(
+        card=card_index,
+        rating=entry.rating,
+        reviewed_at=entry.at,
+        duration_ms=clamp_count(entry.duration_ms),
+        state=_state_before(entry, is_new=is_new),
+        interval_s=_seconds(entry.interval),
+        last_interval_s=_seconds(entry.last_interval),
+        difficulty=(entry.ease / 1000 - 0.1) * 9 + 1 if is_by_fsrs else None,
+        ease=None if is_by_fsrs or not entry.ease else clamp_count(entry.ease),
+    )
 
 
 def _state_before(entry: RevlogEntry, *, is_new: bool) -> State:

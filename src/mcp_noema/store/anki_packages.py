@@ -3,15 +3,15 @@
 import asyncio
 from datetime import datetime
 from pathlib import Path
+from typing import Self
 
 from mcp_core.db import Database
 from mcp_core.plurals import count
-from mcp_noema.anki.package import Package
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import imports
 
-_STEPS = 3
+_MIN_ROWS_TO_REPORT = 10_000
 
 
 class SqlAnkiPackages:
@@ -23,14 +23,19 @@ class SqlAnkiPackages:
     async def import_file(
         self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
     ) -> ImportSummary:
-        await report_progress(0, _STEPS, "Reading the file.")
-        package = await asyncio.to_thread(_read, path)
-        size = f"{count(len(package.notes), 'note')}, {count(len(package.cards), 'card')}"
-        await report_progress(1, _STEPS, f"The file has {size} and {count(len(package.reviews), 'review')}.")
-        prepared = await asyncio.to_thread(imports.prepare, package, now)
-        await report_progress(2, _STEPS, "Writing to the database.")
-        summary = await self._database.write(imports.write_package, owner, prepared, deck_id, now)
-        await report_progress(_STEPS, _STEPS, "Done.")
+        with imports.PreparedImport() as prepared:
+            async with _ProgressReports(report_progress) as progress:
+                progress.report(0, 1, "Reading the file.")
+                await asyncio.to_thread(_read, path, prepared, now, progress)
+                rows = prepared.count_rows()
+                size = f"{count(len(prepared.notes), 'note')}, {count(len(prepared.cards), 'card')}"
+                size = f"{size} and {count(len(prepared.reviews), 'review')}"
+                progress.report(rows, 2 * rows, f"The file has {size}.")
+                report_rows = progress.start(rows, 2 * rows, "written", before=rows)
+                summary = await self._database.write(
+                    imports.write_package, owner, prepared, deck_id, now, report_rows=report_rows
+                )
+                progress.report(2 * rows, 2 * rows, "Done.")
         return summary
 
     async def export_file(
@@ -66,7 +71,46 @@ class SqlAnkiPackages:
         )
 
 
-def _read(path: Path) -> Package:
-    from mcp_noema.anki.package_reader import read_package  # noqa: PLC0415 - 27 ms, and few sessions import a file
+def _read(path: Path, prepared: imports.PreparedImport, now: datetime, progress: "_ProgressReports") -> None:
+    from mcp_noema.anki.package_reader import open_package  # noqa: PLC0415 - 27 ms, and few sessions import a file
 
-    return read_package(path)
+    with open_package(path) as package:
+        rows = package.count_rows()
+        prepared.read(package, now, progress.start(rows, 2 * rows, "read"))
+
+
+class _ProgressReports:
+    """Sends progress reports that come from any thread, in their order."""
+
+    def __init__(self, report_progress: ReportProgress) -> None:
+        self._report_progress = report_progress
+        self._loop = asyncio.get_running_loop()
+        self._reports: asyncio.Queue[tuple[int, int, str] | None] = asyncio.Queue()
+        self._sender = asyncio.create_task(self._send())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._reports.put_nowait, None)
+        await self._sender
+
+    def report(self, done: int, total: int, message: str) -> None:
+        self._loop.call_soon_threadsafe(self._reports.put_nowait, (done, total, message))
+
+    def start(self, rows: int, total: int, what: str, *, before: int = 0) -> imports.ReportRows:
+        """A function that counts rows, and reports them from time to time."""
+        done = reported = 0
+
+        def add(more: int) -> None:
+            nonlocal done, reported
+            done += more
+            if done - reported >= max(_MIN_ROWS_TO_REPORT, rows // 100):
+                reported = done
+                self.report(before + done, total, f"{done:,} of {count(rows, 'row')} {what}.")
+
+        return add
+
+    async def _send(self) -> None:
+        while (report := await self._reports.get()) is not None:
+            await self._report_progress(*report)

@@ -2,19 +2,22 @@
 
 A note is recognized by its guid, a card by its note and ordinal, and a review by its card and second, because nobody
 answers one card twice in a second. A second import of the same file therefore changes nothing.
+
+All of it is one transaction. The rows wait for it in temporary files, so that a large package needs little memory.
 """
 
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, TableClause
 
 from mcp_core import InvalidArguments
-from mcp_noema.anki.package import Package, PackageCard, PackageLogEntry, PackageNote, PackageReview
+from mcp_noema.anki.package import PackageCard, PackageContent, PackageDeck, PackageLogEntry, PackageNote
 from mcp_noema.model import (
     ANKI_ONLY,
     LONGEST_FIELD,
@@ -24,12 +27,14 @@ from mcp_noema.model import (
     Deck,
     DeckId,
     Note,
+    NoteType,
     Preset,
     preset_of,
 )
 from mcp_noema.repositories import ImportSummary, Tally, User
 from mcp_noema.store import decks, users
 from mcp_noema.store.notes import get_or_create_type, note_values
+from mcp_noema.store.row_file import RowFile
 from mcp_noema.store.row_mapping import schedule_values
 from mcp_noema.store.tables import anki_log, cards, notes, reviews
 from mcp_noema.store.tables import decks as deck_table
@@ -50,80 +55,168 @@ T = TypeVar("T")
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+ReportRows = Callable[[int], None]
+"""Called with the number of rows since the last call."""
+ReviewEntry = tuple[Any, ...]
+"""The values of a PackageReview."""
+
+
+class NoteEntry(NamedTuple):
+    """A note of a package: its index, the number of its note type, and its row."""
+
+    note: int
+    type: int
+    row: Row
+
+
+class CardEntry(NamedTuple):
+    """A card of a package: its index, the indexes of its note and deck, and its row."""
+
+    card: int
+    note: int
+    deck: int
+    buried: bool
+    row: Row
+
+
 class WrittenRows:
-    """The notes or cards of a package after they were written."""
+    """The notes or cards of a package as they are written."""
 
-    ids: Sequence[int | None]
-    """Their ids in the database, by their index in the package; None for skipped ones."""
-    tally: Tally
-    existing_ids: Collection[int]
-    """Those that existed before, and perhaps some more."""
+    def __init__(self, count: int) -> None:
+        self.ids = array("q", bytes(8 * count))
+        """Their ids in the database, by their index in the package; 0 for skipped ones."""
+        self.existed = bytearray(count)
+        """Whether they existed before, by their index in the package."""
+        self.added = self.updated = 0
+
+    def tally(self) -> Tally:
+        written = len(self.ids) - self.ids.count(0)
+        return Tally(self.added, self.updated, written - self.added - self.updated)
 
 
-@dataclass(slots=True)
+def _ignore_progress(_rows: int) -> None:
+    pass
+
+
 class PreparedImport:
-    """A package as rows, as far as possible without the database. A skipped note or card is None."""
+    """A package as rows in temporary files, as far as possible without the database.
 
-    package: Package
-    notes: list[Row | None] = field(default_factory=list[Row | None])
-    cards: list[Row | None] = field(default_factory=list[Row | None])
-    reviews: list[PackageReview] = field(default_factory=list[PackageReview])
-    skipped: Counter[str] = field(default_factory=Counter[str])
+    Notes and cards are known by their index in the package.
+    """
 
-    def skip(self, reason: str) -> None:
-        """Count a skipped item. Returns the None that stands for its row."""
-        self.skipped[reason] += 1
+    def __init__(self) -> None:
+        self.decks: tuple[PackageDeck, ...] = ()
+        self.written_at = datetime.max.replace(tzinfo=UTC)
+        self.media = 0
+        self.note_types: dict[NoteType, int] = {}
+        """Each note type with its number."""
+        self.notes = RowFile[NoteEntry](CHUNK)
+        self.cards = RowFile[CardEntry](CHUNK)
+        self.reviews = RowFile[ReviewEntry](CHUNK)
+        self.log_entries = RowFile[PackageLogEntry](CHUNK)
+        self.has_card = bytearray()
+        """Of each note, whether it makes a card."""
+        self.last_answers: list[datetime | None] = []
+        """Of each card, when it was last answered. The last review of a card without a log is only estimated."""
+        self.skipped: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (self.notes, self.cards, self.reviews, self.log_entries):
+            file.close()
+
+    def count_rows(self) -> int:
+        return len(self.notes) + len(self.cards) + len(self.reviews) + len(self.log_entries)
+
+    def read(self, package: PackageContent, now: datetime, report_rows: ReportRows = _ignore_progress) -> None:
+        """The long part of the work, which needs no database."""
+        self.decks, self.written_at, self.media = package.decks, package.written_at, len(package.media)
+        note_reader = _NoteReader(self)
+        for note in _reported(package.notes, report_rows):
+            note_reader.add(note)
+        ordinals: set[int] = set()
+        for index, card in enumerate(_reported(package.cards, report_rows)):
+            self.last_answers.append(None)
+            if reason := note_reader.reason_to_skip_card(card, ordinals):
+                self.skipped[reason] += 1
+            else:
+                self.cards.append(CardEntry(index, card.note, card.deck, card.buried, _card_row(card, now)))
+        note_reader.count_skipped()
+        for entry in _reported(package.log, report_rows):
+            if isinstance(entry, PackageLogEntry):
+                self.log_entries.append(entry)
+            elif entry.reviewed_at > now:
+                self.skipped[FUTURE] += 1
+            else:
+                self.last_answers[entry.card] = entry.reviewed_at
+                self.reviews.append((*entry[:4], int(entry.state), *entry[5:]))
 
 
-def prepare(package: Package, now: datetime) -> PreparedImport:
-    """The long part of the work, which needs no database."""
-    prepared = PreparedImport(package)
-    with_cards = {card.note for card in package.cards if _has_template(card, package)}
-    guids: set[str] = set()
-    for index, note in enumerate(package.notes):
-        reason = _reason_to_skip_note(note, guids, has_card=index in with_cards)
-        prepared.notes.append(prepared.skip(reason) if reason else _note_row(note, prepared.skipped))
-    ordinals: set[tuple[int, int]] = set()
-    for card in package.cards:
-        reason = _reason_to_skip_card(card, prepared, ordinals)
-        prepared.cards.append(prepared.skip(reason) if reason else _card_row(card, now))
-    prepared.reviews = [review for review in package.reviews if review.reviewed_at <= now]
-    prepared.skipped[FUTURE] += len(package.reviews) - len(prepared.reviews)
-    return prepared
+def _reported(items: Iterable[T], report_rows: ReportRows) -> Iterator[T]:
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % CHUNK == 0:
+            report_rows(CHUNK)
 
 
-def _reason_to_skip_note(note: PackageNote, guids: set[str], *, has_card: bool) -> str | None:
-    if note.guid in guids:
-        return DUPLICATE
-    guids.add(note.guid)
-    if not has_card:
-        return NO_CARD
-    return TOO_LONG if any(len(value) > LONGEST_FIELD for value in note.values) else None
+_CLOZE = -1
+_MAX_ORDINALS = 1 << 16
 
 
-def _note_row(note: PackageNote, skipped: Counter[str]) -> Row:
-    tags = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
-    if len(tags) < len(note.tags):
-        skipped[LONG_TAG] += len(note.tags) - len(tags)
-    return note_values(Note(0, note.type, note.values, tags, note.guid, note.created_at, note.modified_at), 0)
+class _NoteReader:
+    """Reads the notes of a package, and decides which notes and cards are skipped."""
 
+    def __init__(self, prepared: PreparedImport) -> None:
+        self._prepared = prepared
+        self._guids: set[str] = set()
+        self._template_counts = array("q")
+        self._reasons: dict[int, str] = {}
+        self._long_tags: dict[int, int] = {}
 
-def _has_template(card: PackageCard, package: Package) -> bool:
-    """A cloze note type has one template for all cards."""
-    note_type = package.notes[card.note].type
-    return note_type.is_cloze or card.ordinal < len(note_type.templates)
+    def add(self, note: PackageNote) -> None:
+        index = len(self._template_counts)
+        # A cloze note type has one template for all cards.
+        self._template_counts.append(_CLOZE if note.type.is_cloze else len(note.type.templates))
+        self._prepared.has_card.append(False)
+        if note.guid in self._guids:
+            self._reasons[index] = DUPLICATE
+        elif any(len(value) > LONGEST_FIELD for value in note.values):
+            self._reasons[index] = TOO_LONG
+        else:
+            tags = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
+            if len(tags) < len(note.tags):
+                self._long_tags[index] = len(note.tags) - len(tags)
+            values = Note(0, note.type, note.values, tags, note.guid, note.created_at, note.modified_at)
+            types = self._prepared.note_types
+            number = types.setdefault(note.type, len(types))
+            self._prepared.notes.append(NoteEntry(index, number, note_values(values, 0)))
+        self._guids.add(note.guid)
 
+    def reason_to_skip_card(self, card: PackageCard, ordinals: set[int]) -> str | None:
+        if self._template_counts[card.note] != _CLOZE and card.ordinal >= self._template_counts[card.note]:
+            return NO_TEMPLATE
+        self._prepared.has_card[card.note] = True
+        if card.note in self._reasons:
+            return SKIPPED_NOTE
+        key = card.note * _MAX_ORDINALS + card.ordinal
+        if key in ordinals:
+            return DUPLICATE
+        ordinals.add(key)
+        return None
 
-def _reason_to_skip_card(card: PackageCard, prepared: PreparedImport, ordinals: set[tuple[int, int]]) -> str | None:
-    if not _has_template(card, prepared.package):
-        return NO_TEMPLATE
-    if prepared.notes[card.note] is None:
-        return SKIPPED_NOTE
-    if (card.note, card.ordinal) in ordinals:
-        return DUPLICATE
-    ordinals.add((card.note, card.ordinal))
-    return None
+    def count_skipped(self) -> None:
+        """Count what is skipped of the notes. Call it after all cards."""
+        skipped = self._prepared.skipped
+        for index, has_card in enumerate(self._prepared.has_card):
+            reason = self._reasons.get(index)
+            if reason != DUPLICATE and not has_card:
+                reason = NO_CARD
+            if reason:
+                skipped[reason] += 1
+            else:
+                skipped[LONG_TAG] += self._long_tags.get(index, 0)
 
 
 def _card_row(card: PackageCard, now: datetime) -> Row:
@@ -148,52 +241,72 @@ def _card_row(card: PackageCard, now: datetime) -> Row:
 
 
 def write_package(
-    connection: Connection, owner: str, prepared: PreparedImport, deck_id: DeckId | None, now: datetime
+    connection: Connection,
+    owner: str,
+    prepared: PreparedImport,
+    deck_id: DeckId | None,
+    now: datetime,
+    *,
+    report_rows: ReportRows = _ignore_progress,
 ) -> ImportSummary:
     """Write all of it, in the transaction of the connection."""
     user = users.lock(connection, owner, now)
-    package = prepared.package
-    package_decks, decks_added = _write_decks(connection, user, package, deck_id, now)
-    written_notes = _write_notes(connection, user, prepared)
-    written_cards = _write_cards(connection, user, prepared, written_notes, package_decks)
-    review_tally = _write_reviews(connection, user, prepared, written_cards)
-    _write_log_entries(connection, package.log_entries, written_cards)
-    used = {card.deck for card, card_id in zip(package.cards, written_cards.ids, strict=True) if card_id is not None}
+    skipped = prepared.skipped.copy()
+    package_decks, decks_added = _write_decks(connection, user, prepared.decks, deck_id, now)
+    written_notes = _write_notes(connection, user, prepared, skipped, report_rows)
+    written_cards = WrittenRows(len(prepared.last_answers))
+    bury_until = user.preferences.day_of(prepared.written_at).ends
+    used_decks: set[int] = set()
+    for page in prepared.cards.pages():
+        kept = [entry for entry in page if written_notes.ids[entry.note]]
+        skipped[SKIPPED_NOTE] += len(page) - len(kept)
+        for entry in kept:
+            entry.row["user_id"] = user.id
+            entry.row["note_id"] = written_notes.ids[entry.note]
+            entry.row["deck_id"] = package_decks[entry.deck].id
+            entry.row["buried_until"] = bury_until if entry.buried else None
+            used_decks.add(entry.deck)
+        _write_card_page(connection, kept, written_notes, prepared.last_answers, written_cards)
+        report_rows(len(page))
+    review_tally = _write_reviews(connection, user, prepared, written_cards, report_rows)
+    for log_page in prepared.log_entries.pages():
+        _write_log_entries(connection, log_page, written_cards)
+        report_rows(len(log_page))
     return ImportSummary(
-        decks=tuple(package_decks[index] for index in sorted(used)),
+        decks=tuple(package_decks[index] for index in sorted(used_decks)),
         decks_added=decks_added,
-        notes=written_notes.tally,
-        cards=written_cards.tally,
+        notes=written_notes.tally(),
+        cards=written_cards.tally(),
         reviews=review_tally,
-        skipped=dict(+prepared.skipped),
-        media=len(package.media),
+        skipped=dict(+skipped),
+        media=prepared.media,
     )
-
-
-def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), CHUNK):
-        yield items[start : start + CHUNK]
 
 
 def _update(connection: Connection, table: TableClause, columns: Sequence[str], changes: dict[int, Row]) -> None:
     """Set these columns of some rows, given by id."""
+    if not changes:
+        return
     values = {name: sa.bindparam(f"new_{name}", type_=table.c[name].type) for name in columns}
     statement = sa.update(table).where(table.c.id == sa.bindparam("updated_id")).values(values)
-    for ids in _chunks(list(changes)):
-        rows = [{"updated_id": id_, **{f"new_{name}": changes[id_][name] for name in columns}} for id_ in ids]
-        connection.execute(statement, rows)
+    rows = [{"updated_id": id_, **{f"new_{name}": row[name] for name in columns}} for id_, row in changes.items()]
+    connection.execute(statement, rows)
 
 
 # --- decks -------------------------------------------------------------------------------------------------
 
 
 def _write_decks(
-    connection: Connection, user: User, package: Package, deck_id: DeckId | None, now: datetime
+    connection: Connection,
+    user: User,
+    package_decks: Sequence[PackageDeck],
+    deck_id: DeckId | None,
+    now: datetime,
 ) -> tuple[list[Deck], int]:
     """The decks of the package, and how many were created. The options of existing decks do not change."""
     existing = decks.by_name(connection, user.id)
     prefix = f"{decks.find(existing, deck_id).name}{SEPARATOR}" if deck_id is not None else ""
-    names = [prefix + deck.name for deck in package.decks]
+    names = [prefix + deck.name for deck in package_decks]
     for name in names:
         if len(name) > LONGEST_NAME:
             raise InvalidArguments(
@@ -203,7 +316,7 @@ def _write_decks(
             )
     all_decks = decks.create_missing(connection, user.id, names, now)
     # Parents first: what a deck has to set itself depends on them.
-    for name, deck in sorted(zip(names, package.decks, strict=True), key=lambda pair: pair[0].count(SEPARATOR)):
+    for name, deck in sorted(zip(names, package_decks, strict=True), key=lambda pair: pair[0].count(SEPARATOR)):
         key = name.casefold()
         if key in existing:
             continue
@@ -227,52 +340,53 @@ def _preset_changes(preset: Preset, inherited: Preset) -> dict[str, Any]:
 _NOTE_CHANGES = ("field_values", "tags", "text", "first_key", "modified_at")
 
 
-def _write_notes(connection: Connection, user: User, prepared: PreparedImport) -> WrittenRows:
-    note_types = {note.type for note in prepared.package.notes}
-    type_ids = {note_type: get_or_create_type(connection, user.id, note_type).id for note_type in note_types}
-    existing = _existing_notes(connection, user.id, [row["guid"] for row in prepared.notes if row is not None])
-    new: list[Row] = []
+def _write_notes(
+    connection: Connection, user: User, prepared: PreparedImport, skipped: Counter[str], report_rows: ReportRows
+) -> WrittenRows:
+    types = {number: get_or_create_type(connection, user.id, each).id for each, number in prepared.note_types.items()}
+    written = WrittenRows(len(prepared.has_card))
+    for page in prepared.notes.pages():
+        kept = [entry for entry in page if prepared.has_card[entry.note]]
+        for entry in kept:
+            entry.row["user_id"] = user.id
+            entry.row["type_id"] = types[entry.type]
+        skipped[OTHER_TYPE] += _write_note_page(connection, user, kept, written)
+        report_rows(len(page))
+    return written
+
+
+def _write_note_page(connection: Connection, user: User, page: Sequence[NoteEntry], written: WrittenRows) -> int:
+    """Returns how many exist with another note type."""
+    existing = _existing_notes(connection, user.id, [entry.row["guid"] for entry in page])
+    new: dict[str, NoteEntry] = {}
     newer: dict[int, Row] = {}
-    ids: dict[str, int] = {}
-    for note, row in zip(prepared.package.notes, prepared.notes, strict=True):
-        if row is None:
-            continue
-        row |= {"user_id": user.id, "type_id": type_ids[note.type]}
-        old = existing.get(note.guid)
+    other_type = 0
+    for entry in page:
+        row = entry.row
+        old = existing.get(row["guid"])
         if old is None:
-            new.append(row)
+            new[row["guid"]] = entry
         elif old.type_id != row["type_id"]:
-            prepared.skipped[OTHER_TYPE] += 1
+            other_type += 1
         else:
-            ids[note.guid] = old.id
+            written.ids[entry.note], written.existed[entry.note] = old.id, True
             is_different = (row["field_values"], row["tags"]) != (old.field_values, old.tags)
-            if is_different and note.modified_at > old.modified_at:
+            if is_different and row["modified_at"] > old.modified_at:
                 newer[old.id] = row
-    ids |= _insert_notes(connection, new)
+    if new:
+        insert = sa.insert(notes).returning(notes.c.guid, notes.c.id)
+        for guid, note_id in connection.execute(insert, [entry.row for entry in new.values()]):
+            written.ids[new[guid].note] = note_id
     _update(connection, notes, _NOTE_CHANGES, newer)
-    return WrittenRows(
-        ids=[None if row is None else ids.get(row["guid"]) for row in prepared.notes],
-        tally=Tally(len(new), len(newer), len(ids) - len(new) - len(newer)),
-        existing_ids={old.id for old in existing.values()},
-    )
+    written.added += len(new)
+    written.updated += len(newer)
+    return other_type
 
 
 def _existing_notes(connection: Connection, user_id: int, guids: Sequence[str]) -> dict[str, Any]:
-    existing: dict[str, Any] = {}
     columns = (notes.c.guid, notes.c.id, notes.c.type_id, notes.c.field_values, notes.c.tags, notes.c.modified_at)
-    for chunk in _chunks(guids):
-        query = sa.select(*columns).where(notes.c.user_id == user_id, notes.c.guid.in_(chunk))
-        existing |= {row.guid: row for row in connection.execute(query)}
-    return existing
-
-
-def _insert_notes(connection: Connection, rows: Sequence[Row]) -> dict[str, int]:
-    """The id of each new note by its guid."""
-    ids: dict[str, int] = {}
-    for chunk in _chunks(rows):
-        inserted = connection.execute(sa.insert(notes).returning(notes.c.guid, notes.c.id), list(chunk))
-        ids |= {row.guid: row.id for row in inserted}
-    return ids
+    query = sa.select(*columns).where(notes.c.user_id == user_id, notes.c.guid.in_(guids))
+    return {row.guid: row for row in connection.execute(query)}
 
 
 # --- cards -------------------------------------------------------------------------------------------------
@@ -293,48 +407,35 @@ _CARD_CHANGES = (
 )
 
 
-def _write_cards(
+def _write_card_page(
     connection: Connection,
-    user: User,
-    prepared: PreparedImport,
+    page: Sequence[CardEntry],
     written_notes: WrittenRows,
-    package_decks: Sequence[Deck],
-) -> WrittenRows:
+    last_answers: Sequence[datetime | None],
+    written: WrittenRows,
+) -> None:
     """The schedule with the later answer is kept; an existing card stays in its deck."""
-    last_answers = _last_answers(prepared.reviews)
-    existing = _existing_cards(connection, sorted(written_notes.existing_ids))
-    bury_until = user.preferences.day_of(prepared.package.written_at).ends
-    new: list[Row] = []
+    old_notes = {written_notes.ids[entry.note] for entry in page if written_notes.existed[entry.note]}
+    existing = _existing_cards(connection, sorted(old_notes))
+    new: dict[tuple[int, int], CardEntry] = {}
     newer: dict[int, Row] = {}
-    for index, (card, row) in enumerate(zip(prepared.package.cards, prepared.cards, strict=True)):
-        note_id = written_notes.ids[card.note]
-        if row is None or note_id is None:
-            prepared.skipped[SKIPPED_NOTE] += row is not None
-            continue
-        row |= {"user_id": user.id, "note_id": note_id, "deck_id": package_decks[card.deck].id}
-        row["buried_until"] = bury_until if card.buried else None
-        old = existing.get((note_id, card.ordinal))
+    for entry in page:
+        row = entry.row
+        key = row["note_id"], row["ordinal"]
+        old = existing.get(key)
         if old is None:
-            new.append(row)
-        elif _is_later(row["last_review"], last_answers.get(index), old.last_review):
+            new[key] = entry
+            continue
+        written.ids[entry.card], written.existed[entry.card] = old.id, True
+        if _is_later(row["last_review"], last_answers[entry.card], old.last_review):
             newer[old.id] = row
-    ids_by_ordinal = {key: old.id for key, old in existing.items()} | _insert_cards(connection, new)
+    if new:
+        insert = sa.insert(cards).returning(cards.c.note_id, cards.c.ordinal, cards.c.id)
+        for note_id, ordinal, card_id in connection.execute(insert, [entry.row for entry in new.values()]):
+            written.ids[new[note_id, ordinal].card] = card_id
     _update(connection, cards, _CARD_CHANGES, newer)
-    ids = [
-        None if row is None else ids_by_ordinal.get((row.get("note_id", 0), row["ordinal"])) for row in prepared.cards
-    ]
-    written = len([card_id for card_id in ids if card_id is not None])
-    return WrittenRows(
-        ids=ids,
-        tally=Tally(len(new), len(newer), written - len(new) - len(newer)),
-        existing_ids={old.id for old in existing.values()},
-    )
-
-
-def _last_answers(package_reviews: Sequence[PackageReview]) -> dict[int, datetime]:
-    """When each card of a package was last answered. The last review of a card without a log is only estimated."""
-    # In the order of time.
-    return {review.card: review.reviewed_at for review in package_reviews}
+    written.added += len(new)
+    written.updated += len(newer)
 
 
 def _is_later(last_review: datetime | None, logged: datetime | None, last_review_here: datetime | None) -> bool:
@@ -346,22 +447,11 @@ def _is_later(last_review: datetime | None, logged: datetime | None, last_review
 
 def _existing_cards(connection: Connection, note_ids: Sequence[int]) -> dict[tuple[int, int], Any]:
     """The cards of these notes, by note and ordinal."""
-    existing: dict[tuple[int, int], Any] = {}
+    if not note_ids:
+        return {}
     columns = (cards.c.id, cards.c.note_id, cards.c.ordinal, cards.c.last_review)
-    for chunk in _chunks(note_ids):
-        rows = connection.execute(sa.select(*columns).where(cards.c.note_id.in_(chunk)))
-        existing |= {(row.note_id, row.ordinal): row for row in rows}
-    return existing
-
-
-def _insert_cards(connection: Connection, rows: Sequence[Row]) -> dict[tuple[int, int], int]:
-    """The id of each new card by its note and ordinal."""
-    ids: dict[tuple[int, int], int] = {}
-    insert = sa.insert(cards).returning(cards.c.note_id, cards.c.ordinal, cards.c.id)
-    for chunk in _chunks(rows):
-        inserted = connection.execute(insert, list(chunk))
-        ids |= {(row.note_id, row.ordinal): row.id for row in inserted}
-    return ids
+    rows = connection.execute(sa.select(*columns).where(cards.c.note_id.in_(note_ids)))
+    return {(row.note_id, row.ordinal): row for row in rows}
 
 
 # --- reviews -----------------------------------------------------------------------------------------------
@@ -381,60 +471,88 @@ _REVIEW_TYPES = {
 """The columns of an imported review, with their PostgreSQL types."""
 
 
-def _write_reviews(connection: Connection, user: User, prepared: PreparedImport, written_cards: WrittenRows) -> Tally:
-    existing = _existing_reviews(connection, sorted(written_cards.existing_ids))
-    new: list[tuple[int, PackageReview]] = []
-    unchanged = 0
-    for review in prepared.reviews:
-        card_id = written_cards.ids[review.card]
-        if card_id is None:
-            continue
-        if existing and (card_id, int(review.reviewed_at.timestamp())) in existing:
-            unchanged += 1
-        else:
-            new.append((card_id, review))
-    _insert_reviews(connection, user.id, new)
-    return Tally(added=len(new), unchanged=unchanged)
+_SECOND = timedelta(seconds=1)
 
 
-def _insert_reviews(connection: Connection, user_id: int, new: Sequence[tuple[int, PackageReview]]) -> None:
+def _card_index(review: ReviewEntry) -> int:
+    return review[0]
+
+
+def _reviewed_at(review: ReviewEntry) -> datetime:
+    return review[2]
+
+
+def _write_reviews(
+    connection: Connection, user: User, prepared: PreparedImport, written_cards: WrittenRows, report_rows: ReportRows
+) -> Tally:
+    ids, existed = written_cards.ids, written_cards.existed
+    last_id = connection.execute(sa.select(sa.func.max(reviews.c.id))).scalar() or 0
+    added = unchanged = 0
+    for page in prepared.reviews.pages():
+        kept = [review for review in page if ids[_card_index(review)]]
+        known = [review for review in kept if existed[_card_index(review)]]
+        existing = _existing_reviews(connection, known, ids, last_id)
+        new = [review for review in kept if _key(review, ids) not in existing] if existing else kept
+        _insert_reviews(connection, user.id, new, ids)
+        added += len(new)
+        unchanged += len(kept) - len(new)
+        report_rows(len(page))
+    return Tally(added=added, unchanged=unchanged)
+
+
+def _key(review: ReviewEntry, ids: Sequence[int]) -> tuple[int, int]:
+    """What identifies a review: its card and second."""
+    return ids[_card_index(review)], int(_reviewed_at(review).timestamp())
+
+
+def _existing_reviews(
+    connection: Connection, page: Sequence[ReviewEntry], ids: Sequence[int], last_id: int
+) -> set[tuple[int, int]]:
+    """The keys of the reviews that these cards had in this time before the import."""
+    if not page:
+        return set()
+    times = [_reviewed_at(review) for review in page]
+    query = sa.select(reviews.c.card_id, reviews.c.reviewed_at).where(
+        reviews.c.card_id.in_({ids[_card_index(review)] for review in page}),
+        reviews.c.reviewed_at >= min(times).replace(microsecond=0),
+        reviews.c.reviewed_at < max(times) + _SECOND,
+        reviews.c.id <= last_id,
+    )
+    return {(row.card_id, int(row.reviewed_at.timestamp())) for row in connection.execute(query)}
+
+
+def _insert_reviews(connection: Connection, user_id: int, new: Sequence[ReviewEntry], ids: Sequence[int]) -> None:
     """Reviews are the most numerous rows, so each database gets them in its fastest way."""
+    if not new:
+        return
     on_sqlite = connection.dialect.name == "sqlite"
     arrays = ", ".join(f"${number}::{type_}[]" for number, type_ in enumerate(_REVIEW_TYPES.values(), start=1))
     source = f"VALUES ({', '.join('?' * len(_REVIEW_TYPES))})" if on_sqlite else f"SELECT * FROM unnest({arrays})"  # noqa: S608 - no values
     insert = f"INSERT INTO {reviews.name} ({', '.join(_REVIEW_TYPES)}) {source}"
-    for chunk in _chunks(new):
-        rows = [
-            (user_id, card_id, rating, _sqlite_time(at) if on_sqlite else at, duration, int(state), *rest)
-            for card_id, (_, rating, at, duration, state, *rest) in chunk
-        ]
-        connection.exec_driver_sql(insert, rows if on_sqlite else tuple(map(list, zip(*rows, strict=True))))
+    rows: list[ReviewEntry] = []
+    for review in new:
+        at = _reviewed_at(review)
+        rows.append((user_id, ids[_card_index(review)], review[1], _sqlite_time(at) if on_sqlite else at, *review[3:]))
+    connection.exec_driver_sql(insert, rows if on_sqlite else tuple(map(list, zip(*rows, strict=True))))
 
 
-def _write_log_entries(connection: Connection, entries: Sequence[PackageLogEntry], written_cards: WrittenRows) -> None:
+def _write_log_entries(connection: Connection, page: Sequence[PackageLogEntry], written_cards: WrittenRows) -> None:
     """The entries of Anki's log that are not answers, without those that are stored already."""
     rows = {
         (card_id, entry.at): {"card_id": card_id, **entry._asdict()}
-        for entry in entries
-        if (card_id := written_cards.ids[entry.card]) is not None
+        for entry in page
+        if (card_id := written_cards.ids[entry.card])
     }
-    for chunk in _chunks(sorted({card_id for card_id, _ in rows})):
-        stored = sa.select(anki_log.c.card_id, anki_log.c.at).where(anki_log.c.card_id.in_(chunk))
-        for row in connection.execute(stored):
-            rows.pop((row.card_id, row.at), None)
-    for chunk in _chunks(list(rows.values())):
-        connection.execute(sa.insert(anki_log), [{k: v for k, v in row.items() if k != "card"} for row in chunk])
+    card_ids = sorted({card_id for card_id, _ in rows})
+    stored = sa.select(anki_log.c.card_id, anki_log.c.at).where(anki_log.c.card_id.in_(card_ids))
+    for row in connection.execute(stored):
+        rows.pop((row.card_id, row.at), None)
+    if rows:
+        connection.execute(
+            sa.insert(anki_log), [{k: v for k, v in row.items() if k != "card"} for row in rows.values()]
+        )
 
 
 def _sqlite_time(at: datetime) -> str:
     """A time as SQLAlchemy stores it in SQLite: UTC, without the offset."""
     return at.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
-
-
-def _existing_reviews(connection: Connection, card_ids: Sequence[int]) -> set[tuple[int, int]]:
-    """The cards and seconds of the reviews of these cards."""
-    existing: set[tuple[int, int]] = set()
-    for chunk in _chunks(card_ids):
-        query = sa.select(reviews.c.card_id, reviews.c.reviewed_at).where(reviews.c.card_id.in_(chunk))
-        existing |= {(row.card_id, int(row.reviewed_at.timestamp())) for row in connection.execute(query)}
-    return existing

@@ -305,6 +305,13 @@ def test_the_review_log_may_be_longer_than_other_tables(tmp_path: Path):
         read_package(file, ReadLimits(reviews=1))
 
 
+@pytest.mark.parametrize("table", ["notes", "cards"])
+def test_an_id_that_occurs_twice_is_refused(tmp_path: Path, table: str):
+    sql = f"CREATE TABLE copy AS SELECT * FROM {table} UNION ALL SELECT * FROM {table}; DROP TABLE {table};"
+    with pytest.raises(BadPackage, match=rf"Two {table} in the file have the id \d+\."):
+        read_package(changed(tmp_path, f"{sql} ALTER TABLE copy RENAME TO {table}"))
+
+
 def test_a_trigger_is_not_run(tmp_path: Path):
     sql = "CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM cards; END"
     assert read_package(changed(tmp_path, sql)) == GOOD

@@ -1,7 +1,8 @@
 """Packages imported into the database and exported from it: whole, in pages, and concurrently."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import tracemalloc
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -20,7 +21,7 @@ from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 from mcp_noema.repositories import Tally
-from mcp_noema.store import exports, imports
+from mcp_noema.store import anki_packages, exports, imports
 from mcp_noema.store.anki_packages import SqlAnkiPackages
 from mcp_noema.store.collection import MIGRATIONS
 from mcp_noema.store.tables import cards, decks, note_types, notes, reviews, users
@@ -91,7 +92,9 @@ async def database(db_url: str) -> AsyncIterator[Database]:
 
 
 async def import_package(database: Database, package: Package, owner: str = "ana") -> Any:
-    return await database.write(imports.write_package, owner, imports.prepare(package, NOW), None, NOW)
+    with imports.PreparedImport() as prepared:
+        prepared.read(package, NOW)
+        return await database.write(imports.write_package, owner, prepared, None, NOW)
 
 
 async def export_package(database: Database, *, scheduling: bool = True) -> Package:
@@ -175,6 +178,66 @@ async def test_an_export_reads_and_writes_one_page_after_the_other(database: Dat
     assert [count for name, count in pages if name == "add_cards"] == [2, 2, 1]
     assert [count for name, count in pages if name == "add_reviews"] == [1, 3, 0]
     assert progress == [2, 4, 5]
+
+
+def test_an_import_does_not_keep_the_rows_in_memory():
+    """All rows at once took 0.7 KB for each review."""
+    count = 50_000
+
+    class LongLog:
+        decks, written_at, media = full_package().decks, NOW, ()
+        notes, cards = full_package().notes, full_package().cards
+
+        @property
+        def log(self) -> Iterator[PackageReview]:
+            for n in range(count):
+                yield answer._replace(reviewed_at=at(seconds=n), duration_ms=1000 + n)
+
+    answer = full_package().reviews[0]
+    tracemalloc.start()
+    try:
+        with imports.PreparedImport() as prepared:
+            prepared.read(LongLog(), NOW)
+            pages = [len(page) for page in prepared.reviews.pages()]
+        assert pages == [imports.CHUNK] * 50
+        assert tracemalloc.get_traced_memory()[1] < 50 * count
+    finally:
+        tracemalloc.stop()
+
+
+async def test_an_import_reports_the_rows_that_are_read_and_written(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_package(full_package(), tmp_path / "in.apkg")
+    monkeypatch.setattr(imports, "CHUNK", 2)
+    monkeypatch.setattr(anki_packages, "_MIN_ROWS_TO_REPORT", 4)
+    reports: list[tuple[int, int, str]] = []
+
+    async def report(done: int, total: int, message: str) -> None:
+        reports.append((done, total, message))
+
+    await SqlAnkiPackages(database).import_file("ana", tmp_path / "in.apkg", None, NOW, report)
+    assert reports == [
+        (0, 1, "Reading the file."),
+        (4, 30, "4 of 15 rows read."),
+        (8, 30, "8 of 15 rows read."),
+        (12, 30, "12 of 15 rows read."),
+        (15, 30, "The file has 5 notes, 5 cards and 4 reviews."),
+        (19, 30, "4 of 15 rows written."),
+        (24, 30, "9 of 15 rows written."),
+        (29, 30, "14 of 15 rows written."),
+        (30, 30, "Done."),
+    ]
+
+
+async def test_two_answers_in_one_second_of_a_file_are_both_added(database: Database, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(imports, "CHUNK", 1)
+    package = full_package()
+    await import_package(database, replace(package, reviews=()))
+    first = package.reviews[0]
+    twice = replace(package, reviews=(first, first._replace(reviewed_at=first.reviewed_at + timedelta(milliseconds=9))))
+    assert (await import_package(database, twice)).reviews == Tally(added=2)
+    assert (await import_package(database, twice)).reviews == Tally(unchanged=2)
 
 
 async def test_an_import_that_fails_changes_nothing(database: Database):
