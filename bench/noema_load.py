@@ -128,6 +128,14 @@ class Segment:
         )
 
 
+TAG_STATEMENTS = (
+    "INSERT INTO noema_tags (user_id, name) SELECT DISTINCT user_id, trim(tags) FROM noema_notes WHERE tags <> ''",
+    """INSERT INTO noema_note_tags (tag_id, note_id) SELECT t.id, n.id FROM noema_notes n
+        JOIN noema_tags t ON t.user_id = n.user_id AND t.name = trim(n.tags)""",
+)
+"""They index the tags of all notes. A note has one tag at most."""
+
+
 def segments(collection: Collection, now: datetime) -> list[Segment]:
     """A single user studies one block today; of many users, each one does."""
     active, resting = (first_cards(rows, collection.reviews) for rows in blocks(now, collection.block))
@@ -205,7 +213,7 @@ def _fill_sqlite(file: str, parts: Sequence[Segment]) -> None:
                 db.execute(f"{insert} FROM temp.{table} b CROSS JOIN copies")
             for table in (*BLOCK_COLUMNS, "copies"):
                 db.execute(f"DROP TABLE temp.{table}")
-        for _, sql in indexes:
+        for sql in (*(sql for _, sql in indexes), *TAG_STATEMENTS):
             db.execute(sql)
         db.execute("COMMIT")
         db.execute("ANALYZE")
@@ -221,7 +229,7 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
         # Nothing else uses the database, and all keys are valid.
         await db.execute("SET session_replication_role = replica; SET maintenance_work_mem = '512MB'")
         async with db.transaction():
-            tables = (*BLOCK_COLUMNS, "undone", "anki_log")
+            tables = (*BLOCK_COLUMNS, "tags", "note_tags", "undone", "anki_log")
             await db.execute(f"TRUNCATE {', '.join(f'noema_{table}' for table in tables)}")
             indexes = await db.fetch(
                 "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN ('noema_notes', 'noema_cards', "
@@ -231,9 +239,9 @@ async def _fill_postgres(url: str, parts: Sequence[Segment]) -> None:
                 await db.execute(f"DROP INDEX {name}")
             for part in parts:
                 await _copy_postgres(db, part)
-            for _, sql in indexes:
+            for sql in (*(sql for _, sql in indexes), *TAG_STATEMENTS):
                 await db.execute(sql)
-        for table in (*BLOCK_COLUMNS, *USER_TABLES):
+        for table in (*BLOCK_COLUMNS, *USER_TABLES, "tags"):
             await db.execute(f"SELECT setval('noema_{table}_id_seq', (SELECT max(id) FROM noema_{table}))")
         await db.execute("VACUUM ANALYZE")
     finally:

@@ -74,6 +74,20 @@ def upgrade() -> None:
     )
     op.create_index("noema_notes_by_guid", "noema_notes", ["user_id", "guid"], unique=True)
     op.create_index("noema_notes_by_first", "noema_notes", ["user_id", "first_key"])
+    _table("tags", _id(), _reference("users", "user_id"), sa.Column("name", sa.Text, nullable=False))
+    op.create_index("noema_tags_by_name", "noema_tags", ["user_id", "name"], unique=True)
+    op.create_table(
+        "noema_note_tags",
+        sa.Column("tag_id", ID_TYPE, sa.ForeignKey("noema_tags.id"), primary_key=True, autoincrement=False),
+        sa.Column(
+            "note_id",
+            ID_TYPE,
+            sa.ForeignKey("noema_notes.id", ondelete="CASCADE"),
+            primary_key=True,
+            autoincrement=False,
+        ),
+    )
+    op.create_index("noema_note_tags_by_note", "noema_note_tags", ["note_id"])
     _table(
         "cards",
         _id(),
@@ -149,5 +163,16 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for name in ("undone", "anki_log", "reviews", "cards", "notes", "note_types", "decks", "users"):
+    for name in (
+        "undone",
+        "anki_log",
+        "reviews",
+        "cards",
+        "note_tags",
+        "tags",
+        "notes",
+        "note_types",
+        "decks",
+        "users",
+    ):
         op.drop_table(f"noema_{name}")

@@ -32,7 +32,7 @@ from mcp_noema.model import (
     preset_of,
 )
 from mcp_noema.repositories import ImportSummary, Tally, User
-from mcp_noema.store import decks, users
+from mcp_noema.store import decks, tags, users
 from mcp_noema.store.notes import get_or_create_type, note_values
 from mcp_noema.store.row_file import RowFile
 from mcp_noema.store.row_mapping import schedule_values
@@ -185,10 +185,10 @@ class _NoteReader:
         elif any(len(value) > LONGEST_FIELD for value in note.values):
             self._reasons[index] = TOO_LONG
         else:
-            tags = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
-            if len(tags) < len(note.tags):
-                self._long_tags[index] = len(note.tags) - len(tags)
-            values = Note(0, note.type, note.values, tags, note.guid, note.created_at, note.modified_at)
+            short = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
+            if len(short) < len(note.tags):
+                self._long_tags[index] = len(note.tags) - len(short)
+            values = Note(0, note.type, note.values, short, note.guid, note.created_at, note.modified_at)
             types = self._prepared.note_types
             number = types.setdefault(note.type, len(types))
             self._prepared.notes.append(NoteEntry(index, number, note_values(values, 0)))
@@ -377,7 +377,9 @@ def _write_note_page(connection: Connection, user: User, page: Sequence[NoteEntr
         insert = sa.insert(notes).returning(notes.c.guid, notes.c.id)
         for guid, note_id in connection.execute(insert, [entry.row for entry in new.values()]):
             written.ids[new[guid].note] = note_id
+        tags.add(connection, user.id, {written.ids[entry.note]: entry.row["tags"] for entry in new.values()})
     _update(connection, notes, _NOTE_CHANGES, newer)
+    tags.replace(connection, user.id, {note_id: row["tags"] for note_id, row in newer.items()})
     written.added += len(new)
     written.updated += len(newer)
     return other_type

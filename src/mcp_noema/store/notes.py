@@ -14,7 +14,7 @@ from mcp_core.db import Database
 from mcp_noema.errors import note_not_found
 from mcp_noema.model import BUILT_IN, Card, Deck, DeckId, Note, NoteId, NoteKind, NoteType, Schedule
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, NoteView
-from mcp_noema.store import decks, users
+from mcp_noema.store import decks, tags, users
 from mcp_noema.store.row_mapping import (
     CARD_COLUMNS,
     DECK_COLUMNS,
@@ -117,6 +117,7 @@ def _insert(
         notes.c.user_id == user_id, notes.c.guid.in_([note.guid for note in new_notes])
     )
     ids: dict[str, int] = {row.guid: row.id for row in connection.execute(query)}
+    tags.add(connection, user_id, {ids[note.guid]: format_tags(note.tags) for note in new_notes})
     new_cards = [(ids[note.guid], ordinal) for note in new_notes for ordinal in ordinals(note.type, note.values)]
     _add_cards(connection, user_id, deck.id, new_cards, now)
     cards_by_note = _cards_by_note(connection, ids.values())
@@ -191,9 +192,11 @@ def _change(connection: Connection, owner: str, note_id: NoteId, change: NoteCha
     if not new_ordinals:
         reason = _NO_GAP if before.note.type.is_cloze else _NO_FRONT
         raise InvalidArguments(f"Nothing was changed: {reason}.", fields=("front",))
-    tags = before.note.tags if change.tags is None else change.tags
-    after = replace(before.note, values=values, tags=tags, modified_at=now)
+    new_tags = before.note.tags if change.tags is None else change.tags
+    after = replace(before.note, values=values, tags=new_tags, modified_at=now)
     connection.execute(sa.update(notes).where(notes.c.id == after.id).values(note_values(after, user.id)))
+    if after.tags != before.note.tags:
+        tags.replace(connection, user.id, {after.id: format_tags(after.tags)})
     deck_id = before.deck.id
     if change.deck_id is not None:
         deck_id = decks.find(decks.by_name(connection, user.id), change.deck_id).id

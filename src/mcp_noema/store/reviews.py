@@ -25,7 +25,7 @@ from mcp_noema.model import (
 )
 from mcp_noema.repositories import NewReview, Queue, RecordedReview, UndoneReview, User
 from mcp_noema.schedule import answer
-from mcp_noema.store import decks, users
+from mcp_noema.store import decks, tags, users
 from mcp_noema.store.cards import get_card
 from mcp_noema.store.conditions import counted_reviews, not_buried
 from mcp_noema.store.recent_reviews import CLOCK_SKEW, next_answer
@@ -78,7 +78,7 @@ def _record(
     after = _after(card, new_review.rating, schedule)
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(after)))
     buried = _bury_siblings(connection, card, user, now) if preset.bury_siblings else ()
-    leech = _tag_leech(connection, after) if _is_leech(after, new_review.rating, preset) else False
+    leech = _tag_leech(connection, user, after) if _is_leech(after, new_review.rating, preset) else False
     review = _insert(
         connection,
         card,
@@ -182,12 +182,12 @@ def _is_leech(card: Card, rating: int, preset: Preset) -> bool:
     return rating == 1 and excess >= 0 and excess % max(1, preset.leech_threshold // 2) == 0
 
 
-def _tag_leech(connection: Connection, card: Card) -> bool:
+def _tag_leech(connection: Connection, user: User, card: Card) -> bool:
     """Tag the note as a leech. Returns whether it had no such tag."""
-    tags = _get_tags(connection, card)
-    if LEECH in tags:
+    before = _get_tags(connection, card)
+    if LEECH in before:
         return False
-    _set_tags(connection, card, (*tags, LEECH))
+    _set_tags(connection, user, card, (*before, LEECH))
     return True
 
 
@@ -195,8 +195,10 @@ def _get_tags(connection: Connection, card: Card) -> tuple[str, ...]:
     return parse_tags(connection.execute(sa.select(notes.c.tags).where(notes.c.id == card.note_id)).scalar_one())
 
 
-def _set_tags(connection: Connection, card: Card, tags: tuple[str, ...]) -> None:
-    connection.execute(sa.update(notes).where(notes.c.id == card.note_id).values(tags=format_tags(tags)))
+def _set_tags(connection: Connection, user: User, card: Card, names: tuple[str, ...]) -> None:
+    text = format_tags(names)
+    connection.execute(sa.update(notes).where(notes.c.id == card.note_id).values(tags=text))
+    tags.replace(connection, user.id, {card.note_id: text})
 
 
 def _insert(connection: Connection, card: Card, after: Card, **values: Any) -> Review:
@@ -257,7 +259,7 @@ def _undo(connection: Connection, owner: str, review_id: ReviewId | None, now: d
     connection.execute(sa.update(cards).where(cards.c.id == card.id).values(_card_values(card)))
     connection.execute(sa.update(cards).where(cards.c.id.in_(undo_data["buried"])).values(buried_until=None))
     if undo_data["leech"]:
-        _set_tags(connection, card, tuple(tag for tag in _get_tags(connection, card) if tag != LEECH))
+        _set_tags(connection, user, card, tuple(tag for tag in _get_tags(connection, card) if tag != LEECH))
     connection.execute(sa.insert(undone), {"review_id": review.id, "undone_at": now})
     deck, _ = decks.with_preset(connection, card.deck_id)
     return UndoneReview(review, card, deck, next_answer(connection, card.id))

@@ -43,14 +43,15 @@ from mcp_noema.repositories import User
 from mcp_noema.store import decks
 from mcp_noema.store.conditions import NOT_UNDONE, not_buried, one_of
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
-from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_types, notes, reviews
+from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_tags, note_types, notes, reviews, tags
 
 Condition = ColumnElement[bool]
 
 DAY_SECONDS = 86_400
 _MAX_COMPARED_NAMES = 2_000
 """How many names are compared with one that does not exist, to suggest a similar one."""
-_NOTE_TERMS = (Words, InField, Tagged, OfType, OfTemplate)
+_NOTE_TERMS = (Words, InField, OfType, OfTemplate)
+_UNTAGGED = Tagged(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def load_context(connection: Connection, user: User, tree: Tree, now: datetime) 
 
 def select_matches(tree: Tree, context: SearchContext, *columns: Any) -> Any:
     """A SELECT of the user's cards that match the query. `notes` is joined if the query needs it."""
-    needs_notes = any(isinstance(term, _NOTE_TERMS) or term == _IS_LEECH for term in terms(tree))
+    needs_notes = any(isinstance(term, _NOTE_TERMS) or term == _UNTAGGED for term in terms(tree))
     source = cards.join(notes, notes.c.id == cards.c.note_id) if needs_notes else cards
     is_owned = cards.c.user_id == context.user.id
     return sa.select(*columns).select_from(source).where(is_owned, _condition(tree, context))
@@ -177,20 +178,32 @@ def _matches_sqlite(element: matches_expression, compiler: Any, **options: Any) 
     return compiler.process(text.regexp_match(in_python), **options)
 
 
-def _tagged(term: Tagged, _: SearchContext) -> Condition:
+def _tagged(term: Tagged, context: SearchContext) -> Condition:
     if term.tag is None:
         return notes.c.tags == ""
-    folded = sa.func.lower(notes.c.tags)
-    if not term.tag.has_wildcards and term.tag.is_ascii:
+    return _has_tag(_tag_matches(term.tag), context)
+
+
+def _has_tag(condition: Condition, context: SearchContext) -> Condition:
+    """The notes with a tag that meets the condition. A user has few tags, compared with notes."""
+    ids = sa.select(note_tags.c.note_id).join_from(note_tags, tags, tags.c.id == note_tags.c.tag_id)
+    return cards.c.note_id.in_(ids.where(tags.c.user_id == context.user.id, condition))
+
+
+def _tag_matches(tag: Pattern) -> Condition:
+    """The tags that match, with their subtags."""
+    text = sa.literal(" ").concat(tags.c.name).concat(" ")
+    folded = sa.func.lower(text)
+    if not tag.has_wildcards and tag.is_ascii:
         ends = (" ", SEPARATOR)
-        return sa.or_(*(folded.like(f"% {term.tag.like()}{end}%", escape="\\") for end in ends))
-    tag, end = term.tag, f"({SEPARATOR}[^ ]*)? "
+        return sa.or_(*(folded.like(f"% {tag.like()}{end}%", escape="\\") for end in ends))
+    end = f"({SEPARATOR}[^ ]*)? "
     in_postgresql, in_python = (
         f" {expression('[^ ]', _ignoring_case)}{end}" for expression in (tag.expression, tag.atomic_expression)
     )
-    exact = matches_expression(notes.c.tags, in_postgresql, in_python)
-    # LIKE excludes most notes first: SQLite runs regular expressions in Python.
-    return sa.and_(folded.like(f"%{term.tag.like()}%", escape="\\"), exact) if term.tag.is_ascii else exact
+    exact = matches_expression(text, in_postgresql, in_python)
+    # LIKE excludes most tags first: SQLite runs regular expressions in Python.
+    return sa.and_(folded.like(f"%{tag.like()}%", escape="\\"), exact) if tag.is_ascii else exact
 
 
 def _ignoring_case(text: str) -> str:
@@ -269,8 +282,6 @@ def _with_id(term: WithId, _: SearchContext) -> Condition:
 
 # --- states and properties ---------------------------------------------------------------------------------
 
-_IS_LEECH = Is("leech")
-
 
 def _is(term: Is, context: SearchContext) -> Condition:
     state, queue, due = cards.c.state, cards.c.queue, cards.c.due
@@ -291,7 +302,7 @@ def _is(term: Is, context: SearchContext) -> Condition:
         case "buried":
             return sa.and_(queue != SUSPENDED, sa.not_(not_buried(context.now)))
         case "leech":
-            return notes.c.tags.like(f"% {LEECH} %")
+            return _has_tag(tags.c.name.like(LEECH), context)
 
 
 class seconds_between(GenericFunction[int]):  # noqa: N801 - an SQL function

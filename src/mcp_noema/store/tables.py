@@ -51,6 +51,20 @@ notes = sa.table(
 """`tags` has a space before and after each tag. `text` is all fields as plain text in lower case, one a line, for
 searching. `first_key` is a short hash of the first field, for finding duplicates."""
 
+tags = sa.table(
+    "noema_tags",
+    sa.column("id", sa.BigInteger),
+    sa.column("user_id", sa.BigInteger),
+    sa.column("name", sa.Text),
+)
+"""The different tags of a user, also those that no note has any more."""
+
+note_tags = sa.table(
+    "noema_note_tags",
+    sa.column("tag_id", sa.BigInteger),
+    sa.column("note_id", sa.BigInteger),
+)
+
 cards = sa.table(
     "noema_cards",
     sa.column("id", sa.BigInteger),
