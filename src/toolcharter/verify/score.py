@@ -32,6 +32,7 @@ class ToolScore:
     tool: Tool
     score: int
     quality: Quality
+    """Empty if it was not measured."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,15 @@ def grade_of(score: float) -> str:
     return next(letter for least, letter in GRADES if score >= least)
 
 
-def score_server(server: Server, findings: Iterable[Finding], judged: Collection[str] | None = None) -> Scores:
+def score_server(
+    server: Server, findings: Iterable[Finding], judged: Collection[str] | None = None, *, with_quality: bool = True
+) -> Scores:
     """Score a server with these findings. `judged` are the tools that have a score; default: all."""
     by_tool: defaultdict[str | None, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_tool[finding.tool if finding.tool in server.by_name else None].append(finding)
     tools = [
-        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool))
+        ToolScore(tool, round(100 * remaining_share(by_tool[tool.name])), quality_of(tool) if with_quality else {})
         for tool in server.tools
         if judged is None or tool.name in judged
     ]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolcharter.verify.texts import Text
+from toolcharter.verify.texts import Text, contains_any
 
 _MIN_BLOB = 40
 _MIN_HEX = 32
@@ -83,15 +83,15 @@ def encoded_texts(text: Text) -> Iterator[EncodedText]:
 
 def _disguised_words(raw: str, plain: str) -> Iterator[EncodedText]:
     """Words of an order whose letters are shifted, reversed, spaced or replaced."""
-    if any(word in plain for word in _ROT13):
+    if contains_any(plain, _ROT13):
         yield EncodedText("ROT13", raw[-40:][:24], codecs.decode(plain, "rot13"))
-    if any(word in plain for word in _REVERSED) and _REVERSING not in raw:
+    if contains_any(plain, _REVERSED) and _REVERSING not in raw:
         yield EncodedText("reversed text", raw[-40:][:24], plain[::-1])
     if match := _SPACED.search(raw):
         letters = match[0].replace(" ", "").lower()
         if any(word.replace(" ", "") in letters for word in _TELLING):
             yield EncodedText("spaced letters", match[0][:24], letters)
-    has_digits = any(digit in plain for digit in "013457")
+    has_digits = contains_any(plain, "013457")
     replaced = (
         [word for word in _MIXED.findall(plain) if word.translate(_DIGITS) in _TELLING_WORDS] if has_digits else []
     )

@@ -7,9 +7,10 @@ from functools import cached_property
 
 from toolcharter.verify.model import Tool
 from toolcharter.verify.rule import Problem
-from toolcharter.verify.texts import Text
+from toolcharter.verify.texts import Text, contains_any
 
 _MAX_QUOTE = 80
+_MAX_WORDS = 50_000
 _CONTEXT = 200
 """How many characters before a match are read, to see whether the text only quotes the pattern."""
 _OPEN_QUOTE = re.compile(r"""["'`(][^"'`]{0,40}$""")
@@ -32,11 +33,8 @@ class TextPattern:
         return re.compile(self.expression)
 
     def may_match(self, text: str) -> bool:
-        """Whether the text has one of the keywords. A loop, which is faster than `any` with a generator."""
-        for keyword in self.keywords:  # noqa: SIM110
-            if keyword in text:
-                return True
-        return False
+        """Whether the text has one of the keywords."""
+        return contains_any(text, self.keywords)
 
 
 def pattern(keywords: str, regex: str) -> TextPattern:
@@ -44,16 +42,48 @@ def pattern(keywords: str, regex: str) -> TextPattern:
     return TextPattern(tuple(keywords.split("|")), regex)
 
 
-def find_patterns(tool: Tool, patterns: Iterable[TextPattern], verb: str = "says") -> Iterator[Problem]:
-    """The first match in each text. A text about such patterns may quote one, as a scanner for injections does."""
-    joined = tool.texts.joined
-    likely = [one for one in patterns if one.may_match(joined)]
-    for text in tool.texts.all if likely else ():
-        plain = text.normalized
-        matches = (match for one in likely if one.may_match(plain) for match in one.regex.finditer(plain))
-        match = next((match for match in matches if not _is_quoted(text, match)), None)
-        if match:
-            yield Problem(f"{verb} {quote(match[0])}", text.path)
+class TextPatterns:
+    """Patterns that are searched together."""
+
+    def __init__(self, *patterns: TextPattern) -> None:
+        self._patterns = patterns
+        self._longest_words = [
+            (max(keyword.split(), key=len), number) for number, one in enumerate(patterns) for keyword in one.keywords
+        ]
+        # Tools use the same words again and again: a word is compared with all keywords once.
+        self._by_word: dict[str, frozenset[int]] = {}
+        self._other_words: set[str] = set()
+
+    def find(self, tool: Tool, verb: str = "says") -> Iterator[Problem]:
+        """The first match in each text. A text about such patterns may quote one, as a scanner for injections does."""
+        numbers: set[int] = set()
+        for word in tool.texts.words - self._other_words:
+            numbers |= self._by_word.get(word) or self._learn(word)
+        likely = [one for one in map(self._patterns.__getitem__, sorted(numbers)) if one.may_match(tool.texts.joined)]
+        for text in tool.texts.all if likely else ():
+            if match := _first_match(text, likely):
+                yield Problem(f"{verb} {quote(match[0])}", text.path)
+
+    def _learn(self, word: str) -> frozenset[int]:
+        """The numbers of the patterns of which a keyword may be in a text with this word."""
+        if len(self._by_word) + len(self._other_words) >= _MAX_WORDS:
+            self._by_word.clear()
+            self._other_words.clear()
+        numbers = frozenset(number for longest, number in self._longest_words if longest in word)
+        if numbers:
+            self._by_word[word] = numbers
+        else:
+            self._other_words.add(word)
+        return numbers
+
+
+def _first_match(text: Text, patterns: Iterable[TextPattern]) -> re.Match[str] | None:
+    for one in patterns:
+        if one.may_match(text.normalized):
+            for match in one.regex.finditer(text.normalized):
+                if not _is_quoted(text, match):
+                    return match
+    return None
 
 
 def quote(text: str) -> str:

@@ -1,7 +1,7 @@
 """Every text of a tool that an agent reads: names, prose, and values in schemas."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
 
@@ -43,6 +43,24 @@ class Texts:
     def joined(self) -> str:
         """All normalized texts in one, to see quickly whether a word occurs at all."""
         return "\n".join(text.normalized for text in self.all)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The different words of all normalized texts."""
+        return frozenset(self.joined.split())
+
+    @cached_property
+    def joined_as_written(self) -> str:
+        """All texts in one, as the author wrote them."""
+        return "\n".join(text.text for text in self.all)
+
+
+def contains_any(text: str, parts: Iterable[str]) -> bool:
+    """Whether the text has one of the parts. A loop, which is faster than `any` with a generator."""
+    for part in parts:  # noqa: SIM110
+        if part in text:
+            return True
+    return False
 
 
 def normalize(text: str, kind: Kind = "prose") -> str:

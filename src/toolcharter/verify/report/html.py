@@ -46,7 +46,8 @@ def _sections(result: VerifyResult) -> Iterable[Section]:
     yield "", [_figures(result), *(text(escape_invisible(note)) for note in result.notes)]
     yield "Findings", _findings(result)
     yield "Scores", _scores(result.scores.tools)
-    yield "Quality of definitions", _quality(result)
+    if result.scores.quality:
+        yield "Quality of definitions", _quality(result)
     yield "Cost", _cost(result.scores.tools)
     yield "Similar tools", _pairs(near_duplicates(result.server))
     if result.ignored or result.unused_ignores:
@@ -94,14 +95,12 @@ def _rule(findings: Sequence[Finding], why: str) -> Markup:
 def _scores(tools: Sequence[ToolScore]) -> list[str]:
     lowest = sorted(tools, key=lambda one: one.score)
     bars = [Bar(escape_invisible(one.tool.name), one.score) for one in lowest[:MAX_BARS]]
-    rows = [
-        (code(escape_invisible(one.tool.name)), one.score, *(one.quality[name] for name in MAX_POINTS), one.tool.tokens)
-        for one in tools
-    ]
+    rows = [(code(escape_invisible(one.tool.name)), one.score, *one.quality.values(), one.tool.tokens) for one in tools]
+    dimensions = tools[0].quality if tools else ()
     return [
         *([f"The {MAX_BARS} lowest of {len(tools):,}."] if len(tools) > MAX_BARS else []),
         bar_chart(bars, "Score of each tool, the lowest first", 100),
-        details("All tools as a table", [table(["tool", "score", *MAX_POINTS, "tokens"], rows)]),
+        details("All tools as a table", [table(["tool", "score", *dimensions, "tokens"], rows)]),
     ]
 
 

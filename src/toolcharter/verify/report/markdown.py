@@ -46,10 +46,11 @@ def _lines(findings: list[Finding]) -> Iterable[str]:
 
 
 def _scores(result: VerifyResult) -> Iterable[str]:
-    yield "| " + " | ".join(f"{name} (of {most:g})" for name, most in MAX_POINTS.items()) + " |"
-    yield "|" + "---:|" * len(MAX_POINTS)
-    yield "| " + " | ".join(f"{result.scores.quality.get(name, 0):g}" for name in MAX_POINTS) + " |"
-    yield ""
+    if quality := result.scores.quality:
+        yield "| " + " | ".join(f"{name} (of {MAX_POINTS[name]:g})" for name in quality) + " |"
+        yield "|" + "---:|" * len(quality)
+        yield "| " + " | ".join(f"{points:g}" for points in quality.values()) + " |"
+        yield ""
     yield "| tool | score | tokens |"
     yield "|---|---:|---:|"
     tools = sorted(result.scores.tools, key=lambda one: one.score)

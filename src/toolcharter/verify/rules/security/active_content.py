@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
 from toolcharter.verify.text_patterns import quote
+from toolcharter.verify.texts import contains_any
 
 _MARKS = ("\x1b", "\x9b", "\\x1b", "\\u001b", "\\033", "<", "javascript:", "data:", "![", "JavaScript:")
 _ACTIVE = re.compile(
@@ -22,8 +23,8 @@ _ABOUT_MARKUP = re.compile(
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    for text in tool.texts.all:
-        if any(mark in text.text for mark in _MARKS):
+    for text in tool.texts.all if contains_any(tool.texts.joined_as_written, _MARKS) else ():
+        if contains_any(text.text, _MARKS):
             match = _ACTIVE.search(text.text)
             # A tool that makes or checks HTML may mention it. A real escape character is never needed.
             before = text.text[: match.start()] if match else ""

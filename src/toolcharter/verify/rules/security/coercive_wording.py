@@ -2,9 +2,9 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "you will be",
         r"\byou will be (penali[sz]ed|terminated|shut down|replaced|fined|punished|deactivated|reported)\b",
@@ -39,7 +39,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Parameter, Server, Tool
 from toolcharter.verify.other_languages import HAND_OVER_SECRETS
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
-from toolcharter.verify.texts import normalize_name
+from toolcharter.verify.text_patterns import TextPatterns, pattern
+from toolcharter.verify.texts import contains_any, normalize_name
 from toolcharter.verify.values import list_at
 
 _KEY_FILES = (
@@ -38,7 +38,7 @@ _HERE = (
     r"conversation|"
     r"environment)|from (this|the) (chat|session|conversation|environment))"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(_KEYWORDS, rf"\b({_READ}|{_HAND})\b[^!?\n]{{0,60}}?{_KEY_FILES}"),
     pattern(_KEYWORDS, rf"\b{_HAND}\b(?! (to|it to|them to) )[^.!?\n]{{0,60}}?[\w~/.]{{0,30}}?{_OTHER_FILES}"),
     pattern(
@@ -70,9 +70,8 @@ _KEY_ARGUMENT = re.compile(
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    yield from find_patterns(tool, _PATTERNS)
-    joined = tool.texts.joined
-    if any(keyword in joined for keyword in _FILE_KEYWORDS):
+    yield from _PATTERNS.find(tool)
+    if contains_any(tool.texts.joined, _FILE_KEYWORDS):
         for parameter in tool.parameters:
             yield from _files_in_values(parameter)
 

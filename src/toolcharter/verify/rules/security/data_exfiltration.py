@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _ADDRESS = r"(https?://[^\s\"'`)]+|[\w.+-]+@[\w-]+\.[a-z.]{2,}|git@[\w.-]+:|(s?ftp|ssh|wss?)://\S+)"
 _SEND = r"(send|post|forward|upload|bcc|cc|transmit|submit|report|exfiltrate|deliver|mail|email|push|copy)"
@@ -14,7 +14,7 @@ _NUMBER = (
     r"(\+?\d[\d -]{5,}|[\w.+-]+@[\w-]+\.[a-z.]{2,}|0x[0-9a-f]{10,}|[13bc][a-z0-9]{25,}|"
     r"[a-z]{2}\d{2}[a-z0-9 ]{10,}|https?://)"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "http|@|://",
         rf"\b(you must|always|also|then|first|silently|quietly|please|must|each time[^.;]{{0,30}}?|"
@@ -54,7 +54,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

@@ -3,12 +3,12 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.other_languages import CALL_FIRST
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _TURN = r"(requests?|messages?|conversations?|prompts?|responses?|interactions?|turns?|repl(y|ies)|answers? you|chats?)"
 _EVERY = rf"(any|every|each|all)( (user|single|new|other|one|incoming|future|your|of your))? {_TURN}"
 _CALL = r"(call|called|calling|use|used|using|invoke|invoked|run|executed?|begin|started?|make|made)"
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "another tool|other tool|any tool|every tool|each tool|all tools",
         r"\b(before|after|when|whenever|every time|each time)\b[^.;!?]{0,20}? (any|every|each|another|"
@@ -50,7 +50,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _WRITE = r"(add|append|write|put|insert|save|store|copy|paste|install)"
 _AGENT_FILES = r"(claude\.md|agents\.md|gemini\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md|memory\.md)"
@@ -12,7 +12,7 @@ _START_FILES = (
 )
 _LATER = r"(all|every|any|each|later|future)( future| later| other)? (chats?|sessions?|conversations?|requests?)"
 _PROTECTION = r"(anti-?virus|firewall|virus scanner|malware \w+|defender|security software|endpoint protection|sandbox)"
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "claude.md|agents.md|gemini.md|.cursorrules|.windsurfrules|copilot-instructions|memory.md",
         rf"\b{_WRITE} (this|the following|a|an) [^.;!?]{{0,60}}?\b(in|into|to) (the |your |"
@@ -41,7 +41,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

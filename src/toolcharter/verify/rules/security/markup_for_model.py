@@ -3,7 +3,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _TAGS = r"(important|system|system[_-]\w+|secret|hidden|critical|override|admin|assistant|sys|mandatory)"
 _ORDER = (
@@ -13,7 +13,7 @@ _ORDER = (
     r"run|"
     r"copy|grant)\b"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     # A tag with its end, or with an order after it. `<system>` alone is a placeholder or an element of some format.
     pattern("</", rf"<\s*{_TAGS}\s*(\s[^<>]{{0,60}})?>[^<]{{2,2000}}<\s*/\s*\1\s*>"),
     pattern("<", rf"<\s*{_TAGS}\s*>\W{{0,3}}{_ORDER}"),
@@ -29,9 +29,7 @@ _VALUE_PATH = re.compile(r"^inputSchema\..*\.(default|examples|enum)\b")
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return (
-        problem for problem in find_patterns(tool, _PATTERNS, "contains the tag") if not _VALUE_PATH.match(problem.path)
-    )
+    return (problem for problem in _PATTERNS.find(tool, "contains the tag") if not _VALUE_PATH.match(problem.path))
 
 
 RULE = Rule(

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.other_languages import IGNORE_INSTRUCTIONS
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _MODEL_RULES = (
     r"(instructions?|prompts?|guidelines?|guidance|directives?|rules|polic(y|ies)|safeguards?|guardrails?|"
@@ -22,7 +22,7 @@ _VOID = (
     r"lifted|"
     r"superseded|irrelevant|revoked|switched off|turned off|disabled|removed|off\b)))"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "ignor|disregard|forget|overrid|bypass|aside|drop|abandon|discard|stop |no longer|not follow|t follow|obey",
         rf"\b{_DROP}\b( \w+){{0,3}}? ({_EARLIER}|{_OF_MODEL})( \w+){{0,2}}? {_MODEL_RULES}\b",
@@ -126,7 +126,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.other_languages import HIDE_FROM_USER
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _NOT = (
     r"(do not|don't|never|without|must not|mustn't|should not|shouldn't|no (need|reason) to|need not|avoid|"
@@ -21,7 +21,7 @@ _TAKE = (
     r"submit|post)"
 )
 _ANSWER = r"(summary|answer|reply|response|report|explanation|output to the user|message to the user)"
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern("let the user", r"\b(do not|don't|never|without) let(ting)? the user (know|see|notice|find out)\b"),
     pattern(
         "user|person|human|owner|customer|operator|nobody|no one",
@@ -98,7 +98,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS)
+    return _PATTERNS.find(tool)
 
 
 RULE = Rule(

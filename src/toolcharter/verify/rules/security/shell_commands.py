@@ -2,10 +2,10 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _SHELL = r"(ba|z|da|k)?sh\b|python3?\b|node\b|perl\b|iex\b|powershell\b"
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "curl|wget|fetch|iwr|base64|echo|cat |printf",
         rf"\b(curl|wget|fetch|iwr|base64|echo|cat|printf)\b[^|\n]{{0,200}}\|\s*(sudo\s+)?({_SHELL})",
@@ -24,7 +24,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return find_patterns(tool, _PATTERNS, "contains the command")
+    return _PATTERNS.find(tool, "contains the command")
 
 
 RULE = Rule(

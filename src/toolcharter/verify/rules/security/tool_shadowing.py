@@ -3,13 +3,13 @@ from collections.abc import Iterable, Iterator
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _OTHERS = (
     r"((other|another|any other|all other|built-?in|native|default|existing|original|standard) (\w+ )?(mcp )?"
     r"(tools?|functions?|servers?|implementations?))"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "overrid|supersede|intercept|replaces|disable|hijack",
         rf"\b(overrid(e|es|ing)|supersedes?|intercepts?|disables?|hijacks?) (\w+ ){{0,3}}?{_OTHERS}\b",
@@ -71,7 +71,7 @@ _NOT_NAMES = frozenset(
 
 
 def check(tool: Tool, server: Server) -> Iterable[Problem]:
-    yield from find_patterns(tool, _PATTERNS)
+    yield from _PATTERNS.find(tool)
     for text in tool.texts.all:
         if text.kind == "prose" and any(word in text.normalized for word in _ABOUT_TOOLS):
             yield from (Problem(message, text.path) for message in _orders_about(text.text, tool, server))

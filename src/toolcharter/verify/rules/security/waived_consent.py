@@ -2,7 +2,7 @@ from collections.abc import Iterable
 
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
-from toolcharter.verify.text_patterns import find_patterns, pattern
+from toolcharter.verify.text_patterns import TextPatterns, pattern
 
 _AGREED = r"(consented|agreed|approved|authori[sz]ed|confirmed|permitted|cleared|accepted|vetted|signed off|said yes)"
 _WHO = r"(user|owner|customer|human|operator|admin\w*|(security |it )?team|company|account holder)"
@@ -10,7 +10,7 @@ _ACTIONS = (
     r"(this|it|they|these|all( of)? \w+|every \w+|calls?|calls of \W?\w+\W?|actions?|commands?|operations?|"
     r"requests|everything)"
 )
-_PATTERNS = (
+_PATTERNS = TextPatterns(
     pattern(
         "already|implicitly|previously|have |has ",
         rf"\b{_WHO}('s)? (has|have|consent|approval|permission)? ?(already|implicitly|previously) (been )?"
@@ -69,7 +69,7 @@ _PATTERNS = (
 
 
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    return (problem for problem in find_patterns(tool, _PATTERNS) if ".properties." not in problem.path)
+    return (problem for problem in _PATTERNS.find(tool) if ".properties." not in problem.path)
 
 
 RULE = Rule(
