@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_atl.command import Server, command_of
 from mcp_atl.example_data import prepare_examples
+from mcp_atl.files import Files
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Site
 from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
@@ -18,6 +19,7 @@ from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyr
 from mcp_atl.tools.comment import comment
 from mcp_atl.tools.create import create
 from mcp_atl.tools.delete import delete
+from mcp_atl.tools.files import download, upload
 from mcp_atl.tools.get import get
 from mcp_atl.tools.health import health_check
 from mcp_atl.tools.help import help as help_command
@@ -50,6 +52,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     list_command,
     history,
     report,
+    download,
     create,
     update,
     comment,
@@ -57,6 +60,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     link,
     worklog,
     move,
+    upload,
     delete,
     setup_atlassian_credentials,
 )
@@ -108,7 +112,7 @@ async def _open_sites(
 ) -> AsyncGenerator[None]:
     sites = _sites(settings, sandbox)
     commands = {command.name: command for command in map(command_of, offered)}
-    app.provide(Server, Server(sites, commands))
+    app.provide(Server, Server(sites, Files(settings.files), commands))
     try:
         yield
     finally:

@@ -18,6 +18,7 @@ from mcp_atl.answers.fields import select, without_empty
 from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.answers.tables import table
 from mcp_atl.client.connection import Connection, Json
+from mcp_atl.files import Files
 from mcp_atl.site import ProductName
 from mcp_atl.sites.sites import Sites
 from mcp_core.declare.spec import ToolOptions
@@ -56,9 +57,10 @@ P = TypeVar("P", bound=Parameters)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What all commands share: the sites, and the commands themselves."""
+    """What all commands share: the sites, the folder for files, and the commands themselves."""
 
     sites: Sites
+    files: Files
     commands: Mapping[str, "Command"]
 
 

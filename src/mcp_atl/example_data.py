@@ -1,4 +1,4 @@
-"""What the examples of the commands need beside the sandbox: a place for credentials that is gone afterwards."""
+"""What the examples of the commands need beside the sandbox: places for credentials and files."""
 
 import tempfile
 from pathlib import Path
@@ -9,6 +9,9 @@ from toolcharter import App
 
 
 async def prepare_examples(app: App) -> None:
-    """Keep credentials in a folder of their own."""
+    """Keep credentials and files in a folder of their own."""
     folder = Path(tempfile.mkdtemp(prefix="toolcharter-example-"))
-    app.provided(Server).sites.keep_in(CredentialStore(folder / "sites.json", None))
+    server = app.provided(Server)
+    server.sites.keep_in(CredentialStore(folder / "sites.json", None))
+    (folder / "notes.txt").write_text("What to test before the release.\n", encoding="utf-8")
+    server.files.keep_in(folder)

@@ -5,17 +5,20 @@ The two answer in different shapes. Both are brought to one here: `Page`, `Comme
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic_core import from_json, to_json
 
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
+from mcp_atl.client.transfer import RemoteFile, Upload
 from mcp_core import NotFound
 
 V2 = "/wiki/api/v2"
 V1 = "/wiki/rest/api"
+MOST_FILES = 100
+"""Of one page. Name the file to find one of more."""
 
 
 NO_TEMPLATES = "Confluence Data Center has no API for page templates. Copy a page with move and copy_as instead."
@@ -89,6 +92,9 @@ class ConfluenceApi(Protocol):
     async def set_restrictions(self, page_id: str, restrictions: Sequence[Restriction]) -> None: ...
     async def templates(self, space: str | None, start: int, limit: int) -> ResultPage: ...
     async def template_body(self, template_id: str) -> Any: ...
+    async def files(self, page_id: str, name: str | None = None) -> list[RemoteFile]: ...
+    async def file(self, attachment_id: str) -> RemoteFile: ...
+    async def upload(self, page_id: str, upload: Upload) -> Json: ...
     async def delete_attachment(self, attachment_id: str) -> None: ...
     async def views(self, page_id: str, since: str | None) -> int: ...
 
@@ -270,6 +276,22 @@ class CloudConfluence:
         """The text of a template, in storage format: templates have no other."""
         found = await self._get(f"{V1}/template/{segment(template_id)}", expand="body")
         return at(found, "body", "storage", "value") or ""
+
+    async def files(self, page_id: str, name: str | None = None) -> list[RemoteFile]:
+        path = f"{V2}/pages/{await self._id(page_id)}/attachments"
+        found = await self._get(path, filename=name, limit=MOST_FILES)
+        return [_cloud_file(file, page_id) for file in list_at(found, "results")]
+
+    async def file(self, attachment_id: str) -> RemoteFile:
+        file = await self._get(f"{V2}/attachments/{segment(attachment_id)}")
+        page_id = str(file.get("pageId") or file.get("blogPostId"))
+        await self._id(page_id)
+        return _cloud_file(file, page_id)
+
+    async def upload(self, page_id: str, upload: Upload) -> Json:
+        """A file with the name of an existing one becomes its new version."""
+        path = f"{V1}/content/{await self._id(page_id)}/child/attachment"
+        return (await self.client.send("confluence", "PUT", path, upload=upload))["results"][0]
 
     async def delete_attachment(self, attachment_id: str) -> None:
         if self.client.site.spaces is not None:
@@ -525,11 +547,46 @@ class DataCenterConfluence:
     async def template_body(self, template_id: str) -> Any:  # noqa: ARG002 - as on Cloud
         raise NotFound(NO_TEMPLATES)
 
+    async def files(self, page_id: str, name: str | None = None) -> list[RemoteFile]:
+        path = f"/content/{await self._id(page_id)}/child/attachment"
+        found = await self._get(path, filename=name, limit=MOST_FILES)
+        return [_stored_file(file) for file in list_at(found, "results")]
+
+    async def file(self, attachment_id: str) -> RemoteFile:
+        file = await self._get(f"/content/{segment(attachment_id)}", expand="space,version")
+        check_space(self.client.site, str(at(file, "space", "key")))
+        return _stored_file(file)
+
+    async def upload(self, page_id: str, upload: Upload) -> Json:
+        """A file with the name of an existing one becomes its new version."""
+        path = f"{self.base}/content/{await self._id(page_id)}/child/attachment"
+        existing = await self.files(page_id, upload.name)
+        if existing:
+            path = f"{path}/{segment(existing[0].id)}/data"
+        added = await self.client.send("confluence", "POST", path, upload=upload)
+        return added if existing else added["results"][0]
+
     async def delete_attachment(self, attachment_id: str) -> None:
         await self._write("DELETE", f"/content/{await self._id(attachment_id)}")
 
     async def views(self, page_id: str, since: str | None) -> int:  # noqa: ARG002 - as on Cloud
         raise NotFound("Confluence Data Center does not count the views of pages.")
+
+
+def _cloud_file(file: Json, page_id: str) -> RemoteFile:
+    file_id = str(file["id"])
+    path = f"{V1}/content/{segment(page_id)}/child/attachment/{segment(file_id)}/download"
+    return RemoteFile(file_id, file["title"], file.get("mediaType"), file.get("fileSize"), "confluence", path)
+
+
+def _stored_file(file: Json) -> RemoteFile:
+    """Data Center says where a file is, below its own address."""
+    url = urlsplit(str(at(file, "_links", "download")))
+    path = "/".join(segment(unquote(part)) for part in url.path.split("/"))
+    query = {name: values[0] for name, values in parse_qs(url.query).items()}
+    extensions = object_at(file, "extensions")
+    media_type, size = extensions.get("mediaType"), extensions.get("fileSize")
+    return RemoteFile(str(file["id"]), file["title"], media_type, size, "confluence", path, query)
 
 
 def confluence(client: Connection) -> ConfluenceApi:

@@ -1,12 +1,15 @@
 """`Connection`: one user at one site, as the API classes need it. `http.SiteClient` is the real one."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from mcp_atl.client.json_values import Json
 from mcp_atl.site import Product, Site
+
+if TYPE_CHECKING:
+    from mcp_atl.client.transfer import Upload
 
 __all__ = ["Connection", "Download", "Json", "ResultPage", "segment"]
 
@@ -17,7 +20,7 @@ class Download(Protocol):
     @property
     def headers(self) -> Mapping[str, str]: ...
 
-    def aiter_bytes(self) -> Any: ...
+    def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]: ...
 
 
 class Connection(Protocol):
@@ -35,7 +38,7 @@ class Connection(Protocol):
         query: Mapping[str, Any] | None = None,
         json: Any = None,
         safe: bool | None = None,
-        files: Mapping[str, Any] | None = None,
+        upload: "Upload | None" = None,
     ) -> Any:
         """The decoded answer; None where there is none. `safe` marks a POST that changes nothing, such as a search."""
         ...

@@ -8,7 +8,7 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -20,6 +20,7 @@ import httpx2
 from pydantic_core import from_json
 
 from mcp_atl.client.errors import OutcomeUnknown, SiteUnavailable, site_error
+from mcp_atl.client.transfer import Upload
 from mcp_atl.site import Access, Product, Site
 from mcp_core.mcp_log import get_logger
 
@@ -71,10 +72,10 @@ class SiteClient:
         query: Mapping[str, Any] | None = None,
         json: Any = None,
         safe: bool | None = None,
-        files: Mapping[str, Any] | None = None,
+        upload: Upload | None = None,
     ) -> Any:
         """The decoded answer; None where there is none. `safe` marks a POST that changes nothing, such as a search."""
-        response = await self._exchange(product, method, path, query=query, json=json, safe=safe, files=files)
+        response = await self._exchange(product, method, path, query=query, json=json, safe=safe, upload=upload)
         return _decode(response, f"{method} {path}")
 
     async def _exchange(
@@ -86,7 +87,7 @@ class SiteClient:
         query: Mapping[str, Any] | None,
         json: Any,
         safe: bool | None,
-        files: Mapping[str, Any] | None,
+        upload: Upload | None,
     ) -> httpx2.Response:
         what = f"{method} {path}"
         repeatable = safe if safe is not None else method in ("GET", "HEAD")
@@ -95,12 +96,15 @@ class SiteClient:
             self.site.base_url(product) + path,
             params=_query(query),
             json=json,
-            files=files,
+            data=None if upload is None else dict(upload.fields),
+            files=None if upload is None else {"file": (upload.name, upload.content, upload.media_type)},
             headers=self._headers(product),
         )
+        if upload is not None:
+            request.stream = _ReportedStream(request.stream, upload)
         waited = 0.0
         for attempt in range(1, self._retry.attempts + 1):
-            is_last = attempt == self._retry.attempts or files is not None  # a file is read once
+            is_last = attempt == self._retry.attempts or upload is not None  # a file is read once
             pause: float | None = None
             try:
                 async with self._slots:
@@ -142,6 +146,8 @@ class SiteClient:
                     await response.aread()
                     raise site_error(response.status_code, _body(response), what=f"GET {path}")
                 yield response
+            except httpx2.TransportError as error:
+                raise _lost(error, f"GET {path}", wrote=False) from error
             finally:
                 await response.aclose()
 
@@ -154,6 +160,20 @@ class SiteClient:
     def _backoff(self, attempt: int) -> float:
         """Exponential, with full jitter: clients that failed together do not come back together."""
         return min(self._retry.longest_wait, self._retry.first_wait * 2 ** (attempt - 1)) * (0.5 + self._dice() / 2)
+
+
+class _ReportedStream(httpx2.AsyncByteStream):
+    """The body of a request with a file. It reports how much of it was sent."""
+
+    def __init__(self, body: Any, upload: Upload) -> None:
+        self._body, self._upload = body, upload
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        sent = 0
+        async for chunk in self._body:
+            yield chunk
+            sent += len(chunk)
+            await self._upload.report(sent)
 
 
 def open_http(site: Site, transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:

@@ -6,11 +6,16 @@ One method is one operation of the API. What differs between the two is overridd
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+from urllib.parse import unquote, urlsplit
 
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
+from mcp_atl.client.errors import SiteUnavailable
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.limits import check_project, project_of, without_closed
+from mcp_atl.client.transfer import RemoteFile, Upload
 from mcp_core import InvalidArguments, PermissionDenied
+
+_ATTACHMENTS = "/secure/attachment/"
 
 
 class JiraApi:
@@ -266,6 +271,31 @@ class JiraApi:
         self._check_unlimited("attachments by id")
         return await self.get(f"/attachment/{segment(attachment_id)}")
 
+    async def files(self, key: str) -> list[RemoteFile]:
+        """The files of an issue."""
+        issue = await self.issue(key, fields=["attachment"])
+        return [self._file(file) for file in list_at(issue, "fields", "attachment")]
+
+    async def file(self, attachment_id: str) -> RemoteFile:
+        """A file of any issue."""
+        return self._file(await self.attachment(attachment_id))
+
+    def _file(self, file: Json) -> RemoteFile:
+        path = self._content_path(file)
+        return RemoteFile(str(file["id"]), file["filename"], file.get("mimeType"), file.get("size"), "jira", path)
+
+    def _content_path(self, file: Json) -> str:
+        """Data Center says the address. Only its path is used: credentials are sent to no other host."""
+        _, found, rest = urlsplit(str(file.get("content"))).path.partition(_ATTACHMENTS)
+        if not found:
+            raise SiteUnavailable(f"The site gives no address for the attachment {file['id']}.")
+        return _ATTACHMENTS + "/".join(segment(unquote(part)) for part in rest.split("/"))
+
+    async def upload(self, key: str, upload: Upload) -> Json:
+        """Attach a file to an issue."""
+        path = f"{self.base}{await self._issue(key)}/attachments"
+        return (await self.client.send("jira", "POST", path, upload=upload))[0]
+
     async def delete_attachment(self, attachment_id: str) -> None:
         """Delete an attachment."""
         self._check_unlimited("attachments by id")
@@ -371,6 +401,9 @@ class CloudJira(JiraApi):
     user_key = "accountId"
     user_query = "query"
     user_field = "accountId"
+
+    def _content_path(self, file: Json) -> str:
+        return f"{self.base}/attachment/content/{segment(file['id'])}"
 
     async def search(
         self, jql: str, *, fields: Sequence[str], limit: int, cursor: str | None = None, expand: str | None = None

@@ -173,5 +173,5 @@ async def test_read_only_mode_hides_and_refuses_every_write():
         names = {tool.name for tool in server.app.list_tools()}
         assert names == {
             "atl_health_check", "atl_help", "atl_user_info", "atl_search_users", "atl_search", "atl_get", "atl_list",
-            "atl_history", "atl_report",
+            "atl_history", "atl_report", "atl_download",
         }  # fmt: skip
