@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcp_atl.command import Server, command_of
@@ -14,7 +15,7 @@ from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Site
 from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
 from mcp_atl.sites.environment import access_from_environment
-from mcp_atl.sites.sites import Sites
+from mcp_atl.sites.sites import Sites, is_same_site
 from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
 from mcp_atl.tools.comment import comment
 from mcp_atl.tools.create import create
@@ -120,16 +121,25 @@ async def _open_sites(
 
 
 def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
-    """The sites that were set up or are in the environment; the sandbox where there are none."""
+    """The sites of the file, the environment and the set-up; the sandbox where there are none."""
     store = CredentialStore(default_store_path(), system_keyring())
     if settings.sandbox:
         return _sandbox(settings, store, sandbox)
     named = access_from_environment(os.environ)
-    known = ({named.site.name: named} if named else {}) | store.load()
+    others = ({named.site.name: named} if named else {}) | store.load()
+    fixed = _read_file(settings.sites) if settings.sites else {}
+    # The file has the last word: what was set up elsewhere does not lift the limits that it sets.
+    known = fixed | {name: one for name, one in others.items() if not is_same_site(one.site, fixed.values())}
     if not known and not settings.allow_sites:
         return _sandbox(settings, store, sandbox)
     restricted = {name: replace(one, site=_restricted(one.site, settings)) for name, one in known.items()}
-    return Sites(restricted, store=store, callers=_caller_policy(settings))
+    return Sites(restricted, store=store, callers=_caller_policy(settings), fixed=frozenset(fixed))
+
+
+def _read_file(path: Path) -> dict[str, Access]:
+    from mcp_atl.sites.file import read_sites  # noqa: PLC0415 - 10 ms, and most servers have one site
+
+    return read_sites(path, os.environ)
 
 
 def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | None") -> Sites:
@@ -157,7 +167,13 @@ def _caller_policy(settings: AtlSettings) -> CallerPolicy:
 def _restricted(site: Site, settings: AtlSettings) -> Site:
     return replace(
         site,
-        read_only=settings.read_only,
-        projects=frozenset(map(str.upper, settings.projects)) if settings.projects else site.projects,
-        spaces=frozenset(map(str.upper, settings.spaces)) if settings.spaces else site.spaces,
+        read_only=site.read_only or settings.read_only,
+        projects=_both(site.projects, settings.projects),
+        spaces=_both(site.spaces, settings.spaces),
     )
+
+
+def _both(of_site: frozenset[str] | None, of_server: Sequence[str]) -> frozenset[str] | None:
+    """The keys that both allow. A limit of the server does not widen that of a site."""
+    keys = frozenset(key.upper() for key in of_server) if of_server else None
+    return of_site if keys is None else keys if of_site is None else keys & of_site

@@ -1,7 +1,8 @@
 """The sites of this server, and the connection that a call uses."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from mcp_atl.sites.callers import (
     own_credentials,
 )
 from mcp_atl.sites.store import CredentialStore
-from toolcharter import InvalidArguments, ToolContext, Unavailable
+from toolcharter import InvalidArguments, PermissionDenied, ToolContext, Unavailable
 
 OTHER_SITES = "*"
 """The key of the pool for sites that are not configured."""
@@ -30,10 +31,11 @@ class Sites:
         transports: Mapping[str, Callable[[], Any]] | None = None,
         store: CredentialStore | None = None,
         callers: CallerPolicy | None = None,
+        fixed: frozenset[str] = frozenset(),
     ) -> None:
-        """`transports` make what replaces the network, by the name of a site: the sandbox is one."""
+        """`transports` make what replaces the network, by the name of a site. Nobody can change `fixed`."""
         self._sites = dict(sites)
-        self._store = store
+        self._store, self._fixed = store, fixed
         self._transports = dict(transports or {})
         self._pools: dict[str, tuple[Any, asyncio.Semaphore]] = {}
         self._callers = callers or CallerPolicy()
@@ -64,9 +66,13 @@ class Sites:
         """Keep a site and its credentials for this and later processes, and say where."""
         if self._store is None:
             raise Unavailable("This server keeps no credentials. Set them in its environment.")
+        if is_same_site(access.site, [self._sites[name] for name in self._fixed]):
+            raise PermissionDenied(
+                f"The site {access.site.name!r} is configured in the file of --sites. Its owner can change it there."
+            )
         self._store.save(access)
         others = {name: one for name, one in self._sites.items() if name != access.site.name}
-        new = {access.site.name: access}
+        new = {access.site.name: replace(access, site=self._callers.restrict(access.site))}
         self._sites = new | others if make_default else others | new
         return self._store.place
 
@@ -94,7 +100,7 @@ class Sites:
             return self.access(chosen).site
         # The limits of a configured site hold also for those who name it by its address.
         configured = (access.site for access in self._sites.values())
-        return next((site for site in configured if _host(named) in (_host(site), _host(site, jira=False))), named)
+        return next((site for site in configured if _hosts(named) & _hosts(site)), named)
 
     def connection(self, access: Access) -> Connection:
         """A connection with these credentials. All connections to a site share its pool.
@@ -118,5 +124,10 @@ class Sites:
         self._pools.clear()
 
 
-def _host(site: Site, *, jira: bool = True) -> str | None:
-    return urlsplit((site.jira_url if jira else site.confluence_url) or "").hostname
+def is_same_site(site: Site, others: Iterable[Access]) -> bool:
+    """Whether one of the others has the name or a host of this site."""
+    return any(site.name == other.site.name or _hosts(site) & _hosts(other.site) for other in others)
+
+
+def _hosts(site: Site) -> set[str]:
+    return {urlsplit(url).hostname or "" for url in (site.jira_url, site.confluence_url) if url is not None}

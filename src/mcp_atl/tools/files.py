@@ -1,6 +1,5 @@
 """download and upload: the files of issues and pages, to and from one folder."""
 
-import mimetypes
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -140,6 +139,8 @@ async def upload(call: Call[UploadFiles]) -> Listing:
     fields = {"comment": options.comment} if page is not None and options.comment else {}
 
     async def send(path: Path) -> Json:
+        import mimetypes  # noqa: PLC0415 - 5 ms, and few sessions upload a file
+
         media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         with os.fdopen(open_file(path), "rb") as content:
             file = Upload(path.name, content, media_type, progress.of(path.name), fields)

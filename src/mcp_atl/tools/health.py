@@ -41,14 +41,16 @@ async def health_check(call: Call[HealthCheck]) -> Item:
     Use this if another command fails, or to see which sites there are.
 
     Returns:
-        The site, who you are, and whether each product answers.
+        The site, the names of all, who you are, and whether each product answers.
     """
     connection = call.connection
     site = connection.site
     products: list[Product] = ["jira", "confluence"] if call.product == "atlassian" else [call.product]
     states = await asyncio.gather(*(_state(connection, product, call.parameters) for product in products))
+    names = call.server.sites.names
     value: Json = {
         "site": site.name,
+        "sites": names if len(names) > 1 else None,
         "kind": site.kind,
         "sandbox": SANDBOX_NOTE if site.sandbox else None,
         "read_only": site.read_only or None,

@@ -1,0 +1,191 @@
+"""Named sites from a TOML file (`--sites FILE`). The first one is the default.
+
+[east]
+url = "https://acme.atlassian.net"
+email = "ann@acme.example"          # with an API token; leave it out for a personal access token
+token_env = "ACME_TOKEN"            # or token = "..."; neither if callers bring their own
+projects = ["APP", "FERRY"]         # reach only these; the same with spaces
+read_only = true
+
+[west]
+kind = "datacenter"
+jira_url = "https://jira.west.example"
+confluence_url = "https://wiki.west.example"
+token_env = "WEST_TOKEN"
+ca_file = "west-ca.pem"             # paths are relative to this file
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mcp_atl.site import Access, Credentials, Kind, Secret, Site
+from mcp_atl.sites.environment import kind_of, site_root
+from mcp_core.start_errors import InvalidSetting
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class _Entry(BaseModel):
+    """One site of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    kind: Kind | None = None
+    url: str | None = None
+    jira_url: str | None = None
+    confluence_url: str | None = None
+    cloud_id: str | None = None
+    email: str | None = Field(default=None, min_length=1)
+    token: str | None = Field(default=None, min_length=1, repr=False)
+    token_env: str | None = Field(default=None, min_length=1)
+    projects: list[str] | None = None
+    spaces: list[str] | None = None
+    read_only: bool = False
+    ca_file: str | None = None
+    client_cert: str | None = None
+    client_key: str | None = None
+    proxy: str | None = Field(default=None, repr=False)
+
+
+class _Problem(Exception):
+    """What is wrong with a field of a site."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+class _Source(NamedTuple):
+    """The file, for errors."""
+
+    path: Path
+    text: str
+
+    def error(self, site: str, field: str | None, problem: str) -> InvalidSetting:
+        name = site if field is None else f"{site}.{field}"
+        return InvalidSetting(f"{self.path}, line {self._line(site, field)}: {name}: {problem}")
+
+    def _line(self, site: str, field: str | None) -> int:
+        """The line of a field, or else of its site."""
+        header, current = 1, None
+        for number, line in enumerate(self.text.splitlines(), start=1):
+            if line.lstrip().startswith("["):
+                current = _header(line) or current
+                header = number if current == site else header
+            elif current == site and field and re.match(rf"""\s*["']?{re.escape(field)}["']?\s*[.=]""", line):
+                return number
+        return header
+
+
+def _header(line: str) -> str | None:
+    try:
+        return next(iter(tomllib.loads(line)), None)
+    except tomllib.TOMLDecodeError:
+        return None  # a line of a list
+
+
+def read_sites(path: Path, variables: Mapping[str, str]) -> dict[str, Access]:
+    """The sites of a file, in its order. Raises InvalidSetting with the line and the field that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        entries = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidSetting(f"The file of sites {str(path)!r} cannot be read: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidSetting(f"{path} is not valid TOML: {error}.") from None
+    source = _Source(path, text)
+    if not entries:
+        raise InvalidSetting(f"{path} has no site. Add one: [NAME] with url, email and token_env.")
+    return {name: _access(name, entry, source, variables) for name, entry in entries.items()}
+
+
+def _access(name: str, fields: Any, source: _Source, variables: Mapping[str, str]) -> Access:
+    if not isinstance(fields, dict):
+        raise InvalidSetting(f"{source.path}: {name} stands outside of a site. Put it below a line [NAME].")
+    try:
+        entry = _Entry.model_validate(fields)
+        site = _site(name, entry, source.path.parent)
+        credentials = _credentials(entry, site, variables)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        unknown = first["type"] == "extra_forbidden"
+        problem = f"is not a field of a site. Fields: {', '.join(_Entry.model_fields)}." if unknown else first["msg"]
+        raise source.error(name, str(first["loc"][0]), problem) from None
+    except _Problem as problem:
+        raise source.error(name, problem.field, str(problem)) from None
+    return Access(site, credentials, credentials)
+
+
+def _site(name: str, entry: _Entry, folder: Path) -> Site:
+    jira, confluence = entry.jira_url or entry.url, entry.confluence_url or entry.url
+    for field in ("url", "jira_url", "confluence_url"):
+        _check_address(field, getattr(entry, field))
+    address = jira or confluence
+    if address is None:
+        raise _Problem("url", "is missing. Give url, or jira_url and confluence_url.")
+    if entry.client_key is not None and entry.client_cert is None:
+        raise _Problem("client_key", "needs client_cert.")
+    return Site(
+        name=name,
+        kind=entry.kind or kind_of(address),
+        jira_url=site_root(jira),
+        confluence_url=site_root(confluence),
+        cloud_id=entry.cloud_id,
+        projects=_keys(entry.projects),
+        spaces=_keys(entry.spaces),
+        read_only=entry.read_only,
+        ca_file=_file(folder, "ca_file", entry.ca_file),
+        client_cert=_file(folder, "client_cert", entry.client_cert),
+        client_key=_file(folder, "client_key", entry.client_key),
+        proxy=entry.proxy,
+    )
+
+
+def _check_address(field: str, address: str | None) -> None:
+    if address is None:
+        return
+    try:
+        url = urlsplit(address)
+        secure = url.scheme == "https" or (url.scheme == "http" and url.hostname in _LOOPBACK)
+    except ValueError:
+        raise _Problem(field, "is not an address. Write https://acme.atlassian.net.") from None
+    if not secure or not url.hostname or url.username or url.password:
+        raise _Problem(field, "must be an https address without a user, such as https://acme.atlassian.net.")
+
+
+def _keys(keys: Sequence[str] | None) -> frozenset[str] | None:
+    return None if keys is None else frozenset(key.upper() for key in keys)
+
+
+def _file(folder: Path, field: str, name: str | None) -> str | None:
+    if name is None:
+        return None
+    path = folder / Path(name).expanduser()
+    if not path.is_file():
+        raise _Problem(field, f"the file {str(path)!r} does not exist.")
+    return str(path)
+
+
+def _credentials(entry: _Entry, site: Site, variables: Mapping[str, str]) -> Credentials:
+    if entry.token is not None and entry.token_env is not None:
+        raise _Problem("token_env", "token is given too. Keep one of them.")
+    token = entry.token
+    if entry.token_env is not None:
+        token = variables.get(entry.token_env)
+        if not token:
+            raise _Problem("token_env", f"the environment variable {entry.token_env!r} is not set.")
+    if token is None:
+        if entry.email is not None:
+            raise _Problem("email", "needs token_env or token.")
+        return Credentials()
+    if entry.email is not None:
+        return Credentials("basic", entry.email, Secret(token))
+    if site.is_cloud and site.cloud_id is None:
+        raise _Problem("email", "is missing. On Cloud, an API token belongs to an e-mail address.")
+    return Credentials("bearer", secret=Secret(token))
