@@ -20,9 +20,17 @@ def _section(command: Command) -> str:
     if gives_list:
         lines += ["", "It takes `limit`, `cursor` and `format` too."]
     if own:
-        rows = [f"| `{name}` | {' | '.join(describe_parameter(field).split(': ', 1))} |" for name, field in own.items()]
+        rows = [
+            f"| `{name}` | {' | '.join(_escaped(describe_parameter(one)).split(': ', 1))} |"
+            for name, one in own.items()
+        ]
         lines += ["", "| parameter | type | what it is |", "|---|---|---|", *rows]
     return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    """Text that a page shows as it is: the form of a mention is not a link there."""
+    return text.replace("](", "]\\(").replace("|", "\\|")
 
 
 PARTS = {"atl-parameters": parameters}
