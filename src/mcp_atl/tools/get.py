@@ -71,7 +71,7 @@ class Get(Parameters):
 async def get(call: Call[Get]) -> Item | Listing:
     """Read issues and pages, with what belongs to them.
 
-    Use this when you know the key, id or address. Of a long page, read part='outline', then one section.
+    Use this to see what one says, by key, id or address. Of a long page, read part='outline', then one section.
 
     Returns:
         Fields, with texts as Markdown.

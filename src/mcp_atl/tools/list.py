@@ -38,9 +38,9 @@ class List(ListParameters):
     ],
 )
 async def list(call: Call[List]) -> Listing:  # noqa: A001 - the name of the command
-    """List projects, fields, boards, spaces and so on.
+    """List projects, boards, sprints, components, spaces and so on.
 
-    Use this to learn the names and ids that other commands take.
+    Use this to see which ones exist, and their ids.
 
     Returns:
         Entries, and next_cursor for more.

@@ -32,7 +32,7 @@ class Report(Parameters):
 async def report(call: Call[Report]) -> Item:
     """Work out figures about issues and pages.
 
-    Use this for time in status, service levels, the tree of an epic, dependencies or page views.
+    Use this for how long it was in each status, SLA, the tree of an epic, dependencies or page views.
 
     Returns:
         The figures.

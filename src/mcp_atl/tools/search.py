@@ -58,7 +58,7 @@ class Search(ListParameters):
 async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
     """Search Jira issues and Confluence pages.
 
-    Use this to find things by query or words; plain words search both. To read one, use get.
+    Use this to find or count tickets, bugs and pages by query or words, such as what is open or overdue.
 
     Returns:
         Issues or pages, and next_cursor for more.
