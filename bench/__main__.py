@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bench import (
+    atl,
     cold_start,
     guide,
     http_calls,
@@ -120,6 +121,11 @@ def guide_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     return guide.page_of(taken, made_by, report.machine())
 
 
+def atl_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    taken = atl.run(folder, progress_log("atl"), quick=options.quick)
+    return atl.page_of(taken, made_by, report.machine())
+
+
 def noema_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     rounds = options.rounds or (50 if options.quick else 250)
     measurements = noema.measure(folder, progress_log("noema"), rounds=rounds, quick=options.quick)
@@ -134,6 +140,7 @@ def noema_tools_page(options: argparse.Namespace, folder: Path, made_by: str) ->
 PAGES = {
     todo.KIND: todo_page,
     guide.KIND: guide_page,
+    atl.KIND: atl_page,
     noema.KIND: noema_page,
     noema_tools.KIND: noema_tools_page,
 }
