@@ -2,7 +2,7 @@
 
 import base64
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from mcp_core import InvalidArguments
 
@@ -27,16 +27,19 @@ NO_SECRET = Secret("")
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """How requests are signed: an e-mail or user name with a token (basic), a token alone (bearer), or not at all."""
+    """How requests are signed: an e-mail or user name with a token (basic), a token alone (bearer), or not at all.
 
-    scheme: Literal["basic", "bearer", "none"] = "none"
+    With `oauth`, the secret is what `sites.oauth` renews access tokens with.
+    """
+
+    scheme: Literal["basic", "bearer", "oauth", "none"] = "none"
     user: str = ""
     secret: Secret = NO_SECRET
 
     @property
     def header(self) -> str | None:
         """The value of the Authorization header."""
-        if self.scheme == "none":
+        if self.scheme in ("none", "oauth"):
             return None
         if self.scheme == "bearer":
             return f"Bearer {self.secret!s}"
@@ -54,6 +57,8 @@ class Site:
     confluence_url: str | None = None
     cloud_id: str | None = None
     """Set for scoped tokens and OAuth: requests then go through the gateway."""
+    gateway: str | None = None
+    """In place of Atlassian's: a sandbox."""
     projects: frozenset[str] | None = None
     spaces: frozenset[str] | None = None
     read_only: bool = False
@@ -71,7 +76,7 @@ class Site:
     def base_url(self, product: Product) -> str:
         """The address that the paths of a product are joined to."""
         if self.cloud_id is not None:
-            return f"{GATEWAY}/ex/{product}/{self.cloud_id}"
+            return f"{self.gateway or GATEWAY}/ex/{product}/{self.cloud_id}"
         url = self.jira_url if product == "jira" else self.confluence_url
         if url is None:
             other = "confluence" if product == "jira" else "jira"
@@ -92,3 +97,15 @@ class Access:
     def credentials(self, product: Product) -> Credentials:
         """The credentials for a product."""
         return self.jira if product == "jira" else self.confluence
+
+
+class AccessTokens(Protocol):
+    """Access tokens of OAuth, which end after an hour."""
+
+    async def current(self) -> Secret:
+        """An access token that is valid now."""
+        ...
+
+    async def after_refusal(self, refused: Secret) -> Secret:
+        """The access token to try after the site refused one."""
+        ...

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -67,8 +68,13 @@ def _pattern(part: str) -> str:
     return "[^/]+" if part.startswith("{") else re.escape(part)
 
 
-def request_problems(kind: Kind, sent: SentRequest, allowed: dict[str, str]) -> list[str]:
-    """What the documents do not allow in a request. `allowed` has operations that may be deprecated or undocumented."""
+def request_problems(
+    kind: Kind, sent: SentRequest, allowed: dict[str, str], scopes: Collection[str] | None = None
+) -> list[str]:
+    """What the documents do not allow in a request.
+
+    `allowed` has operations that may be deprecated or undocumented; `scopes` are those of an access token.
+    """
     path = re.sub(r"^/ex/(jira|confluence)/[^/]+", "", sent.path.partition("?")[0])  # behind the gateway
     operation = next(
         (
@@ -84,6 +90,11 @@ def request_problems(kind: Kind, sent: SentRequest, allowed: dict[str, str]) -> 
     problems = [*_query_problems(operation, sent), *_body_problems(operation, sent)]
     if operation.details.get("deprecated") and operation.key not in allowed:
         problems.append("the operation is deprecated")
+    wanted = [
+        one for entry in operation.details.get("security", []) for name, one in entry.items() if name != "basicAuth"
+    ]
+    if scopes is not None and wanted and not any(set(one) <= set(scopes) for one in wanted):
+        problems.append(f"sign-in does not ask for its scopes: {' or '.join(map(str, wanted))}")
     return [f"{operation.key}: {problem}" for problem in problems]
 
 

@@ -9,6 +9,7 @@ from mcp_atl.app import COMMANDS
 from mcp_atl.command import Command, command_of
 from mcp_atl.sandbox.app import SentRequest
 from mcp_atl.sandbox.http import Kind
+from mcp_atl.sites.sign_in import SCOPES
 from mcp_atl.tools import changes, reports
 from tests.mcp_atl.api_requests import request_problems
 from tests.mcp_atl.server import Server, serve
@@ -17,7 +18,7 @@ from tests.shared_data import shared
 ANNA = "712020:00000003-4a1c-4e5d-9b1f-0c2d7e61a012"
 LIMITS = {"projects": ("APP", "FERRY", "HELP", "PEOPLE"), "spaces": ("ENG", "PROD", "HR")}
 # Operations that are used although a document calls them deprecated, or no document has them.
-EXCEPTIONS = {"GET /rest/api/3/priority/search": "what replaces it, priority schemes, is open to administrators only"}
+EXCEPTIONS = {"GET /rest/api/3/priority": "what replaces it, priority schemes, is open to administrators only"}
 
 
 class Call(NamedTuple):
@@ -275,7 +276,8 @@ async def test_every_request_has_the_documented_form(command, kind, limits, tmp_
                 problems.append(f"{one.subject} {one.parameters}: {answer['error']}")
             for sent in server.sandbox.requests:
                 problems += [
-                    f"{one.subject} {one.parameters}: {each}" for each in request_problems(kind, sent, EXCEPTIONS)
+                    f"{one.subject} {one.parameters}: {each}"
+                    for each in request_problems(kind, sent, EXCEPTIONS, SCOPES)
                 ]
     assert not problems, "\n".join(dict.fromkeys(problems))
 
@@ -298,7 +300,7 @@ def _is_limit(answer: dict[str, Any], limits: dict[str, Any]) -> bool:
 
 WRONG = {
     "no such operation": ("GET", "/rest/api/3/issues/APP-1", {}, None),
-    "the operation is deprecated": ("GET", "/rest/api/3/priority", {}, None),
+    "the operation is deprecated": ("GET", "/rest/api/3/priority/search", {}, None),
     "unknown query parameter 'field'": ("GET", "/rest/api/3/issue/APP-1", {"field": ["x"]}, None),
     "the query parameter 'cql' is missing": ("GET", "/wiki/rest/api/search", {}, None),
     "query parameter 'maxResults': : 'x' is not of type": (
@@ -310,6 +312,7 @@ WRONG = {
     "query parameter 'body-format'": ("GET", "/wiki/api/v2/pages/1", {"body-format": ["markdown"]}, None),
     "the body is missing": ("POST", "/rest/api/3/issueLink", {}, None),
     "'outwardIssue' is a required property": ("POST", "/rest/api/3/issueLink", {}, {"inwardIssue": {"key": "A-1"}}),
+    "sign-in does not ask for its scopes": ("GET", "/rest/api/3/workflows/search", {}, None),
     "a body is sent, but none is documented": ("DELETE", "/rest/api/3/issue/APP-1", {}, {}),
 }
 
@@ -320,7 +323,7 @@ def test_a_wrong_request_is_seen(expected):
     method, path, query, body = WRONG[expected]
     content = b"" if body is None else json.dumps(body).encode()
     sent = SentRequest(method, path, query, {"content-type": "application/json"}, content)
-    problems = request_problems("cloud", sent, EXCEPTIONS)
+    problems = request_problems("cloud", sent, EXCEPTIONS, SCOPES)
     assert any(expected in problem for problem in problems), problems
 
 

@@ -21,7 +21,7 @@ from pydantic_core import from_json
 
 from mcp_atl.client.errors import OutcomeUnknown, SiteUnavailable, site_error
 from mcp_atl.client.transfer import Upload
-from mcp_atl.site import Access, Product, Site
+from mcp_atl.site import Access, AccessTokens, Product, Secret, Site
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -31,6 +31,8 @@ MOST_REQUESTS = 250
 """At once to one site. Further calls wait."""
 HTTP_ERRORS = 400
 """The lowest status of an error."""
+NOT_IN_SCOPE = "scope does not match"
+"""What the gateway says of an access token that was granted too little."""
 NOT_STARTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 """Errors after which the request certainly did not reach the site."""
 
@@ -55,12 +57,13 @@ class SiteClient:
         http: httpx2.AsyncClient,
         *,
         slots: asyncio.Semaphore,
+        tokens: AccessTokens | None = None,
         retry: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         dice: Callable[[], float] = random.random,
     ) -> None:
         self.site = access.site
-        self._access, self._http, self._slots = access, http, slots
+        self._access, self._http, self._slots, self._tokens = access, http, slots, tokens
         self._retry, self._sleep, self._dice = retry or RetryPolicy(), sleep, dice
 
     async def send(
@@ -98,11 +101,12 @@ class SiteClient:
             json=json,
             data=None if upload is None else dict(upload.fields),
             files=None if upload is None else {"file": (upload.name, upload.content, upload.media_type)},
-            headers=self._headers(product),
+            headers=await self._headers(product),
         )
         if upload is not None:
             request.stream = _ReportedStream(request.stream, upload)
         waited = 0.0
+        may_renew = upload is None
         for attempt in range(1, self._retry.attempts + 1):
             is_last = attempt == self._retry.attempts or upload is not None  # a file is read once
             pause: float | None = None
@@ -117,6 +121,9 @@ class SiteClient:
             else:
                 if response.status_code < HTTP_ERRORS:
                     return response
+                if may_renew and not is_last and await self._sign_again(request, response):
+                    may_renew = False
+                    continue
                 pause = _retry_after(response)
                 too_long = waited + (pause or 0) > self._retry.budget
                 if is_last or too_long or not _can_repeat(response.status_code, pause, repeatable=repeatable):
@@ -134,11 +141,15 @@ class SiteClient:
         """A download as it arrives. httpx sends our credentials to no other host that the site redirects to."""
         url = self.site.base_url(product) + path
         request = self._http.build_request(
-            "GET", url, params=_query(query), headers={**self._headers(product), "Accept": "*/*"}
+            "GET", url, params=_query(query), headers={**await self._headers(product), "Accept": "*/*"}
         )
         async with self._slots:
             try:
                 response = await self._http.send(request, stream=True, follow_redirects=True)
+                if response.status_code == HTTPStatus.UNAUTHORIZED and self._tokens is not None:
+                    await response.aread()
+                    if await self._sign_again(request, response):
+                        response = await self._http.send(request, stream=True, follow_redirects=True)
             except httpx2.TransportError as error:
                 raise _lost(error, f"GET {path}", wrote=False) from error
             try:
@@ -151,11 +162,23 @@ class SiteClient:
             finally:
                 await response.aclose()
 
-    def _headers(self, product: Product) -> dict[str, str]:
+    async def _headers(self, product: Product) -> dict[str, str]:
         headers = {"Accept": "application/json", "X-Atlassian-Token": "no-check"}
-        if authorization := self._access.credentials(product).header:
+        if self._tokens is not None:
+            headers["Authorization"] = _bearer(await self._tokens.current())
+        elif authorization := self._access.credentials(product).header:
             headers["Authorization"] = authorization
         return headers
+
+    async def _sign_again(self, request: httpx2.Request, response: httpx2.Response) -> bool:
+        """Put another access token into a request that the site refused with 401, and so did not carry out."""
+        if self._tokens is None or response.status_code != HTTPStatus.UNAUTHORIZED:
+            return False
+        if NOT_IN_SCOPE in response.text:  # another token of the same sign-in would be refused too
+            return False
+        refused = Secret(request.headers["Authorization"].removeprefix("Bearer "))
+        request.headers["Authorization"] = _bearer(await self._tokens.after_refusal(refused))
+        return True
 
     def _backoff(self, attempt: int) -> float:
         """Exponential, with full jitter: clients that failed together do not come back together."""
@@ -190,6 +213,10 @@ def open_http(site: Site, transport: httpx2.AsyncBaseTransport | None = None) ->
         proxy=site.proxy,
         trust_env=True,
     )
+
+
+def _bearer(token: Secret) -> str:
+    return f"Bearer {token!s}"
 
 
 def _tls(site: Site) -> ssl.SSLContext | bool:

@@ -381,7 +381,7 @@ class JiraApi:
         return await self.get("/status")
 
     async def priorities(self) -> list[Json]:
-        """All priorities."""
+        """All priorities. Cloud calls this deprecated; what replaces it is open to administrators only."""
         return await self.get("/priority")
 
     async def filter(self, filter_id: str) -> Json:
@@ -457,10 +457,6 @@ class CloudJira(JiraApi):
         }
         body = {"sendBulkNotification": False, "targetToSourcesMapping": {f"{project},{kind['id']}": target}}
         return await self._write("POST", "/bulk/issues/move", body)
-
-    async def priorities(self) -> list[Json]:
-        # Deprecated like /priority, but what replaces both (priority schemes) is open to administrators only.
-        return (await self.get("/priority/search", maxResults=100))["values"]
 
 
 def jira(client: Connection) -> JiraApi:

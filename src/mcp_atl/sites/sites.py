@@ -15,6 +15,7 @@ from mcp_atl.sites.callers import (
     missing_credentials,
     own_credentials,
 )
+from mcp_atl.sites.oauth import OAuthTokens
 from mcp_atl.sites.store import CredentialStore
 from toolcharter import InvalidArguments, PermissionDenied, ToolContext, Unavailable
 
@@ -39,6 +40,7 @@ class Sites:
         self._transports = dict(transports or {})
         self._pools: dict[str, tuple[Any, asyncio.Semaphore]] = {}
         self._callers = callers or CallerPolicy()
+        self._tokens: dict[str, OAuthTokens] = {}
 
     @property
     def names(self) -> list[str]:
@@ -71,6 +73,7 @@ class Sites:
                 f"The site {access.site.name!r} is configured in the file of --sites. Its owner can change it there."
             )
         self._store.save(access)
+        self._tokens.pop(access.site.name, None)
         others = {name: one for name, one in self._sites.items() if name != access.site.name}
         new = {access.site.name: replace(access, site=self._callers.restrict(access.site))}
         self._sites = new | others if make_default else others | new
@@ -115,7 +118,15 @@ class Sites:
             pool = open_http(access.site, make_transport() if make_transport else None)
             self._pools[key] = pool, asyncio.Semaphore(MOST_REQUESTS)
         pool, slots = self._pools[key]
-        return SiteClient(access, pool, slots=slots)
+        return SiteClient(access, pool, slots=slots, tokens=self._access_tokens(access, pool))
+
+    def _access_tokens(self, access: Access, pool: Any) -> OAuthTokens | None:
+        """The tokens of a site that was signed in to with OAuth. All connections share them."""
+        if access.jira.scheme != "oauth":
+            return None
+        if access.site.name not in self._tokens:
+            self._tokens[access.site.name] = OAuthTokens(access, pool, self._store)
+        return self._tokens[access.site.name]
 
     async def close(self) -> None:
         """Close all connections."""

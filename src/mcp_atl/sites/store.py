@@ -16,7 +16,7 @@ from toolcharter import Unavailable
 
 SERVICE = "toolcharter-atlassian"
 OWNER_ONLY = 0o600
-_KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id")
+_KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id", "gateway")
 
 
 class Keyring(Protocol):
