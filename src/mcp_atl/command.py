@@ -185,7 +185,7 @@ def _declare(
     return declare
 
 
-_FIELDS_SCHEMA: Json = {"type": "array", "items": {"type": "string"}, "description": "Only these fields."}
+_FIELDS_SCHEMA: Json = {"type": "array", "items": {"type": "string"}, "description": "Only these."}
 """Without the bound, which no agent reaches: it is in the list of tools once for each command."""
 
 

@@ -25,7 +25,7 @@ class HealthCheck(Parameters):
 @reads(
     HealthCheck,
     subject="Not used.",
-    takes="Options: site, details.",
+    takes="Takes details, site.",
     tags=["sites"],
     examples=[
         Example(

@@ -31,7 +31,7 @@ class History(ListParameters):
 @reads(
     History,
     subject="Issue key, page id or address.",
-    takes="diff (two versions of a page), fields (of an issue), limit, cursor, format.",
+    takes="diff (two versions), fields, limit, cursor, format.",
     tags=["issues", "pages"],
     examples=[
         Example(

@@ -65,7 +65,7 @@ async def update(call: Call[Update]) -> Item:
     of a page. Read the section with get first, and keep its {{placeholders}}.
 
     Returns:
-        What changed, and the version of a page.
+        What changed, and the version.
     """
     wanted = reference(call.required_subject, "issue" if call.product == "jira" else None)
     if wanted.kind not in KINDS:
