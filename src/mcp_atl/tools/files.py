@@ -53,8 +53,8 @@ class UploadFiles(Transfer):
 
 @reads(
     Download,
-    subject="attachment:ID, or the issue key, page id or address whose files to download.",
-    takes="name (one file of an issue or page), save_as, max_bytes.",
+    subject="attachment:ID, or an issue or page whose files are wanted.",
+    takes="name (one file of it), save_as, max_bytes.",
     tags=["issues", "pages", "files"],
     response_time="slow",
     deadline=DEADLINE,
@@ -67,12 +67,12 @@ class UploadFiles(Transfer):
     ],
 )
 async def download(call: Call[Download]) -> Listing:
-    """Download attachments of issues and pages into the folder for files.
+    """Download attachments into the folder for files.
 
-    Use this when the user wants a file or its content. get with include=['attachments'] lists the files first.
+    Use this when the user wants a file; get with include=['attachments'] lists them.
 
     Returns:
-        Each file with its path in the folder.
+        Each file with its path.
     """
     options, folder = call.parameters, call.server.files.folder(call.context)
     files = await _remote_files(call)
@@ -107,7 +107,7 @@ async def download(call: Call[Download]) -> Listing:
 @writes(
     UploadFiles,
     subject="Issue key, page id or address.",
-    takes="files (paths in the folder for files), comment, max_bytes.",
+    takes="files (paths in the folder), comment, max_bytes.",
     tags=["issues", "pages", "files"],
     idempotent=False,
     response_time="slow",
@@ -121,12 +121,12 @@ async def download(call: Call[Download]) -> Listing:
     ],
 )
 async def upload(call: Call[UploadFiles]) -> Listing:
-    """Attach files from the folder for files to an issue or a page.
+    """Attach files from the folder for files to an issue or page.
 
-    Use this when the user wants a file at an issue or on a page. A page's file of the same name gets a new version.
+    Use this when the user wants a file there. A file of a page gets a new version.
 
     Returns:
-        The id, name and size of each attachment.
+        Each attachment with its id.
     """
     options, folder = call.parameters, call.server.files.folder(call.context)
     wanted = _owner(call)
