@@ -553,9 +553,7 @@ class DataCenterConfluence:
         return [_stored_file(file) for file in list_at(found, "results")]
 
     async def file(self, attachment_id: str) -> RemoteFile:
-        file = await self._get(f"/content/{segment(attachment_id)}", expand="space,version")
-        check_space(self.client.site, str(at(file, "space", "key")))
-        return _stored_file(file)
+        return _stored_file(await self._get(f"/content/{await self._id(attachment_id)}", expand="version"))
 
     async def upload(self, page_id: str, upload: Upload) -> Json:
         """A file with the name of an existing one becomes its new version."""
