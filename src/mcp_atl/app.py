@@ -122,7 +122,7 @@ async def _open_sites(
 
 def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
     """The sites of the file, the environment and the set-up; the sandbox where there are none."""
-    store = CredentialStore(default_store_path(), system_keyring())
+    store = CredentialStore(default_store_path(), system_keyring)
     if settings.sandbox:
         return _sandbox(settings, store, sandbox)
     named = access_from_environment(os.environ)

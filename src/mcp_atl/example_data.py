@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from mcp_atl.command import Server
-from mcp_atl.sites.store import CredentialStore
+from mcp_atl.sites.store import CredentialStore, no_keyring
 from toolcharter import App
 
 
@@ -12,6 +12,6 @@ async def prepare_examples(app: App) -> None:
     """Keep credentials and files in a folder of their own."""
     folder = Path(tempfile.mkdtemp(prefix="toolcharter-example-"))
     server = app.provided(Server)
-    server.sites.keep_in(CredentialStore(folder / "sites.json", None))
+    server.sites.keep_in(CredentialStore(folder / "sites.json", no_keyring))
     (folder / "notes.txt").write_text("What to test before the release.\n", encoding="utf-8")
     server.files.keep_in(folder)

@@ -24,7 +24,7 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
     if not client_id:
         sys.stderr.write(f"mcp-atl login needs the id of your OAuth app: set --client-id or {CLIENT_ID}.\n")
         return 2
-    store = CredentialStore(default_store_path(), system_keyring())
+    store = CredentialStore(default_store_path(), system_keyring)
     grant = Grant(client_id, _client_secret(), issuer=options.server or ISSUER)
 
     def show(address: str) -> None:

@@ -6,8 +6,9 @@ The file always has what is not secret (address, kind, user). The secrets are in
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -17,6 +18,10 @@ from toolcharter import Unavailable
 SERVICE = "toolcharter-atlassian"
 OWNER_ONLY = 0o600
 _KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id", "gateway")
+
+
+def no_keyring() -> None:
+    """For a store that keeps secrets in its file."""
 
 
 class Keyring(Protocol):
@@ -49,8 +54,13 @@ def system_keyring() -> Keyring | None:
 class CredentialStore:
     """Sites that were set up, with their credentials."""
 
-    def __init__(self, path: Path, keyring: Keyring | None) -> None:
-        self._path, self._keyring = path, keyring
+    def __init__(self, path: Path, open_keyring: Callable[[], Keyring | None]) -> None:
+        """The keyring is opened when it is needed: that takes 80 ms."""
+        self._path, self._open_keyring = path, open_keyring
+
+    @cached_property
+    def _keyring(self) -> Keyring | None:
+        return self._open_keyring()
 
     @property
     def place(self) -> str:

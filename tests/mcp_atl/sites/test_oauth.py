@@ -27,7 +27,7 @@ from mcp_atl.site import Access, Site
 from mcp_atl.sites.oauth import Grant, OAuthTokens
 from mcp_atl.sites.sign_in import SignIn
 from mcp_atl.sites.sites import Sites
-from mcp_atl.sites.store import CredentialStore
+from mcp_atl.sites.store import CredentialStore, no_keyring
 from toolcharter import InvalidArguments
 
 NOW = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
@@ -68,7 +68,7 @@ class Signed:
 
     def __post_init__(self) -> None:
         self.sandbox = sandbox_app("cloud", clock=lambda: self.now[0], faults=Faults())
-        self.store = CredentialStore(self.path / "sites.json", None)
+        self.store = CredentialStore(self.path / "sites.json", no_keyring)
         self.http = open_http(Site("test", "cloud"), httpx2.ASGITransport(self.sandbox))
 
     async def sign_in(self) -> Access:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcp_atl.site import Access, Credentials, Secret, Site
-from mcp_atl.sites.store import CredentialStore
+from mcp_atl.sites.store import CredentialStore, no_keyring
 from toolcharter import Unavailable
 
 SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
@@ -33,22 +33,22 @@ class FakeKeyring:
 @pytest.mark.requirement("ATL-3")
 def test_without_a_keyring_the_file_is_readable_by_its_owner_only(tmp_path: Path):
     path = tmp_path / "config" / "sites.json"
-    CredentialStore(path, None).save(ACCESS)
+    CredentialStore(path, no_keyring).save(ACCESS)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [one.name for one in path.parent.iterdir()] == ["sites.json"]
-    assert CredentialStore(path, None).load() == {"acme": ACCESS}
+    assert CredentialStore(path, no_keyring).load() == {"acme": ACCESS}
 
 
 @pytest.mark.requirement("ATL-3")
 def test_with_a_keyring_the_file_has_no_secret(tmp_path: Path):
     keyring, path = FakeKeyring(), tmp_path / "sites.json"
-    CredentialStore(path, keyring).save(ACCESS)
+    CredentialStore(path, lambda: keyring).save(ACCESS)
     assert "hunter2" not in path.read_text()
-    assert CredentialStore(path, keyring).load() == {"acme": ACCESS}
+    assert CredentialStore(path, lambda: keyring).load() == {"acme": ACCESS}
 
 
 def test_a_site_of_the_same_name_is_replaced_and_others_stay(tmp_path: Path):
-    store = CredentialStore(tmp_path / "sites.json", None)
+    store = CredentialStore(tmp_path / "sites.json", no_keyring)
     other = Access(Site("other", "datacenter", jira_url="https://jira.example"), Credentials("bearer", "", Secret("t")))
     changed = Access(SITE, Credentials("basic", "ben@example.com", Secret("s")))
     for access in (ACCESS, other, changed):
@@ -62,5 +62,5 @@ def test_a_file_that_cannot_be_read_is_an_error_and_is_not_overwritten(tmp_path:
     path = tmp_path / "sites.json"
     path.write_text("{")
     with pytest.raises(Unavailable, match="cannot be read"):
-        CredentialStore(path, None).save(ACCESS)
+        CredentialStore(path, no_keyring).save(ACCESS)
     assert path.read_text() == "{"
