@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from mcp_atl.convert.inline_writer import ADDRESS, EMOJI, TAGS
-from mcp_atl.convert.nodes import Node, joined_texts, plain_text, text
+from mcp_atl.convert.inline_writer import ADDRESS, EMOJI, TAGS, rank, without_outer_breaks
+from mcp_atl.convert.nodes import Node, joined_texts, marks, plain_text, text
 from mcp_atl.convert.placeholders import PLACEHOLDER, Originals
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ _MARKS_OF_CODE = frozenset({"link", "annotation"})
 _MARK_KINDS = frozenset(
     {"annotation", "textColor", "backgroundColor", "border", "fontSize", "dataConsumer", "fragment"}
 )
+MOST_MARKS = 20
+"""More tags that are open at the same time are words: no person writes them."""
 _MENTIONS = ("accountid:", "user:")
 _CARDS = ("http://", "https://")
 _KINDS = {tag: kind for kind, tag in TAGS.items()}
@@ -39,7 +41,7 @@ class InlineReader:
         line = _Line(self._originals)
         for token in _joined_tokens(tokens):
             line.add(token)
-        return _without_at_signs(joined_texts(line.nodes))
+        return _trimmed(_without_at_signs(joined_texts(line.nodes)))
 
 
 class _Line:
@@ -162,18 +164,18 @@ class _Line:
             return [{"type": "hardBreak"}]
         kind = _KINDS[parts[2]]
         mark: Node = {"type": "subsup", "attrs": {"type": kind}} if kind in ("sub", "sup") else {"type": kind}
-        if not parts[1]:
+        if not parts[1] and len(self._marks) < MOST_MARKS:
             self._marks.append(mark)
-        elif mark in self._marks:
+        elif parts[1] and mark in self._marks:
             self._marks.remove(mark)
         else:
             return None
         return []
 
 
-def _unique(marks: Sequence[Node]) -> list[Node]:
-    """Each kind of mark once: the format has no mark inside the same mark."""
-    return list({mark["type"]: mark for mark in marks}.values())
+def _unique(open_marks: Sequence[Node]) -> list[Node]:
+    """Each kind of mark once, the outermost first: the format has no mark inside the same mark."""
+    return sorted({mark["type"]: mark for mark in open_marks}.values(), key=rank)
 
 
 def _joined_tokens(tokens: "Sequence[Token]") -> "Iterator[Token]":
@@ -199,3 +201,20 @@ def _without_at_signs(nodes: list[Node]) -> list[Node]:
         if after["type"] == "mention" and node["type"] == "text":
             nodes[index] = {**node, "text": node["text"].removesuffix("@")}
     return [node for node in nodes if node["type"] != "text" or node["text"]]
+
+
+def _trimmed(nodes: list[Node]) -> list[Node]:
+    """Without breaks at the beginning and the end, and without spaces there and beside breaks: nobody sees them."""
+    edges = [{"type": "hardBreak"}, *nodes, {"type": "hardBreak"}]
+    trimmed: list[Node] = []
+    for before, node, after in zip(edges, nodes, edges[2:], strict=False):
+        if node["type"] != "text" or {"type": "code"} in marks(node):
+            trimmed.append(node)
+            continue
+        words = node["text"].lstrip(" ") if before["type"] == "hardBreak" else node["text"]
+        words = words.rstrip(" ") if after["type"] == "hardBreak" else words
+        if words:
+            trimmed.append({**node, "text": words})
+    if len(trimmed) != len(nodes):
+        return _trimmed(trimmed)
+    return without_outer_breaks(trimmed)

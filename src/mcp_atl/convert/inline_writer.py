@@ -17,8 +17,10 @@ TAGS = {"strong": "b", "em": "i", "strike": "s", "underline": "u", "sub": "sub",
 _SIGNS = {"strong": "**", "em": "*", "strike": "~~"}
 _ORDER = ("link", "annotation", "strong", "em", "strike", "underline", "subsup", "code")
 _SPECIAL = re.compile(
-    r"([\\`*\[\]]|(?<!\w)_|_(?!\w)|~(?=~)|(?<=~)~|<(?=/?(?:b|i|s|u|sub|sup|br|details|summary)\b|https?:|[^\s<>@]{1,80}@)|\{(?=\{)|&(?=#?\w+;))"
+    r"([\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=/?(?:b|i|s|u|sub|sup|br|details|summary)\b|https?:|[^\s<>@]{1,80}@)|\{(?=\{)|&(?=#?\w+;))"
 )
+_SCHEME = re.compile(r"(https?):(?=//)")
+_AFTER_ADDRESS = re.compile(r"[.,;:!?)]*(?:\s|$)")
 _LINE_START = re.compile(r"(?m)^( *)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+ *$|-{2,} *$|~{3,}|\|)")
 _NUMBER_START = re.compile(r"(?m)^( *\d{1,9})([.)])(?=\s|$)")
 
@@ -31,7 +33,7 @@ class InlineWriter:
 
     def write(self, nodes: Sequence[Node]) -> str:
         """The nodes of one paragraph."""
-        written = self._marked(_without_outer_breaks(nodes)).strip()
+        written = self._marked(without_outer_breaks(nodes)).strip()
         shielded = _LINE_START.sub(lambda found: f"{found[1]}\\{found[2]}", written)
         return _NUMBER_START.sub(r"\1\\\2", shielded)
 
@@ -39,7 +41,7 @@ class InlineWriter:
         """Words that are not Markdown."""
         plain = _SPECIAL.sub(r"\\\1", words.replace("\n", " "))
         plain = EMOJI.sub(lambda found: "\\" + found[0], plain)
-        return ADDRESS.sub(lambda found: found[0].replace("://", "\\://", 1), plain)
+        return _SCHEME.sub(r"\1\\:", plain)
 
     def _marked(self, nodes: list[Node]) -> str:
         """Nodes with their marks, the outermost first; neighbours with the same mark share it."""
@@ -57,29 +59,29 @@ class InlineWriter:
                 end += 1
             inner = [_without(node, mark) for node in nodes[index:end]]
             before = parts[-1][-1:] if parts else ""
-            parts.append(self._wrapped(mark, inner, before, nodes[end] if end < len(nodes) else None))
+            parts.append(self._wrapped(mark, inner, before, nodes[end : end + 2]))
             index = end
         return "".join(parts)
 
-    def _wrapped(self, mark: Node, inner: list[Node], before: str, after: Node | None) -> str:
+    def _wrapped(self, mark: Node, inner: list[Node], before: str, after: Sequence[Node]) -> str:
         kind = mark["type"]
         if kind == "code":
             return _code("".join(str(one.get("text", "")) for one in inner))
         if kind == "link":
-            return self._link(mark, inner)
+            return self._link(mark, inner, is_apart=_ends_address(after) and not re.match(r"[\w:]", before))
         body = self._marked(inner)
         if kind in ("underline", "subsup"):
             tag = TAGS[attributes(mark)["type"] if kind == "subsup" else kind]
             return f"<{tag}>{body}</{tag}>"
         if kind in _SIGNS:
-            return _emphasized(kind, body, before, str((after or {}).get("text", " "))[:1])
+            return _emphasized(kind, body, before, str(after[0].get("text", " "))[:1] if after else " ")
         opening, closing = self._originals.around(mark)
         return f"{opening}{body}{closing}"
 
-    def _link(self, mark: Node, inner: list[Node]) -> str:
+    def _link(self, mark: Node, inner: list[Node], *, is_apart: bool) -> str:
         known = attributes(mark)
         address, words = str(known.get("href", "")), "".join(str(one.get("text", "")) for one in inner)
-        plain = all(one["type"] == "text" and not marks(one) for one in inner)
+        plain = all(one["type"] == "text" and not marks(one) for one in inner) and is_apart
         if plain and words == address and ADDRESS.fullmatch(address) and not known.get("title"):
             return address
         target = f"<{address}>" if re.search(r"[\s()<>]", address) or not address else address
@@ -105,11 +107,22 @@ class InlineWriter:
                 return self._originals.placeholder(node)
 
 
+def _ends_address(after: Sequence[Node]) -> bool:
+    """Whether an address that is not marked as a link ends before these nodes."""
+    if not after or after[0]["type"] == "hardBreak":
+        return True
+    words = str(after[0].get("text", "x")) if not marks(after[0]) else "x"
+    return _AFTER_ADDRESS.match(words + ("x" if len(after) > 1 and after[1]["type"] != "hardBreak" else "")) is not None
+
+
 def _first_character(nodes: Sequence[Node]) -> str:
-    return str(nodes[0].get("text", ":" if nodes[0]["type"] == "emoji" else ""))[:1] if nodes else ""
+    """The character that is written next, as far as it is a letter or the sign of an emoji."""
+    if not nodes or marks(nodes[0]):
+        return ""
+    return str(nodes[0].get("text", ":" if nodes[0]["type"] == "emoji" else ""))[:1]
 
 
-def _without_outer_breaks(nodes: Sequence[Node]) -> list[Node]:
+def without_outer_breaks(nodes: Sequence[Node]) -> list[Node]:
     """A break at the beginning or the end of a paragraph cannot be seen, and Markdown has none."""
     start, end = 0, len(nodes)
     while start < end and nodes[start]["type"] == "hardBreak":
@@ -120,10 +133,11 @@ def _without_outer_breaks(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _outermost(node: Node) -> Node | None:
-    return min(marks(node), key=_rank, default=None)
+    return min(marks(node), key=rank, default=None)
 
 
-def _rank(mark: Node) -> int:
+def rank(mark: Node) -> int:
+    """How far outside a mark is written."""
     return _ORDER.index(mark["type"]) if mark["type"] in _ORDER else 1
 
 

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 _PANEL = re.compile(r"\[!(NOTE|IMPORTANT|TIP|WARNING|CAUTION)\]\s*")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
 _DETAILS = re.compile(r"<details>\s*(?:<summary>(.*?)</summary>)?\s*", re.DOTALL)
-_END_DETAILS = "</details>"
+_START_DETAILS, _END_DETAILS = "<details>", "</details>"
+_SOURCE = "source"
+"""The Markdown of a paragraph that may begin or end an expand, until it is folded."""
+DEEPEST_EXPAND = 20
 
 MakeId = Callable[[], str]
 
@@ -96,7 +99,8 @@ class MarkdownReader:
                 return self._list(tokens, index, found)
             case "blockquote_open":
                 inner, end = self._blocks(tokens, index + 1)
-                found.append(_quote_or_panel(inner))
+                is_panel = _PANEL.match(_first_line(tokens, index + 1)) is not None
+                found.append((is_panel and _panel(inner)) or block("blockquote", contained("blockquote", inner)))
                 return end + 1
             case "table_open":
                 return self._table(tokens, index, found)
@@ -112,7 +116,9 @@ class MarkdownReader:
             return [block("mediaSingle", [media], layout="center")]
         if self._originals is not None and (whole := PLACEHOLDER.fullmatch(token.content.strip())):
             return [self._placeholder(whole, self._originals)]
-        return [block("paragraph", self._inline.read(inner))]
+        paragraph = block("paragraph", self._inline.read(inner))
+        is_fold = token.content.startswith(_START_DETAILS) or token.content.strip() == _END_DETAILS
+        return [paragraph | {_SOURCE: token.content}] if is_fold else [paragraph]
 
     def _placeholder(self, found: re.Match[str], originals: Originals) -> Node:
         """A placeholder alone in a paragraph: a block, or an inline node in a paragraph of its own."""
@@ -129,7 +135,8 @@ class MarkdownReader:
         place = index + 1
         while tokens[place].type == "list_item_open":
             inner, end = self._blocks(tokens, place + 1)
-            items.append(_task_state(inner))
+            is_task = _TASK.match(_first_line(tokens, place + 1)) is not None
+            items.append(_task_state(inner) if is_task else (None, inner))
             place = end + 1
         if opening.type == "ordered_list_open":
             start = int(opening.attrs.get("start", 1))
@@ -185,17 +192,18 @@ class MarkdownReader:
     def _folded(self, blocks: list[Node]) -> list[Node]:
         """Blocks with expands and locked blocks put together from what stands between their beginning and end."""
         folded: list[Node] = []
+        ends = _details_ends(blocks)
         index = 0
         while index < len(blocks):
             one = blocks[index]
             if one["type"] == _OPENING:
                 index = self._locked(blocks, index, folded)
-            elif (opening := _details_title(one)) is not None and (end := _details_end(blocks, index)) is not None:
-                inner = self._folded([*_rest_of_details(one), *blocks[index + 1 : end]])
-                folded.append(block("expand", contained("expand", inner), title=opening))
-                index = end + 1
+            elif index in ends:
+                inner = self._folded([*_rest_of_details(one), *blocks[index + 1 : ends[index]]])
+                folded.append(block("expand", contained("expand", inner), title=_details_title(one)))
+                index = ends[index] + 1
             else:
-                folded.append(one)
+                folded.append({key: value for key, value in one.items() if key != _SOURCE})
                 index += 1
         return folded
 
@@ -251,18 +259,23 @@ def _task_state(inner: list[Node]) -> tuple[str | None, list[Node]]:
     if not first or first[0]["type"] != "text" or first[0].get("marks"):
         return None, inner
     found = _TASK.match(str(first[0]["text"]))
-    if found is None or first[0].get("escaped"):
+    if found is None:
         return None, inner
     rest = str(first[0]["text"])[found.end() :]
     words = [*([text(rest)] if rest else []), *children(inner[0])[1:]]
     return ("TODO" if found[1] == " " else "DONE"), [block("paragraph", words), *inner[1:]]
 
 
-def _quote_or_panel(inner: list[Node]) -> Node:
+def _first_line(tokens: "Sequence[Token]", index: int) -> str:
+    """The source of the paragraph at a place, where escaped signs still differ from others."""
+    return tokens[index + 1].content if tokens[index].type == "paragraph_open" else ""
+
+
+def _panel(inner: list[Node]) -> Node | None:
     first = children(inner[0]) if inner and inner[0]["type"] == "paragraph" else []
     found = _PANEL.match(str(first[0].get("text", ""))) if first and not first[0].get("marks") else None
     if found is None:
-        return block("blockquote", contained("blockquote", inner))
+        return None
     rest = str(first[0]["text"])[found.end() :]
     words = [*([text(rest)] if rest else []), *first[1:]]
     while words and words[0]["type"] == "hardBreak":
@@ -271,11 +284,9 @@ def _quote_or_panel(inner: list[Node]) -> Node:
     return block("panel", contained("panel", body), panelType=PANEL_TYPES[found[1]])
 
 
-def _details_title(node: Node) -> str | None:
-    if node["type"] != "paragraph":
-        return None
+def _details_title(node: Node) -> str:
     found = _DETAILS.match(plain_text(node))
-    return (found[1] or "").strip() if found else None
+    return (found[1] or "").strip() if found else ""
 
 
 def _rest_of_details(node: Node) -> list[Node]:
@@ -283,16 +294,17 @@ def _rest_of_details(node: Node) -> list[Node]:
     return [block("paragraph", [text(words)])] if words else []
 
 
-def _details_end(blocks: list[Node], start: int) -> int | None:
-    depth = 0
-    for index in range(start, len(blocks)):
-        if _details_title(blocks[index]) is not None:
-            depth += 1
-        elif _is_line(blocks[index], _END_DETAILS):
-            depth -= 1
-            if depth == 0:
-                return index
-    return None
+def _details_ends(blocks: Sequence[Node]) -> dict[int, int]:
+    """Where each expand ends, by where it begins."""
+    ends: dict[int, int] = {}
+    begun: list[int] = []
+    for index, one in enumerate(blocks):
+        source = str(one.get(_SOURCE, "")).strip()
+        if source == _END_DETAILS and begun:
+            ends[begun.pop()] = index
+        elif source.startswith(_START_DETAILS) and len(begun) < DEEPEST_EXPAND:
+            begun.append(index)
+    return ends
 
 
 def _is_line(node: Node, words: str) -> bool:

@@ -11,6 +11,9 @@ from mcp_atl.convert.placeholders import Originals
 DEEPEST = 40
 """Blocks nested deeper than this are one placeholder: no person writes such a page."""
 
+_LISTS = frozenset({"bulletList", "orderedList", "taskList"})
+_LIST_START = re.compile(r"([-*]|1[.)]) +\S")
+"""A list that begins right after a paragraph. Others would be taken for words, or for the line below a heading."""
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -39,13 +42,13 @@ class MarkdownWriter:
         """Several blocks, with an empty line between them."""
         return "\n\n".join(part for part in self.parts(nodes, depth) if part)
 
-    def parts(self, nodes: Sequence[Node], depth: int = 0) -> list[str]:
-        """The Markdown of each block. That of a list depends on the block before it."""
+    def parts(self, nodes: Sequence[Node], depth: int = 0, *, alternate: bool = False) -> list[str]:
+        """The Markdown of each block. That of a list depends on the block before it, or on the list around it."""
         parts: list[str] = []
-        previous, alternate = "", False
+        previous = ""
         for node in nodes:
             # Two lists in a row would become one; another sign at the beginning keeps them apart.
-            alternate = node["type"] == previous and not alternate
+            alternate = node["type"] == previous and not alternate if previous else alternate
             part = self.block(node, depth, alternate=alternate)
             previous = node["type"] if part else previous
             parts.append(part)
@@ -105,14 +108,11 @@ class MarkdownWriter:
 
     def _item(self, item: Node, sign: str, depth: int) -> str:
         inner = children(item)
-        tight = all(one["type"] == "paragraph" for one in inner[:1]) and all(
-            one["type"] in ("bulletList", "orderedList", "taskList") for one in inner[1:]
-        )
-        if tight and len({one["type"] for one in inner[1:]}) == len(inner[1:]):
-            body = "\n".join(part for one in inner if (part := self.block(one, depth + 1)))
-        else:
-            body = self.blocks(inner, depth + 1)
-        return _indented(f"{sign} ", body)
+        parts = [part for part in self.parts(inner, depth + 1, alternate=sign == "-") if part]  # "- - -" is a rule
+        kinds = [one["type"] for one in inner]
+        tight = kinds[:1] == ["paragraph"] and all(_LIST_START.match(part) for part in parts[1:])
+        alone = len(set(kinds[1:])) == len(kinds[1:]) and all(kind in _LISTS for kind in kinds[1:])
+        return _indented(f"{sign} ", ("\n" if tight and alone else "\n\n").join(parts))
 
     def _tasks(self, node: Node, depth: int, sign: str) -> str:
         lines: list[str] = []
@@ -129,7 +129,9 @@ class MarkdownWriter:
 
     def _panel(self, node: Node, depth: int) -> str:
         word = PANELS[attributes(node)["panelType"]]
-        return _quoted(f"[!{word}]\n{self.blocks(children(node), depth + 1)}")
+        begins_with_words = [one["type"] for one in children(node)[:1]] == ["paragraph"]
+        gap = "\n" if begins_with_words else "\n\n"  # a rule would make the first line a heading
+        return _quoted(f"[!{word}]{gap}{self.blocks(children(node), depth + 1)}")
 
     def _expand(self, node: Node, depth: int) -> str:
         title = self._inline.escaped(str(attributes(node).get("title") or ""))

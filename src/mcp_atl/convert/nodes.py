@@ -101,8 +101,7 @@ def _fitted(parent: str, node: Node, allowed: set[str]) -> list[Node]:
             strong = [_strong(one) for one in children(node)]
             return [block("paragraph", strong)]
         case "taskList":
-            items = [block("listItem", [block("paragraph", _task_words(one))]) for one in children(node)]
-            return [block("bulletList", items)]
+            return [_tasks_as_bullets(node)]
         case "rule":
             return []
         case "table":
@@ -121,6 +120,12 @@ def _strong(node: Node) -> Node:
     return {**node, "marks": [*marks(node), {"type": "strong"}]}
 
 
-def _task_words(item: Node) -> list[Node]:
-    box = "[x] " if attributes(item).get("state") == "DONE" else "[ ] "
-    return [text(box), *children(item)] if item["type"] == "taskItem" else [text(plain_text(item) or box)]
+def _tasks_as_bullets(node: Node) -> Node:
+    items: list[Node] = []
+    for one in children(node):
+        if one["type"] == "taskList" and items:
+            children(items[-1]).append(_tasks_as_bullets(one))
+        else:
+            box = "[x] " if attributes(one).get("state") == "DONE" else "[ ] "
+            items.append(block("listItem", [block("paragraph", joined_texts([text(box), *children(one)]))]))
+    return block("bulletList", items)

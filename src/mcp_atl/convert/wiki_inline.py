@@ -14,7 +14,8 @@ _PIECE = re.compile(
     r"|&#(?P<entity>\d{1,7});"
     r"|\{\{(?P<code>(?:\\.|[^{}\n\\]|\{(?!\{)|\}(?!\}))+)\}\}"
     r"|\[~(?P<user>[^\[\]\s]+)\]"
-    r"|\[(?:(?P<label>(?:\\.|[^\[\]|\\\n])*)\|)?(?P<address>(?:https?://|mailto:|#|\^|/)[^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]"
+    r"|\[(?P<label>(?:\\.|[^\[\]|\\\n])*)\|(?P<address>[^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]"
+    r"|\[(?P<plain>(?:https?://|mailto:|#|\^|/)[^\[\]|\n]*)\]"
     r"|(?<!\w)!(?P<image>[^\s!|]*[./][^\s!|]*)(?:\|[^!\n]*)?!"
     r"|(?P<color>\{color(?::[^{}\n]*)?\})"
     r"|(?P<sign>\{[*_+^~-]\}|(?<![\w\\])[*_+^~-](?=\S))"
@@ -84,7 +85,7 @@ class _Line:
 
 
 def _link(piece: re.Match[str], marks: tuple[Node, ...]) -> list[Node]:
-    target = str(piece["address"] or piece["image"] or piece["bare"])
+    target = next(piece[name] for name in ("address", "plain", "image", "bare") if piece[name] is not None)
     link: Node = {"type": "link", "attrs": {"href": target}}
     outer = tuple(mark for mark in marks if mark["type"] != "link")
     if not piece["label"]:
@@ -115,6 +116,7 @@ _READERS: dict[str, Callable[[re.Match[str], tuple[Node, ...]], list[Node]]] = {
     "code": _code,
     "user": _mention,
     "address": _link,
+    "plain": _link,
     "image": _link,
     "bare": _link,
     "emoji": lambda piece, _marks: [{"type": "emoji", "attrs": {"shortName": piece["emoji"]}}],

@@ -16,6 +16,7 @@ _BESIDE = re.compile(r"[\w*_+^~{}\\-]")
 _ENTITY = re.compile(r"&(?=#\d{1,7};)|\\")
 _IN_CODE = re.compile(r"[{}|]")
 _LINE_START = re.compile(r"(?m)^( *)(h(?=[1-6]\.)|b(?=q\.)|[#*-](?=[#*-]* )|-(?=-{3,})|[☐☑])")
+_PLAIN_ADDRESS = re.compile(r"https?://|mailto:|#|\^|/")
 _ADDRESS_SPECIAL = {"[": "%5B", "]": "%5D", "|": "%7C", " ": "%20"}
 
 
@@ -138,7 +139,8 @@ def _marked(node: Node, before: str, after: str) -> str:
         body = _signed(sign, body, before + after)
     if "link" in kinds:
         address = _address(kinds["link"]["href"])
-        body = f"[{address}]" if node.get("text") == address else f"[{body}|{address}]"
+        is_plain = node.get("text") == address and _PLAIN_ADDRESS.match(address)
+        body = f"[{address}]" if is_plain else f"[{body}|{address}]"
     return body
 
 

@@ -22,7 +22,9 @@ class AdfDocument:
         self._originals = Originals()
         self._writer = MarkdownWriter(self._originals)
         # Writing all of it gives each placeholder its digest, the same whichever part is read.
-        self._markdown = self._writer.blocks(children(self._body))
+        parts = self._writer.parts(children(self._body))
+        self._markdown = "\n\n".join(part for part in parts if part)
+        self._sizes: dict[tuple[int, ...], list[int]] = {(): [len(part) for part in parts]}
         self._places = places(self._body)
 
     def outline(self) -> list[Heading]:
@@ -81,7 +83,15 @@ class AdfDocument:
         return MarkdownReader(self._originals).blocks(markdown)
 
     def _heading(self, place: Place) -> Heading:
-        return Heading(place.number, place.level, place.title, len(self._writer.blocks(self._blocks(place))))
+        return Heading(place.number, place.level, place.title, self._size(place))
+
+    def _size(self, place: Place) -> int:
+        """Characters of a section, from those of the blocks of its container, which are written once."""
+        if place.path not in self._sizes:
+            parts = self._writer.parts(children(container_at(self._body, place.path)))
+            self._sizes[place.path] = [len(part) for part in parts]
+        sizes = [size for size in self._sizes[place.path][place.start : place.end] if size]
+        return sum(sizes) + 2 * (len(sizes) - 1)  # an empty line between blocks
 
     def _blocks(self, place: Place) -> list[Node]:
         return children(container_at(self._body, place.path))[place.start : place.end]

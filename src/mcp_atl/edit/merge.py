@@ -49,7 +49,8 @@ def merge(old: Sequence[Node], markdown: str, originals: Originals) -> Merged:
         return writer.blocks(reader.blocks(text))
 
     # Lines mean something else where what is around them changed, as in a code block: then nothing is taken over.
-    if normal(writer.blocks(merged.blocks)) == normal(markdown):
+    written = writer.blocks(merged.blocks)
+    if written == markdown.strip("\n") or normal(written) == normal(markdown):
         return merged
     return _assemble(
         lead, groups, [markdown], lambda text: [_with_known(one, known, writer) for one in reader.blocks(text)]
@@ -58,9 +59,9 @@ def merge(old: Sequence[Node], markdown: str, originals: Originals) -> Merged:
 
 def _segments(texts: Sequence[str], lines: Sequence[str]) -> list[int | str]:
     """The new text as the numbers of old blocks that it still has, and the text between them."""
-    matcher = SequenceMatcher(None, list(texts), [], autojunk=False)
     chunks, starts = _chunks(texts, lines)
-    matcher.set_seq2(chunks)
+    # In a long text, frequent blocks only extend a match: to compare them all takes seconds.
+    matcher = SequenceMatcher(None, texts, chunks, autojunk=True)
     segments: list[int | str] = []
     place = 0
     for block in matcher.get_matching_blocks():
@@ -92,8 +93,9 @@ def _chunks(texts: Sequence[str], lines: Sequence[str]) -> tuple[list[str], list
                 if alone and "\n".join(lines[index:end]) == text:
                     found = text
                     break
-        chunks.append(found if found is not None else lines[index])
-        starts.append(index)
+        if lines[index].strip():  # blocks that follow each other do so in the chunks, too
+            chunks.append(found if found is not None else lines[index])
+            starts.append(index)
         index += found.count("\n") + 1 if found is not None else 1
     return chunks, starts
 

@@ -1,0 +1,70 @@
+"""Markdown to the Atlassian Document Format and back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mcp_atl.convert.markdown_reader import MarkdownReader
+from mcp_atl.convert.markdown_writer import MarkdownWriter
+from mcp_atl.convert.nodes import Node, children
+from mcp_atl.convert.placeholders import Originals
+from tests.mcp_atl.convert.adf_schema import adf_validator
+from tests.mcp_atl.convert.markdown_texts import MARKDOWN, SAMPLES, SOUP
+from tests.mcp_atl.convert.meaning import meaning
+from tests.mcp_atl.documents import DOCUMENTS
+from tests.thorough import examples
+
+
+def read(markdown: str, originals: Originals | None = None) -> Node:
+    return MarkdownReader(originals, make_id=lambda: "id").document(markdown)
+
+
+def write(document: Node, originals: Originals | None = None) -> str:
+    return MarkdownWriter(originals).blocks(children(document))
+
+
+@pytest.mark.parametrize("markdown", SAMPLES.values(), ids=SAMPLES.keys())
+def test_what_agents_write_becomes_a_valid_document(markdown: str):
+    adf_validator()(read(markdown))
+
+
+@pytest.mark.parametrize("markdown", SAMPLES.values(), ids=SAMPLES.keys())
+def test_what_agents_write_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
+@given(markdown=st.one_of(MARKDOWN, SOUP))
+@settings(max_examples=examples(1000))
+def test_any_markdown_becomes_a_valid_document(markdown: str):
+    adf_validator()(read(markdown))
+
+
+@given(markdown=MARKDOWN)
+@settings(max_examples=examples(2000))
+def test_markdown_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
+@given(markdown=SOUP)
+@settings(max_examples=examples(2000))
+def test_even_broken_markdown_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
+def check_meaning(markdown: str) -> None:
+    """What was written and read again says the same, and is then written in the same way."""
+    document, originals = read(markdown), Originals()
+    written = write(document, originals)
+    again = read(written, originals)
+    assert meaning(again) == meaning(document), written
+    assert write(again, originals) == written
+
+
+@given(document=DOCUMENTS)
+@settings(max_examples=examples(500))
+def test_a_document_reads_the_same_after_it_was_written_and_read(document: Node):
+    originals = Originals()
+    markdown = write(document, originals)
+    again = read(markdown, originals)
+    adf_validator()(again)
+    assert write(again, originals) == markdown
