@@ -111,7 +111,9 @@ def _ends_address(after: Sequence[Node]) -> bool:
     """Whether an address that is not marked as a link ends before these nodes."""
     if not after or after[0]["type"] == "hardBreak":
         return True
-    words = str(after[0].get("text", "x")) if not marks(after[0]) else "x"
+    words = str(after[0].get("text", "x"))
+    if any(mark["type"] not in _SIGNS or not words[0].isspace() for mark in marks(after[0])):
+        return False  # spaces at the edge of emphasis are written outside it
     return _AFTER_ADDRESS.match(words + ("x" if len(after) > 1 and after[1]["type"] != "hardBreak" else "")) is not None
 
 

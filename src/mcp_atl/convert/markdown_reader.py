@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _PANEL = re.compile(r"\[!(NOTE|IMPORTANT|TIP|WARNING|CAUTION)\]\s*")
 _TASK = re.compile(r"\[([ xX])\](?:\s+|$)")
 _DETAILS = re.compile(r"<details>\s*(?:<summary>(.*?)</summary>)?\s*", re.DOTALL)
+_LANGUAGE = re.compile(r"[\w+#.-]+")
 _START_DETAILS, _END_DETAILS = "<details>", "</details>"
 _SOURCE = "source"
 """The Markdown of a paragraph that may begin or end an expand, until it is folded."""
@@ -88,7 +89,7 @@ class MarkdownReader:
                 found.append(block("heading", content, level=int(token.tag[1])))
                 return index + 3
             case "fence" | "code_block":
-                language = token.info.strip().split(" ")[0] or None
+                language = known[0] if (known := _LANGUAGE.match(token.info.strip())) else None
                 code = token.content.removesuffix("\n")
                 found.append(block("codeBlock", [text(code)] if code else [], language=language))
                 return index + 1

@@ -11,6 +11,7 @@ SAMPLES = {
     "an empty heading": "#\n\n## \n\nafter",
     "an empty task": "- [ ]\n- [x] \n- [ ] three",
     "an empty code block": "```\n```\n\n    indented",
+    "code whose language is not a word": "~~~ `x`~~\na\n~~~\n\n~~~c++ title=x\nb\n~~~",
     "nested lists": "- a\n  1. b\n     - c\n       - d\n  2. e\n- f",
     "nested tasks": "- [ ] a\n  - [x] b\n    - [ ] c\n- [x] d",
     "tasks in a list": "1. a\n   - [ ] b\n   - [x] c\n2. d",
