@@ -25,7 +25,7 @@ SHAPE: Mapping[str, Any] = {
     "message": None,
     "link": None,
     "body": None,
-    "outline": {"section": None, "level": None, "title": None, "size": None},
+    "outline": None,
     "next_cursor": None,
     "labels": None,
     "children": {"id": None, "title": None},

@@ -129,9 +129,10 @@ class MarkdownWriter:
 
     def _panel(self, node: Node, depth: int) -> str:
         word = PANELS[attributes(node)["panelType"]]
-        begins_with_words = [one["type"] for one in children(node)[:1]] == ["paragraph"]
-        gap = "\n" if begins_with_words else "\n\n"  # a rule would make the first line a heading
-        return _quoted(f"[!{word}]{gap}{self.blocks(children(node), depth + 1)}")
+        parts = self.parts(children(node), depth + 1)
+        first = next((one["type"] for one, part in zip(children(node), parts, strict=True) if part), "")
+        gap = "\n" if first == "paragraph" else "\n\n"  # a rule would make the first line a heading
+        return _quoted(f"[!{word}]{gap}" + "\n\n".join(filter(None, parts)))
 
     def _expand(self, node: Node, depth: int) -> str:
         title = self._inline.escaped(str(attributes(node).get("title") or ""))

@@ -69,7 +69,7 @@ class UploadFiles(Transfer):
 async def download(call: Call[Download]) -> Listing:
     """Download attachments into the folder for files.
 
-    Use this when the user wants a file; get with include=['attachments'] lists them.
+    Use this when the user wants a file; get with include lists them.
 
     Returns:
         Each file with its path.
@@ -123,7 +123,7 @@ async def download(call: Call[Download]) -> Listing:
 async def upload(call: Call[UploadFiles]) -> Listing:
     """Attach files from the folder for files to an issue or page.
 
-    Use this when the user wants a file there. A file of a page gets a new version.
+    Use this when the user wants a file there.
 
     Returns:
         Each attachment with its id.

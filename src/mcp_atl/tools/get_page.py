@@ -1,7 +1,5 @@
 """How get reads a page: its outline, one section of it, or as much of the text as fits the budget."""
 
-from typing import Any
-
 from mcp_atl.answers.pages import compact_page
 from mcp_atl.client.confluence import ConfluenceApi, Page, confluence
 from mcp_atl.client.connection import Connection, Json
@@ -43,11 +41,9 @@ async def find_page(api: ConfluenceApi, id: str, *, version: int | None = None, 
     return await api.page(id, body=with_body, version=version)
 
 
-def outline_of(document: PageDocument) -> list[dict[str, Any]]:
-    """The headings of a page, with the number by which a section is read and changed, and its size."""
-    return [
-        {"section": one.number, "level": one.level, "title": one.title, "size": one.size} for one in document.outline()
-    ]
+def outline_of(document: PageDocument) -> list[str]:
+    """The headings of a page: the number by which a section is read and changed, its title and its size."""
+    return [f"{one.number} {one.title} ({one.size})" for one in document.outline()]
 
 
 def _offset(cursor: str | None, version: int) -> int:
