@@ -17,6 +17,6 @@ def choose(*, thorough: bool) -> None:
     """Set what `examples` says, here and in processes that are started, and what Hypothesis does by itself."""
     if thorough:
         os.environ[VARIABLE] = "1"
-    # A deadline would measure how busy the machine is.
-    settings.register_profile("toolcharter", max_examples=examples(100), deadline=None)
+    # A deadline would measure how busy the machine is. Each day tries the same examples, each night new ones.
+    settings.register_profile("toolcharter", max_examples=examples(100), deadline=None, derandomize=not thorough)
     settings.load_profile("toolcharter")

@@ -59,7 +59,10 @@ class InlineWriter:
                 end += 1
             inner = [_without(node, mark) for node in nodes[index:end]]
             before = parts[-1][-1:] if parts else ""
-            parts.append(self._wrapped(mark, inner, before, nodes[end : end + 2]))
+            wrapped = self._wrapped(mark, inner, before, nodes[end : end + 2])
+            if before == "!" and wrapped.startswith("["):
+                parts[-1] = f"{parts[-1][:-1]}\\!"  # the link would be an image
+            parts.append(wrapped)
             index = end
         return "".join(parts)
 

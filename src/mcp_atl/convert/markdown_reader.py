@@ -250,6 +250,7 @@ def _parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms, and most calls have no text to read
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser.normalizeLink = str  # pyright: ignore[reportAttributeAccessIssue] - addresses stay as they are written
     # What was escaped stays apart from other words, so that it is not taken for an emoji or an address.
     return parser.disable(["text_join", "html_block", "html_inline"])
 

@@ -161,12 +161,15 @@ class _ListTree:
         return [part for root in self._roots for part in _with_tasks(root)]
 
 
+_PLAIN_LISTS = ("bulletList", "orderedList")
+
+
 def _with_tasks(node: Node) -> list[Node]:
     """A list, split where tasks begin and end."""
     lists: list[Node] = []
     for item in children(node):
-        first, *rest = children(item)
-        below = [part for one in rest for part in (_with_tasks(one) if "List" in one["type"] else [one])]
+        first, *rest = children(item) or [block("paragraph")]
+        below = [part for one in rest for part in (_with_tasks(one) if one["type"] in _PLAIN_LISTS else [one])]
         state = _task_state(first)
         kind = node["type"] if state is None else "taskList"
         if not lists or lists[-1]["type"] != kind:
