@@ -75,7 +75,7 @@ def test_the_schema_can_be_read_as_markdown():
     assert Wanted.to_schema_markdown() == (
         "## Arguments\n"
         "\n"
-        "- **name** (string, required, at least 1 characters): A name.\n"
+        "- **name** (string, required, at least 1 character): A name.\n"
         '- **style** ("short" | "long", optional, default: "short"): How to say it.'
     )
 

@@ -59,6 +59,7 @@ def test_another_server_is_locked_under_its_own_name_or_in_a_given_file(capsys):
 def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys):
     Path("pyproject.toml").write_text('[project]\nname = "ToolCharter"\n', encoding="utf-8")
     assert run(capsys, "lock")[1] == (
+        "wrote contracts/mcp-atl.json: 20 tools.\n"
         "wrote contracts/mcp-demo.json: 7 tools.\n"
         "wrote contracts/mcp-guide.json: 30 tools.\n"
         "wrote contracts/mcp-noema.json: 33 tools.\n"
@@ -67,6 +68,7 @@ def test_without_a_name_the_servers_of_the_project_are_locked_and_checked(capsys
     assert run(capsys, "lock", "--check") == (
         0,
         (
+            "contracts/mcp-atl.json: 20 tools, as locked.\n"
             "contracts/mcp-demo.json: 7 tools, as locked.\n"
             "contracts/mcp-guide.json: 30 tools, as locked.\n"
             "contracts/mcp-noema.json: 33 tools, as locked.\n"
