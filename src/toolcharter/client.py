@@ -70,7 +70,7 @@ async def connect(
     rejected: list[httpx2.Response] = []
 
     async def note_rejection(response: httpx2.Response) -> None:
-        if response.status_code == int(httpx2.codes.UNAUTHORIZED):
+        if response.status_code in (int(httpx2.codes.UNAUTHORIZED), int(httpx2.codes.NOT_FOUND)):
             rejected.append(response)
 
     # The SDK raises the same error for every rejection, without the reason.
@@ -89,6 +89,9 @@ async def connect(
     except ServerUnreachable:
         if not rejected:
             raise
+        if rejected[0].status_code == int(httpx2.codes.NOT_FOUND):
+            hint = "" if url.rstrip("/").endswith("/mcp") else " Most addresses of MCP servers end in /mcp."
+            raise ServerUnreachable(f"{url}: there is no MCP server at this address (404 Not Found).{hint}") from None
         problem = "rejects this token; give another one" if token else "requires a token; give one"
         raise ServerUnreachable(f"{url}: the server {problem} with --token.") from None
 

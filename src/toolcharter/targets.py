@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
 from collections.abc import Callable, Generator, Sequence
@@ -53,6 +54,10 @@ def load_any(target: str, settings: Settings) -> Any:
     return build(find(target), target, settings)
 
 
+_ADDRESS = re.compile(r"(?:\w+://)?([\w.-]+:\d+(?:/.*)?|(?<=://)[\w.-]+(?:/.*)?)")
+"""What was meant as an address: a host with a port, or another scheme than http."""
+
+
 def find(target: str) -> Any:
     """The App, the server of an MCP library, or the function `build` that a target stands for."""
     servers = known()
@@ -61,6 +66,8 @@ def find(target: str) -> Any:
             return servers[target].load()
     if ".py" in target:
         return _load_file(target)
+    if address := _ADDRESS.fullmatch(target):
+        raise UnknownTarget(f"{target!r} is not an address of a server. Did you mean http://{address[1]}?")
     if ":" in target:
         module, _, name = target.partition(":")
         return _attribute(_import(module, target), name, target)

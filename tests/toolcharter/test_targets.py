@@ -42,6 +42,11 @@ def test_an_app_object_is_used_as_it_is(tmp_path):
             ),
         ),
         ("missing.py", "The file missing.py does not exist."),
+        (
+            "127.0.0.1:8000/mcp",
+            "'127.0.0.1:8000/mcp' is not an address of a server. Did you mean http://127.0.0.1:8000/mcp?",
+        ),
+        ("htp://x/mcp", "'htp://x/mcp' is not an address of a server. Did you mean http://x/mcp?"),
         ("no_such_module:build", "'no_such_module:build': No module named 'no_such_module'."),
         (
             "toolcharter_examples.demo:nothing",

@@ -32,6 +32,8 @@ def run(options: argparse.Namespace) -> int:
         # The server is the command after `--`, so the first word is the tool.
         options.arguments = [options.tool, *options.arguments]
         options.server, options.tool = None, options.server
+    if options.server is None and not options.command:
+        raise UsageError(f"No tool was given. Write: toolcharter call {options.tool} TOOL [key=value ...]")
     return run_interruptible(_run(options))
 
 

@@ -142,6 +142,19 @@ def address():
         yield url
 
 
+def test_an_address_without_a_server_says_what_addresses_look_like(capsys, address):
+    wrong = address.removesuffix("/mcp") + "/nothing"
+    message = (
+        f"{wrong}: there is no MCP server at this address (404 Not Found). Most addresses of MCP servers end in /mcp.\n"
+    )
+    assert run(capsys, "call", wrong, "add", "a=2", "b=3") == (1, "", message)
+
+
+def test_a_call_without_a_tool_says_that_it_is_missing(capsys):
+    code, _, err = run(capsys, "call", "hello.py")
+    assert (code, err) == (2, "No tool was given. Write: toolcharter call hello.py TOOL [key=value ...]\n")
+
+
 def test_a_server_that_requires_a_token_is_called_with_one(capsys, tmp_path):
     (tmp_path / "tokens.json").write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
     with serving("--tokens", str(tmp_path / "tokens.json")) as url:
