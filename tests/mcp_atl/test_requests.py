@@ -70,6 +70,7 @@ CALLS: dict[str, list[Call]] = {
         call("sprint:23 status = Done"),
         call("filter:10601"),
         call("label:checkout"),
+        call("queue:41"),
         call("space:ENG release", limit=1),
         call("type = page AND space = ENG", product="confluence", count_only=True),
         call("project = FERRY", response_fields=["key", "Story Points", "assignee.name"]),

@@ -5,7 +5,8 @@ from typing import Any
 
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import list_at
-from mcp_atl.client.limits import check_project, project_of
+from mcp_atl.client.limits import allows_project, check_project, project_of
+from mcp_core import NotFound
 
 BASE = "/rest/servicedeskapi"
 
@@ -38,6 +39,25 @@ class ServiceApi:
     async def queues(self, desk: str, start: int, limit: int) -> ResultPage:
         """The queues of a service desk."""
         return await self._page(f"{await self._desk(desk)}/queue", start, limit)
+
+    async def queue_jql(self, queue: str) -> str:
+        """The query of a queue. A queue does not say its service desk, so all that may be reached are looked at."""
+        for desk in await self._all("/servicedesk"):
+            if not allows_project(self.client.site, str(desk.get("projectKey"))):
+                continue
+            for found in await self._all(f"/servicedesk/{segment(desk['id'])}/queue"):
+                if str(found["id"]) == queue:
+                    return str(found["jql"])
+        raise NotFound(f"No service desk has a queue {queue!r}. List queues with list, subject 'queues'.")
+
+    async def _all(self, path: str) -> list[Json]:
+        items: list[Json] = []
+        start: str | None = "0"
+        while start is not None:
+            page = await self._page(path, int(start), 50)
+            items += page.items
+            start = page.next_cursor
+        return items
 
     async def queue_issues(self, desk: str, queue: str, start: int, limit: int) -> ResultPage:
         """The issues that wait in a queue."""

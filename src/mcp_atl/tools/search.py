@@ -13,6 +13,7 @@ from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Connection
 from mcp_atl.client.jira import jira
+from mcp_atl.client.service import ServiceApi
 from mcp_atl.command import Call, ListParameters, reads
 from mcp_atl.convert.texts import to_markdown
 from mcp_atl.resolve.fields import Fields
@@ -25,6 +26,7 @@ from mcp_atl.resolve.queries import (
     restrict_cql,
     restrict_jql,
     scope_of,
+    split_order,
     words_as_cql,
     words_as_jql,
 )
@@ -121,6 +123,9 @@ async def _scope_condition(connection: Connection, scope: Scope) -> str:
             return f"labels = {quoted(scope.id)}"
         case "board":
             return f"filter = {quoted(await AgileApi(connection).board_filter(scope.id))}"
+        case "queue":
+            where, _ = split_order(await ServiceApi(connection).queue_jql(scope.id))
+            return f"({where})"
         case _:
             return f"project = {quoted(scope.id)}"
 

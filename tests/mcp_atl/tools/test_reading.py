@@ -223,3 +223,13 @@ async def test_people_who_cannot_be_looked_up_keep_their_ids(cloud: Server):
 async def test_no_names_are_asked_for_that_are_not_shown(cloud: Server):
     await cloud.ok("get", "20102", response_fields=["title"])
     assert not [one for one in cloud.sandbox.requests if "users-bulk" in one.path]
+
+
+async def test_a_queue_of_a_service_desk_is_searched_by_its_own_query(server: Server):
+    queue = (await server.ok("list", "queues", service_desk=4))["queues"][0]
+    by_scope = await server.ok("search", f"queue:{queue['id']}", response_fields=["key"], limit=50)
+    by_query = await server.ok("search", queue["jql"], response_fields=["key"], limit=50)
+    assert by_scope["issues"]
+    assert sorted(one["key"] for one in by_scope["issues"]) == sorted(one["key"] for one in by_query["issues"])
+    error = await server.refused("NotFoundError", "search", "queue:999")
+    assert "No service desk has a queue '999'" in error
