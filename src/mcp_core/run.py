@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import difflib
 import gc
 import json
 import signal
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from mcp_core import mcp_log
 from mcp_core.app import App
@@ -53,10 +54,19 @@ def run(
         raise SystemExit(error.exit_code) from None
 
 
+class _Parser(argparse.ArgumentParser):
+    """Answers a mistyped option with the nearest one."""
+
+    def error(self, message: str) -> NoReturn:
+        wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0] if "unrecognized" in message else ""
+        nearest = difflib.get_close_matches(wrong, self._option_string_actions, n=1) if wrong else []
+        super().error(f"{message}; did you mean {nearest[0]}?" if nearest else message)
+
+
 def _parser(about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
     name = Path(sys.argv[0]).name
     # A usage with every option would bury the error message for a mistyped one.
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=name,
         usage=f"{name} [stdio | http] [options]",
         description=f"{about} Serves an MCP client over stdio (the default), or many over HTTP.",
