@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple, Protocol
 
-from mcp_atl.site import Kind
-
 
 class Heading(NamedTuple):
     """A heading, and the section that it begins."""
@@ -45,11 +43,3 @@ class PageDocument(Protocol):
     def append(self, markdown: str) -> Edit: ...
     def prepend(self, markdown: str) -> Edit: ...
     def replace_all(self, markdown: str, *, remove_objects: bool = False) -> Edit: ...
-
-
-def open_document(kind: Kind, body: Any) -> PageDocument:
-    """The document of a page: ADF on Cloud, storage format on Data Center."""
-    from mcp_atl.edit.adf import AdfDocument  # noqa: PLC0415 - only one of the two is needed
-    from mcp_atl.edit.storage import StorageDocument  # noqa: PLC0415 - only one of the two is needed
-
-    return AdfDocument(body) if kind == "cloud" else StorageDocument(body)

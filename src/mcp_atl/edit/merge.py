@@ -41,20 +41,19 @@ def merge(old: Sequence[Node], markdown: str, originals: Originals) -> Merged:
     texts = [part for part in parts if part]
     new_lines = markdown.strip("\n").split("\n") if markdown.strip() else []
     segments = _segments(texts, new_lines)
-    merged = _assemble(
-        lead, groups, segments, lambda text: [_with_known(one, known, writer) for one in reader.blocks(text)]
-    )
+
+    def read(text: str) -> list[Node]:
+        return [_with_known(one, known, writer) for one in reader.blocks(text)]
 
     def normal(text: str) -> str:
         return writer.blocks(reader.blocks(text))
 
+    merged = _assemble(lead, groups, segments, read)
     # Lines mean something else where what is around them changed, as in a code block: then nothing is taken over.
     written = writer.blocks(merged.blocks)
     if written == markdown.strip("\n") or normal(written) == normal(markdown):
         return merged
-    return _assemble(
-        lead, groups, [markdown], lambda text: [_with_known(one, known, writer) for one in reader.blocks(text)]
-    )
+    return _assemble(lead, groups, [markdown], read)
 
 
 def _segments(texts: Sequence[str], lines: Sequence[str]) -> list[int | str]:

@@ -3,7 +3,8 @@
 from mcp_atl.answers.pages import compact_page
 from mcp_atl.client.confluence import ConfluenceApi, Page, confluence
 from mcp_atl.client.connection import Connection, Json
-from mcp_atl.edit.document import PageDocument, open_document
+from mcp_atl.edit.document import PageDocument
+from mcp_atl.edit.opening import open_document
 from toolcharter import InvalidArguments
 
 CHARACTERS_PER_TOKEN = 4

@@ -9,7 +9,7 @@ from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.jira import jira
 from mcp_atl.command import Call, ListParameters, reads
-from mcp_atl.edit.document import open_document
+from mcp_atl.edit.opening import open_document
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
 from mcp_atl.tools.listings.requests import start_of

@@ -6,7 +6,8 @@ from mcp_atl.answers.users import short_user
 from mcp_atl.client.confluence import ConfluenceApi, Page, Restriction, confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.command import Call
-from mcp_atl.edit.document import Edit, open_document
+from mcp_atl.edit.document import Edit
+from mcp_atl.edit.opening import open_document
 from mcp_atl.resolve.users import find_user_id
 from mcp_atl.tools.get_page import find_page
 from toolcharter import Conflict, InvalidArguments

@@ -6,7 +6,7 @@ from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.command import Call
 from mcp_atl.convert.texts import from_markdown
-from mcp_atl.edit.document import open_document
+from mcp_atl.edit.opening import open_document
 from mcp_atl.tools.creations.requests import needed, rehearsal
 
 
