@@ -149,10 +149,6 @@ class JiraApi:
         """Delete an issue for good."""
         await self._write("DELETE", f"{await self._issue(key)}", deleteSubtasks=subtasks)
 
-    async def assign(self, key: str, user_id: str | None) -> None:
-        """Give an issue to a user, or to nobody."""
-        await self._write("PUT", f"{await self._issue(key)}/assignee", {self.user_field: user_id})
-
     async def edit_fields(self, key: str) -> Json:
         """The fields that can be edited now, by id."""
         return (await self.get(f"{await self._issue(key)}/editmeta")).get("fields", {})

@@ -59,17 +59,9 @@ class ServiceApi:
             start = page.next_cursor
         return items
 
-    async def queue_issues(self, desk: str, queue: str, start: int, limit: int) -> ResultPage:
-        """The issues that wait in a queue."""
-        return await self._page(f"{await self._desk(desk)}/queue/{segment(queue)}/issue", start, limit)
-
     async def request_types(self, desk: str, start: int, limit: int) -> ResultPage:
         """What customers can ask for."""
         return await self._page(f"{await self._desk(desk)}/requesttype", start, limit)
-
-    async def request_fields(self, desk: str, request_type: str) -> Json:
-        """The fields of a request type."""
-        return await self._get(f"{await self._desk(desk)}/requesttype/{segment(request_type)}/field")
 
     async def create_request(self, request: Mapping[str, Any]) -> Json:
         """Create a customer request."""
