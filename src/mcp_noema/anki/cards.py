@@ -145,8 +145,8 @@ class CardConverter:
     def _last_review(self, card: AnkiCard, log: Sequence[RevlogEntry]) -> datetime | None:
         last_answer = next((entry.at for entry in reversed(log) if entry.is_answer), None)
         seconds = _finite_number(card.data.get("lrt"))
-        if not seconds or (last_answer and int(seconds) == int(last_answer.timestamp())):
-            # The log is more exact: it has milliseconds.
+        if not seconds or (last_answer and abs(int(seconds) - int(last_answer.timestamp())) <= 1):
+            # The log is more exact: it has milliseconds. Anki reads the clock twice, so the seconds may differ by one.
             return last_answer
         return parse_timestamp(int(seconds))
 

@@ -12,7 +12,7 @@ from mcp_core.folder import Folder
 from mcp_noema.anki.limits import ReadLimits
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote, PackageReview
 from mcp_noema.anki.package_reader import read_package
-from mcp_noema.anki.package_writer import write_package
+from mcp_noema.anki.package_writer import milliseconds, write_package
 from mcp_noema.model import BASIC, Preset, Schedule, State
 from tests.mcp_noema.anki import real_anki
 from tests.mcp_noema.anki.conftest import AnkiFiles
@@ -112,6 +112,23 @@ def test_anki_finds_nothing_to_fix_and_can_continue(anki_files: AnkiFiles, tmp_p
         col.decks.select(col.decks.id("Languages"))
         col.sched.answerCard(col.sched.getCard(), 3)
         assert len(real_anki.revlog(col)) == len(anki_files.log) + 1
+
+
+def test_a_last_review_that_anki_dates_a_second_before_its_log_has_the_time_of_the_log(tmp_path: Path):
+    with real_anki.collection(tmp_path / "made") as col:
+        (card_id,) = real_anki.add(col, "Home", "Basic", "front", "back")
+        real_anki.answer_now(col, card_id, 3)
+        ((answered_at,),) = col.db.all("SELECT id FROM revlog")
+        col.db.execute("UPDATE cards SET data = json_set(data, '$.lrt', ?)", answered_at // 1000 - 1)
+        package = read_package(real_anki.export(col, tmp_path / "home.apkg", legacy=False))
+    last_review = package.cards[0].schedule.last_review
+    assert last_review
+    assert milliseconds(last_review) == answered_at
+    write_package(package, tmp_path / "out.apkg")
+    with real_anki.collection(tmp_path / "other") as col:
+        real_anki.import_file(col, tmp_path / "out.apkg")
+        problems, is_fine = col.fix_integrity()
+        assert is_fine, problems
 
 
 def test_an_export_by_anki_of_our_package_is_the_same_package(anki_files: AnkiFiles, tmp_path: Path):
