@@ -15,7 +15,20 @@ from mcp_core.mcp_log import LogLevel
 from mcp_core.start_errors import InvalidSetting
 
 ENV_PREFIX = "TOOLCHARTER_"
-HTTP_ONLY = frozenset({"host", "port", "allow_hosts", "allow_origins", "lane", "tokens"})
+HTTP_ONLY = frozenset({
+    "host",
+    "port",
+    "unix_socket",
+    "tls_cert",
+    "tls_key",
+    "allow_hosts",
+    "allow_origins",
+    "trusted_proxies",
+    "lane",
+    "workers",
+    "drain_seconds",
+    "tokens",
+})  # fmt: skip
 """Settings that do nothing in a command that does not listen."""
 
 
@@ -41,14 +54,36 @@ class Settings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    unix_socket: Path | None = Field(
+        default=None, title="PATH", description="Listen on this unix socket instead of a host and port."
+    )
+    tls_cert: Path | None = Field(
+        default=None, title="FILE", description="PEM file of the TLS certificate and its chain; serves https."
+    )
+    tls_key: Path | None = Field(
+        default=None, title="FILE", description="PEM file of the private key. Default: it is in the file of --tls-cert."
+    )
     allow_hosts: TextList = Field(
         default=(), description="Further Host names that requests may carry, for servers behind a name."
     )
     allow_origins: TextList = Field(
         default=(), description="Further web origins that may call, such as https://app.example."
     )
+    trusted_proxies: TextList = Field(
+        default=(),
+        description="Addresses or networks of proxies whose X-Forwarded-For, -Proto and -Host headers are believed; "
+        "unix means the peer of --unix-socket.",
+    )
     lane: Literal["fast", "sdk"] = Field(
         default="fast", description="Answer ordinary requests directly (fast), or let the MCP SDK answer all (sdk)."
+    )
+    workers: int = Field(default=1, ge=1, le=256, description="Processes that serve HTTP; several need --redis.")
+    drain_seconds: float | None = Field(
+        default=None,
+        ge=0,
+        title="SECONDS",
+        description="How long running calls may continue after a signal to stop. "
+        "Default: 8 over HTTP, 1 over stdio.",
     )
     db: str | None = Field(
         default=None,
