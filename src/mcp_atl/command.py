@@ -21,9 +21,17 @@ from mcp_atl.client.connection import Connection, Json
 from mcp_atl.files import Files
 from mcp_atl.site import ProductName
 from mcp_atl.sites.sites import Sites
-from mcp_core.declare.spec import ToolOptions
-from mcp_core.declare.tool import ToolDecorator
-from toolcharter import Example, InvalidArguments, Need, PermissionDenied, Result, ToolContext, tool
+from toolcharter import (
+    Example,
+    InvalidArguments,
+    Need,
+    PermissionDenied,
+    Result,
+    ToolContext,
+    ToolDecorator,
+    ToolOptions,
+    tool,
+)
 
 COMMAND = "__atl_command__"
 """The attribute of a tool's function that has its `Command`."""
