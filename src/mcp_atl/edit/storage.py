@@ -7,8 +7,7 @@ from mcp_atl.convert.nodes import Node, children, contained
 from mcp_atl.convert.storage_reader import storage_to_document
 from mcp_atl.convert.storage_tree import parse
 from mcp_atl.convert.storage_writer import blocks_to_storage
-from mcp_atl.edit.adf import AdfDocument
-from mcp_atl.edit.document import Edit
+from mcp_atl.edit.document import Edit, PageDocument
 from mcp_atl.edit.sections import Place, container_at
 
 
@@ -17,7 +16,7 @@ def without_source(node: Node) -> Node:
     return {key: value for key, value in node.items() if key not in ("raw", "at")}
 
 
-class StorageDocument(AdfDocument):
+class StorageDocument(PageDocument):
     """A document of Data Center. Its nodes are those of Cloud, with their source beside them."""
 
     def __init__(self, body: Any) -> None:
