@@ -10,7 +10,7 @@ from mcp_atl.sandbox.jira.issue_json import IssueJson
 from mcp_atl.sandbox.jira.issues import wanted_fields
 from mcp_atl.sandbox.jira.render import Renderer, page_of, paged, zulu_time
 from mcp_atl.sandbox.jira.search import find, token_page
-from mcp_atl.sandbox.state import Board, Issue, Sprint
+from mcp_atl.sandbox.model import Board, Issue, Sprint
 
 routes = Routes("agile")
 software = Routes("software")

@@ -16,8 +16,9 @@ from mcp_atl.sandbox.faults import ConnectionDropped, ConnectionRefused, Fault, 
 from mcp_atl.sandbox.http import Api, Kind, Refusal, Request, Response, Route, Router
 from mcp_atl.sandbox.jira import ROUTES as JIRA_ROUTES
 from mcp_atl.sandbox.login import authenticate
+from mcp_atl.sandbox.model import User
 from mcp_atl.sandbox.oauth import Issuer
-from mcp_atl.sandbox.state import Clock, State, User, system_clock
+from mcp_atl.sandbox.state import Clock, State, system_clock
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

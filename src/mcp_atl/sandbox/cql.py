@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mcp_atl.sandbox.confluence.bodies import text_of
-from mcp_atl.sandbox.jql import compare, contains_words, search_words
+from mcp_atl.sandbox.model import Attachment, Page, PageComment, PageVersion, Space, User
+from mcp_atl.sandbox.query_comparison import compare, contains_words, search_words
 from mcp_atl.sandbox.query_dates import is_whole_day, parse_date
 from mcp_atl.sandbox.query_language import Both, Clause, Either, Function, Node, Not, Operand, QueryError, parse
-from mcp_atl.sandbox.state import Attachment, Page, PageComment, PageVersion, Space, State, User
+from mcp_atl.sandbox.state import State
 
 
 @dataclass(frozen=True)

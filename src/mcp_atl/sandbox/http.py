@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from mcp_atl.sandbox.state import State, User
+    from mcp_atl.sandbox.model import User
+    from mcp_atl.sandbox.state import State
 
 Kind = Literal["cloud", "datacenter"]
 Api = Literal["jira", "agile", "software", "service", "v1", "v2", "wiki", "site"]

@@ -1,16 +1,17 @@
 """JQL: which issues a query selects, and in which order."""
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 from mcp_atl.sandbox.documents import plain_text
-from mcp_atl.sandbox.http import optional_object
-from mcp_atl.sandbox.jira.fields import EPIC_LINK, RANK, SPRINT, Field, find_field, find_in_projects
+from mcp_atl.sandbox.jira.fields import RANK, Field, find_field, find_in_projects
+from mcp_atl.sandbox.jql_values import FieldValues
+from mcp_atl.sandbox.model import Issue, User
+from mcp_atl.sandbox.query_comparison import compare, contains_words, search_words
 from mcp_atl.sandbox.query_dates import is_whole_day, parse_date
 from mcp_atl.sandbox.query_language import Both, Clause, Either, Function, Node, Not, Operand, Query, QueryError, parse
-from mcp_atl.sandbox.state import Issue, IssueLink, State, User
+from mcp_atl.sandbox.state import State
 
 Test = Callable[[Issue], bool]
 
@@ -71,7 +72,7 @@ class _Compiler:
 
     def __init__(self, state: State, user: User) -> None:
         self.state = state
-        self.user = user
+        self.fields = FieldValues(state, user)
         self.now = state.now()
 
     def compile(self, node: Node) -> Test:
@@ -131,7 +132,7 @@ class _Compiler:
         if not self.asks_for_empty(clause):
             raise QueryError(f"The operator '{clause.operator}' needs the value EMPTY.")
         negated = clause.operator in ("is not", "!=", "not in")
-        return lambda issue: bool(self.values(issue, key)) == negated
+        return lambda issue: bool(self.fields.values(issue, key)) == negated
 
     def text(self, clause: Clause, key: str) -> Test:
         operand = clause.operands[0]
@@ -140,7 +141,7 @@ class _Compiler:
         wanted = search_words(operand.text)
 
         def contains(issue: Issue) -> bool:
-            return contains_words(" ".join(self.texts(issue, key)), wanted)
+            return contains_words(" ".join(self.fields.texts(issue, key)), wanted)
 
         return contains if clause.operator == "~" else lambda issue: not contains(issue)
 
@@ -159,7 +160,7 @@ class _Compiler:
         limits = [bounds(operand) for operand in clause.operands]
 
         def test(issue: Issue) -> bool:
-            moments = [moment for moment in map(_moment, self.values(issue, key)) if moment is not None]
+            moments = [moment for moment in map(_moment, self.fields.values(issue, key)) if moment is not None]
             return any(compare(moment, clause.operator, low, high) for moment in moments for low, high in limits)
 
         return test
@@ -175,14 +176,16 @@ class _Compiler:
 
         def test(issue: Issue) -> bool:
             return any(
-                compare(value, clause.operator, each, each) for value in self.values(issue, key) for each in wanted
+                compare(value, clause.operator, each, each)
+                for value in self.fields.values(issue, key)
+                for each in wanted
             )
 
         return test
 
     def priorities(self, clause: Clause) -> Test:
         order = list(self.state.priorities)  # the highest first
-        wanted = self.resolve(clause, "priority", clause.operands[0])
+        wanted = self.fields.resolve(clause, "priority", clause.operands[0])
         limit = -order.index(wanted[0])
         return lambda issue: compare(-order.index(issue.values["priority"]), clause.operator, limit, limit)
 
@@ -191,11 +194,11 @@ class _Compiler:
             raise QueryError(f"The operator '{clause.operator}' is not supported by the '{clause.field}' field.")
         if clause.operator in ("<", "<=", ">", ">="):
             return self.key_order(clause)
-        wanted = {value for operand in clause.operands for value in self.resolve(clause, key, operand)}
+        wanted = {value for operand in clause.operands for value in self.fields.resolve(clause, key, operand)}
         negated = clause.operator in ("!=", "not in")
 
         def test(issue: Issue) -> bool:
-            values = self.values(issue, key)
+            values = self.fields.values(issue, key)
             if negated:
                 # As in Jira: "assignee != mia" does not select issues without an assignee.
                 return bool(values) and not wanted.intersection(values)
@@ -204,7 +207,7 @@ class _Compiler:
         return test
 
     def key_order(self, clause: Clause) -> Test:
-        ids = self.resolve(clause, "key", clause.operands[0])
+        ids = self.fields.resolve(clause, "key", clause.operands[0])
         other = self.state.issues[ids[0]]
         number = int(other.key.rpartition("-")[2])
 
@@ -232,7 +235,7 @@ class _Compiler:
         if field is None or field.id not in ("status", "assignee", "priority", "resolution", "fixVersions", "reporter"):
             raise QueryError(f"The operator '{clause.operator}' is not supported by the '{clause.field}' field.")
         name = {"fixVersions": "Fix Version"}.get(field.id, field.id)
-        wanted = {value for operand in clause.operands for value in self.resolve(clause, field.id, operand)}
+        wanted = {value for operand in clause.operands for value in self.fields.resolve(clause, field.id, operand)}
 
         def test(issue: Issue) -> bool:
             changes = [(change, item) for change in issue.history for item in change.items if item["field"] == name]
@@ -241,7 +244,7 @@ class _Compiler:
                 return bool(matching)
             past = {value for _, item in matching for value in (item["from"], item["to"]) if value}
             if not changes or not clause.predicates:
-                past |= set(self.values(issue, field.id))
+                past |= set(self.fields.values(issue, field.id))
             return bool(past & wanted) != ("not" in clause.operator)
 
         return test
@@ -250,11 +253,15 @@ class _Compiler:
         for predicate in clause.predicates:
             match predicate.name:
                 case "by":
-                    values = {value for each in predicate.operands for value in self.resolve(clause, "reporter", each)}
+                    values = {
+                        value for each in predicate.operands for value in self.fields.resolve(clause, "reporter", each)
+                    }
                     if change.author not in values:
                         return False
                 case "from" | "to":
-                    values = {value for each in predicate.operands for value in self.resolve(clause, field.id, each)}
+                    values = {
+                        value for each in predicate.operands for value in self.fields.resolve(clause, field.id, each)
+                    }
                     if item[predicate.name] not in values:
                         return False
                 case _:
@@ -274,174 +281,7 @@ class _Compiler:
             case _:
                 return limits[0] <= moment <= limits[-1]
 
-    # ---- values ----------------------------------------------------------------------------------
-
-    def values(self, issue: Issue, key: str) -> list[Any]:  # noqa: C901, PLR0911, PLR0912 - one case for each field
-        """The values of an issue to compare with: ids, numbers, dates or texts."""
-        values = issue.values
-        match key:
-            case "key" | "issuekey" | "issue" | "id":
-                return [issue.id]
-            case "project":
-                return [issue.project]
-            case "projecttype":
-                return [self.state.project_of(issue).type]
-            case "statuscategory":
-                return [self.state.statuses[values["status"]].category]
-            case "watcher":
-                return list(issue.watchers)
-            case "voter":
-                return list(issue.voters)
-            case "worklogauthor":
-                return [log.author for log in issue.worklogs]
-            case "worklogdate":
-                return [log.started for log in issue.worklogs]
-            case "votes":
-                return [len(issue.voters)]
-            case "watchers" | "watches":
-                return [len(issue.watchers)]
-            case "attachments" | "attachment":
-                return [attachment.id for attachment in issue.attachments]
-            case "comment":
-                return [comment.id for comment in issue.comments]
-            case "subtasks":
-                return [other.id for other in self.state.issues.values() if other.values.get("parent") == issue.id]
-            case "issuelinktype":
-                return [
-                    name
-                    for link in self.state.links.values()
-                    for name in self.link_names(link, issue.id)
-                    if issue.id in (link.inward, link.outward)
-                ]
-            case "timespent":
-                return [sum(log.seconds for log in issue.worklogs)] if issue.worklogs else []
-            case "timeoriginalestimate" | "timeestimate":
-                name = "originalEstimateSeconds" if key == "timeoriginalestimate" else "remainingEstimateSeconds"
-                value = optional_object(values.get("timetracking")).get(name)
-                return [] if value is None else [value]
-            case "hierarchylevel":
-                return [self.state.issue_types[values["issuetype"]].level]
-            case "parentepic" | "epic link":
-                return [values["parent"]] if values.get("parent") else []
-            case _:
-                stored = values.get("parent" if key == EPIC_LINK else key)
-                if stored is None or stored == []:
-                    return []
-                return cast(list[Any], stored) if isinstance(stored, list) else [stored]
-
-    def link_names(self, link: IssueLink, issue: str) -> list[str]:
-        """What a link is called, in general and from this issue: "blocks" or "is blocked by"."""
-        name, inward, outward = self.state.link_types[link.type]
-        return [name.casefold(), (outward if link.outward == issue else inward).casefold()]
-
-    def texts(self, issue: Issue, key: str) -> Iterable[str]:
-        if key == "text":
-            return [
-                text
-                for each in ("summary", "description", "environment", "comment")
-                for text in self.texts(issue, each)
-            ]
-        if key == "comment":
-            return [plain_text(comment.body) for comment in issue.comments]
-        return [plain_text(issue.values.get(key))]
-
-    def resolve(self, clause: Clause, key: str, operand: Operand) -> list[Any]:
-        """The ids that an operand names in a field. Raises QueryError for an unknown name."""
-        if isinstance(operand, Function):
-            return self.function(clause, operand)
-        if operand.is_empty:
-            return []
-        text = operand.text
-        found = self.lookup(key, text)
-        if not found:
-            raise QueryError(f"The value '{text}' does not exist for the field '{clause.field}'.")
-        return found
-
-    def lookup(self, key: str, text: str) -> list[Any]:
-        state, wanted = self.state, text.casefold()
-        tables: dict[str, Any] = {
-            "status": state.statuses,
-            "priority": state.priorities,
-            "resolution": state.resolutions,
-            "issuetype": state.issue_types,
-        }
-        if key in tables:
-            return [each.id for each in tables[key].values() if wanted in (each.id, each.name.casefold())]
-        match key:
-            case "project":
-                projects = state.visible_projects(self.user)
-                return [each.key for each in projects if wanted in (each.id, each.key.casefold(), each.name.casefold())]
-            case "key" | "issuekey" | "issue" | "id" | "parent" | "parentepic" | "epic link":
-                issue = text if text in state.issues else state.issue_ids.get(text.upper(), "")
-                visible = issue in state.issues and state.can_see(state.issues[issue], self.user)
-                return [issue] if visible else []
-            case "statuscategory":
-                names = {"to do": "new", "in progress": "indeterminate", "done": "done"}
-                return [names[wanted]] if wanted in names else [wanted] if wanted in names.values() else []
-            case _:
-                return self.lookup_other(key, text)
-
-    def lookup_other(self, key: str, text: str) -> list[Any]:
-        state, wanted = self.state, text.casefold()
-        if key == EPIC_LINK:
-            return self.lookup("key", text)
-        if key == "issuelinktype":
-            return [wanted]
-        if key in (SPRINT, "sprint"):
-            return [each.id for each in state.sprints.values() if wanted in (str(each.id), each.name.casefold())]
-        if key in ("components", "fixVersions", "versions"):
-            return [
-                each.id
-                for project in state.projects.values()
-                for each in (project.components if key == "components" else project.versions)
-                if wanted in (each.id, each.name.casefold())
-            ]
-        if key in state.options:
-            return [each.id for each in state.options[key] if wanted in (each.id, each.name.casefold())]
-        field = find_field(key, state.kind)
-        if key in ("watcher", "voter", "worklogauthor") or (field and "user" in (field.type, field.items)):
-            user = state.find_user(text) or next(
-                (each for each in state.users.values() if each.display_name.casefold() == wanted), None
-            )
-            return [user.id] if user else []
-        return [text]
-
-    def function(self, clause: Clause, function: Function) -> list[Any]:
-        state = self.state
-        match function.name.lower():
-            case "currentuser":
-                return [self.user.id]
-            case "opensprints" | "closedsprints" | "futuresprints":
-                wanted = {"opensprints": "active", "closedsprints": "closed", "futuresprints": "future"}
-                return [each.id for each in state.sprints.values() if each.state == wanted[function.name.lower()]]
-            case "membersof":
-                return [user.id for user in state.users.values() if user.groups.intersection(function.arguments)]
-            case "releasedversions" | "unreleasedversions":
-                released = function.name.lower() == "releasedversions"
-                versions = [each for project in state.projects.values() for each in project.versions]
-                return [each.id for each in versions if each.released == released]
-            case "linkedissues":
-                issue = self.lookup("key", function.arguments[0] if function.arguments else "")
-                links = [link for link in state.links.values() if issue and issue[0] in (link.inward, link.outward)]
-                if len(function.arguments) > 1:
-                    wanted_name = function.arguments[1].casefold()
-                    links = [link for link in links if wanted_name in self.link_names(link, issue[0])]
-                return [link.inward if link.outward == issue[0] else link.outward for link in links]
-            case "standardissuetypes" | "subtaskissuetypes":
-                sub = function.name.lower() == "subtaskissuetypes"
-                return [each.id for each in state.issue_types.values() if (each.level < 0) == sub]
-            case "watchedissues" | "votedissues":
-                watched = function.name.lower() == "watchedissues"
-                return [
-                    issue.id
-                    for issue in state.issues.values()
-                    if self.user.id in (issue.watchers if watched else issue.voters)
-                ]
-            case _:
-                raise QueryError(
-                    f"Unable to find JQL function '{function.name}({', '.join(function.arguments)})' "
-                    f"for the field '{clause.field}'."
-                )
+    # ---- order -----------------------------------------------------------------------------------
 
     def sort_key(self, name: str) -> Callable[[Issue], Any]:
         key = ALIASES.get(name.lower(), name)
@@ -456,7 +296,7 @@ class _Compiler:
         if key == "priority":
             order = list(self.state.priorities)
             return lambda issue: -order.index(issue.values["priority"])
-        return lambda issue: self.sort_value(field, self.values(issue, key))
+        return lambda issue: self.sort_value(field, self.fields.values(issue, key))
 
     def sort_value(self, field: Field | None, values: list[Any]) -> Any:
         if not values:
@@ -470,47 +310,7 @@ class _Compiler:
         return plain_text(value) if isinstance(value, dict) else value
 
 
-def search_words(text: str) -> list[str]:
-    """The words of a text search; a quoted phrase is one."""
-    phrase = re.fullmatch(r'"(.*)"', text.strip())
-    if phrase:
-        return ['"' + phrase[1].casefold()]
-    return re.findall(r"[\w*?-]+", text.casefold())
-
-
-def contains_words(text: str, wanted: list[str]) -> bool:
-    folded = text.casefold()
-    words = set(re.findall(r"\w+", folded))
-    return all(_has(word, words, folded) for word in wanted)
-
-
-def _has(word: str, words: set[str], text: str) -> bool:
-    if word.startswith('"'):
-        return word[1:] in text
-    if "*" in word or "?" in word:
-        pattern = re.compile(word.replace("*", r"\w*").replace("?", r"\w"))
-        return any(pattern.fullmatch(each) for each in words)
-    stem = word.removesuffix("s")
-    return word in words or stem in words or stem + "s" in words or (not word.isalnum() and word in text)
-
-
 def _moment(value: Any) -> datetime | None:
     if isinstance(value, datetime):
         return value
     return datetime.combine(date.fromisoformat(value), datetime.min.time(), UTC) if isinstance(value, str) else None
-
-
-def compare(value: Any, operator: str, low: Any, high: Any) -> bool:
-    match operator:
-        case "=" | "in":
-            return low <= value <= high
-        case "!=" | "not in":
-            return not low <= value <= high
-        case "<":
-            return value < low
-        case "<=":
-            return value <= high
-        case ">":
-            return value > high
-        case _:
-            return value >= low

@@ -4,7 +4,8 @@ import base64
 import binascii
 
 from mcp_atl.sandbox.http import Refusal
-from mcp_atl.sandbox.state import State, User
+from mcp_atl.sandbox.model import User
+from mcp_atl.sandbox.state import State
 
 
 def authenticate(state: State, authorization: str, *, behind_gateway: bool = False) -> User:

@@ -13,7 +13,8 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from mcp_atl.sandbox.http import JsonObject, Refusal, Response
-from mcp_atl.sandbox.state import State, User
+from mcp_atl.sandbox.model import User
+from mcp_atl.sandbox.state import State
 
 CLIENT_ID, CLIENT_SECRET = "sandbox-client", "sandbox-secret"
 LIFETIME = timedelta(hours=1)

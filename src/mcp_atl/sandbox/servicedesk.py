@@ -22,7 +22,7 @@ from mcp_atl.sandbox.jira.issue_json import IssueJson
 from mcp_atl.sandbox.jira.render import Renderer, jira_time
 from mcp_atl.sandbox.jira.search import find
 from mcp_atl.sandbox.jira.transitions import available, perform
-from mcp_atl.sandbox.state import Attachment, Comment, Issue, Queue, RequestType, ServiceDesk
+from mcp_atl.sandbox.model import Attachment, Comment, Issue, Queue, RequestType, ServiceDesk
 
 routes = Routes("service")
 

@@ -15,7 +15,7 @@ from mcp_atl.app import build
 from mcp_atl.client.errors import AuthError
 from mcp_atl.sandbox import Sandbox, sandbox_app
 from mcp_atl.sandbox.http import Kind
-from mcp_atl.sandbox.state import User
+from mcp_atl.sandbox.model import User
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.callers import CallerPolicy, own_credentials

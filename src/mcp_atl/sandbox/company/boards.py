@@ -1,7 +1,8 @@
 from datetime import timedelta
 
 from mcp_atl.sandbox.company.people import user_id
-from mcp_atl.sandbox.state import Board, Filter, Sprint, State
+from mcp_atl.sandbox.model import Board, Filter, Sprint
+from mcp_atl.sandbox.state import State
 
 
 def add_boards(state: State) -> None:

@@ -20,7 +20,8 @@ from mcp_atl.sandbox.jira.fields import (
     TARGET_DATE,
     TEAM,
 )
-from mcp_atl.sandbox.state import Attachment, Change, Comment, Issue, IssueLink, State, Worklog
+from mcp_atl.sandbox.model import Attachment, Change, Comment, Issue, IssueLink, Worklog
+from mcp_atl.sandbox.state import State
 from mcp_atl.sandbox.wiki_markup import to_wiki
 
 TYPES = {

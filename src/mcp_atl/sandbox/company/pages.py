@@ -8,7 +8,8 @@ from mcp_atl.sandbox.company.page_texts import MARK_PRICES, MARK_RELEASE, Draft,
 from mcp_atl.sandbox.company.people import user_id
 from mcp_atl.sandbox.documents import bullets, doc, h, p, table
 from mcp_atl.sandbox.http import JsonObject
-from mcp_atl.sandbox.state import Attachment, Body, Page, PageComment, PageVersion, Restriction, Space, State, Template
+from mcp_atl.sandbox.model import Attachment, Body, Page, PageComment, PageVersion, Restriction, Space, Template
+from mcp_atl.sandbox.state import State
 from mcp_atl.sandbox.storage_format import StorageWriter
 
 

@@ -1,4 +1,5 @@
-from mcp_atl.sandbox.state import State, User
+from mcp_atl.sandbox.model import User
+from mcp_atl.sandbox.state import State
 
 # Login name, full name, groups. The first is who a request without credentials is from.
 PEOPLE = [

@@ -2,17 +2,8 @@ from datetime import timedelta
 
 from mcp_atl.sandbox.company.people import user_id
 from mcp_atl.sandbox.jira.fields import ROOT_CAUSE, SERVICES, TEAM
-from mcp_atl.sandbox.state import (
-    Component,
-    Named,
-    Project,
-    Queue,
-    RequestType,
-    ServiceDesk,
-    State,
-    Transition,
-    Version,
-)
+from mcp_atl.sandbox.model import Component, Named, Project, Queue, RequestType, ServiceDesk, Transition, Version
+from mcp_atl.sandbox.state import State
 
 STATUSES = [
     Named("10001", "To Do", "Not started.", "new"),

@@ -9,7 +9,7 @@ from mcp_atl.sandbox.forms import FormFile, read_form
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes
 from mcp_atl.sandbox.jira.attachments import file_response
 from mcp_atl.sandbox.jira.render import zulu_time
-from mcp_atl.sandbox.state import Attachment, Page
+from mcp_atl.sandbox.model import Attachment, Page
 
 routes = Routes("v1")
 routes_v2 = Routes("v2")

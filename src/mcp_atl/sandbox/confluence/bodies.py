@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from mcp_atl.sandbox.documents import plain_text
 from mcp_atl.sandbox.http import JsonObject, Kind, Refusal
-from mcp_atl.sandbox.state import Body
+from mcp_atl.sandbox.model import Body
 from mcp_atl.sandbox.storage_format import StorageWriter
 from mcp_atl.sandbox.storage_reader import parse_storage, read_storage
 

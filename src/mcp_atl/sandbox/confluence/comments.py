@@ -8,7 +8,7 @@ from mcp_atl.sandbox.confluence.lists import cursor_page
 from mcp_atl.sandbox.confluence.pages import add_body, page_body, version_json
 from mcp_atl.sandbox.documents import local_id
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, as_object, optional_object
-from mcp_atl.sandbox.state import PageComment, PageVersion
+from mcp_atl.sandbox.model import PageComment, PageVersion
 
 routes = Routes("v2")
 Location = Literal["footer", "inline"]

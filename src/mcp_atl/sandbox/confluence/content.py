@@ -14,7 +14,7 @@ from mcp_atl.sandbox.http import (
     optional_list,
     optional_object,
 )
-from mcp_atl.sandbox.state import Page, PageComment
+from mcp_atl.sandbox.model import Page, PageComment
 
 routes = Routes("v1")
 

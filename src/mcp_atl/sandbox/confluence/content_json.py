@@ -7,7 +7,7 @@ from mcp_atl.sandbox.confluence.pages import label_json, slug
 from mcp_atl.sandbox.confluence.users import user_json
 from mcp_atl.sandbox.http import ROOTS, JsonObject, Request
 from mcp_atl.sandbox.jira.render import zulu_time
-from mcp_atl.sandbox.state import Attachment, Body, Page, PageComment, PageVersion, Space
+from mcp_atl.sandbox.model import Attachment, Body, Page, PageComment, PageVersion, Space
 
 
 class ContentJson:

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any, cast
 
 from mcp_atl.sandbox.http import JsonObject, Refusal, optional_list
-from mcp_atl.sandbox.state import Body, Page
+from mcp_atl.sandbox.model import Body, Page
 
 MARK = "inlineComment"
 

@@ -20,7 +20,7 @@ from mcp_atl.sandbox.http import (
     optional_list,
     optional_object,
 )
-from mcp_atl.sandbox.state import Page, Restriction, Template
+from mcp_atl.sandbox.model import Page, Restriction, Template
 
 routes = Routes("v1")
 

@@ -7,7 +7,7 @@ from mcp_atl.sandbox.confluence.bodies import body_as, read_body
 from mcp_atl.sandbox.confluence.lists import cursor_page
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, as_object, optional_object
 from mcp_atl.sandbox.jira.render import zulu_time
-from mcp_atl.sandbox.state import Body, Page, PageVersion, Space
+from mcp_atl.sandbox.model import Body, Page, PageVersion, Space
 
 routes = Routes("v2")
 

@@ -8,9 +8,9 @@ from mcp_atl.sandbox.confluence.content_json import ContentJson
 from mcp_atl.sandbox.confluence.users import user_json
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Routes
 from mcp_atl.sandbox.jira.render import zulu_time
-from mcp_atl.sandbox.jql import search_words
+from mcp_atl.sandbox.model import Page, PageComment, Space
+from mcp_atl.sandbox.query_comparison import search_words
 from mcp_atl.sandbox.query_language import Clause, Function, Node, Not, QueryError, parse
-from mcp_atl.sandbox.state import Page, PageComment, Space
 
 routes = Routes("v1")
 

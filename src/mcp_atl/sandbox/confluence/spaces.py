@@ -6,7 +6,7 @@ from mcp_atl.sandbox.confluence.lists import cursor_page
 from mcp_atl.sandbox.confluence.pages import label_json, page_list, visible_pages
 from mcp_atl.sandbox.http import JsonObject, Request, Routes
 from mcp_atl.sandbox.jira.render import zulu_time
-from mcp_atl.sandbox.state import Space
+from mcp_atl.sandbox.model import Space
 
 routes = Routes("v2")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_atl.sandbox.documents import local_id
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Routes, optional_list
-from mcp_atl.sandbox.state import User
+from mcp_atl.sandbox.model import User
 
 routes = Routes("v1")
 routes_v2 = Routes("v2")

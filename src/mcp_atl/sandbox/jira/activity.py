@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes, optional_list
 from mcp_atl.sandbox.jira.render import Renderer, paged
-from mcp_atl.sandbox.state import Issue, User
+from mcp_atl.sandbox.model import Issue, User
 
 routes = Routes("jira")
 

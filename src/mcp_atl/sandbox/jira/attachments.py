@@ -6,7 +6,7 @@ from mcp_atl.sandbox.forms import read_form
 from mcp_atl.sandbox.http import NO_CONTENT, Refusal, Request, Response, Routes
 from mcp_atl.sandbox.jira import changes
 from mcp_atl.sandbox.jira.render import Renderer
-from mcp_atl.sandbox.state import Attachment, Issue
+from mcp_atl.sandbox.model import Attachment, Issue
 
 routes = Routes("jira")
 downloads = Routes("site")

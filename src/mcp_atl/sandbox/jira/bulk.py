@@ -7,7 +7,7 @@ from mcp_atl.sandbox.jira import changes
 from mcp_atl.sandbox.jira.issues import remove
 from mcp_atl.sandbox.jira.render import Renderer, zulu_time
 from mcp_atl.sandbox.jira.transitions import perform
-from mcp_atl.sandbox.state import Issue, Project
+from mcp_atl.sandbox.model import Issue, Project
 
 routes = Routes("jira")
 

@@ -6,7 +6,8 @@ from typing import Any
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, as_list, as_object, optional_list, optional_object
 from mcp_atl.sandbox.jira.fields import EPIC_LINK, EPIC_NAME, Field, FieldReader, InvalidValue, display, find_field
 from mcp_atl.sandbox.jira.render import Renderer
-from mcp_atl.sandbox.state import Change, Comment, Issue, Project, State
+from mcp_atl.sandbox.model import Change, Comment, Issue, Project
+from mcp_atl.sandbox.state import State
 
 NOT_SETTABLE = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
 

@@ -13,7 +13,7 @@ from mcp_atl.sandbox.http import (
 from mcp_atl.sandbox.jira import changes
 from mcp_atl.sandbox.jira.issues import read_text
 from mcp_atl.sandbox.jira.render import Renderer, page_of
-from mcp_atl.sandbox.state import Comment, Issue
+from mcp_atl.sandbox.model import Comment, Issue
 
 routes = Routes("jira")
 

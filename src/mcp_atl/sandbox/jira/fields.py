@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from mcp_atl.sandbox.http import JsonObject, Kind
 from mcp_atl.sandbox.jira.render import Renderer
-from mcp_atl.sandbox.state import Named, Project, State
+from mcp_atl.sandbox.model import Named, Project
+from mcp_atl.sandbox.state import State
 
 EPIC_NAME = "customfield_10011"
 EPIC_LINK = "customfield_10014"

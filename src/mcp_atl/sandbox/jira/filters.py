@@ -3,7 +3,7 @@ from typing import Any
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Routes
 from mcp_atl.sandbox.jira.render import Renderer, paged
 from mcp_atl.sandbox.jira.search import find
-from mcp_atl.sandbox.state import Filter
+from mcp_atl.sandbox.model import Filter
 
 routes = Routes("jira")
 

@@ -17,7 +17,7 @@ from mcp_atl.sandbox.jira.fields import (
     schema_type,
 )
 from mcp_atl.sandbox.jira.render import Renderer, jira_time
-from mcp_atl.sandbox.state import Issue
+from mcp_atl.sandbox.model import Issue
 
 NAVIGABLE_EXCEPT = {"comment", "worklog", "attachment", "timetracking"}
 

@@ -6,7 +6,7 @@ from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Respo
 from mcp_atl.sandbox.jira import changes
 from mcp_atl.sandbox.jira.fields import FieldReader, InvalidValue, check_text, find_field
 from mcp_atl.sandbox.jira.issue_json import IssueJson
-from mcp_atl.sandbox.state import Issue, Project
+from mcp_atl.sandbox.model import Issue, Project
 
 routes = Routes("jira")
 

@@ -5,7 +5,7 @@ from typing import Any
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Routes
 from mcp_atl.sandbox.jira.fields import EPIC_NAME, RANK, REQUEST_TYPE, Field, fields_of, find_field, schema_type
 from mcp_atl.sandbox.jira.render import CATEGORIES, Renderer, page_of, paged
-from mcp_atl.sandbox.state import Project
+from mcp_atl.sandbox.model import Project
 
 routes = Routes("jira")
 

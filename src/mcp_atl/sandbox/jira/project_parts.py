@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Response, Routes
 from mcp_atl.sandbox.jira.render import Renderer, paged
-from mcp_atl.sandbox.state import Component, Project, Version
+from mcp_atl.sandbox.model import Component, Project, Version
 
 routes = Routes("jira")
 

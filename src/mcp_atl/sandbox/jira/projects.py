@@ -2,7 +2,7 @@ from typing import Any
 
 from mcp_atl.sandbox.http import JsonObject, Request, Routes
 from mcp_atl.sandbox.jira.render import Renderer, paged
-from mcp_atl.sandbox.state import Project
+from mcp_atl.sandbox.model import Project
 
 routes = Routes("jira")
 

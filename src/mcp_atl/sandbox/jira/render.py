@@ -5,7 +5,7 @@ from typing import Any
 
 from mcp_atl.sandbox.documents import plain_text
 from mcp_atl.sandbox.http import ROOTS, JsonObject, Request
-from mcp_atl.sandbox.state import (
+from mcp_atl.sandbox.model import (
     Attachment,
     Change,
     Comment,

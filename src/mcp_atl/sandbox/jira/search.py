@@ -7,8 +7,8 @@ from typing import Any
 from mcp_atl.sandbox.http import JsonObject, Refusal, Request, Routes, optional_list
 from mcp_atl.sandbox.jira.issue_json import IssueJson
 from mcp_atl.sandbox.jql import select
+from mcp_atl.sandbox.model import Issue
 from mcp_atl.sandbox.query_language import QueryError, parse
-from mcp_atl.sandbox.state import Issue
 
 routes = Routes("jira")
 

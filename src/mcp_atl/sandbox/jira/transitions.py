@@ -8,7 +8,7 @@ from mcp_atl.sandbox.jira.fields import find_field
 from mcp_atl.sandbox.jira.issues import read_text
 from mcp_atl.sandbox.jira.metadata import field_metadata
 from mcp_atl.sandbox.jira.render import Renderer
-from mcp_atl.sandbox.state import Issue, Transition
+from mcp_atl.sandbox.model import Issue, Transition
 
 routes = Routes("jira")
 

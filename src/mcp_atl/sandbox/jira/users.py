@@ -2,7 +2,7 @@ from typing import Any
 
 from mcp_atl.sandbox.http import Refusal, Request, Routes
 from mcp_atl.sandbox.jira.render import Renderer, page_of, paged
-from mcp_atl.sandbox.state import User
+from mcp_atl.sandbox.model import User
 
 routes = Routes("jira")
 PERMISSIONS = (

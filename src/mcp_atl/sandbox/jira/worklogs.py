@@ -5,7 +5,7 @@ from mcp_atl.sandbox.http import NO_CONTENT, JsonObject, Refusal, Request, Respo
 from mcp_atl.sandbox.jira.fields import InvalidValue, format_duration, parse_duration
 from mcp_atl.sandbox.jira.issues import read_text
 from mcp_atl.sandbox.jira.render import Renderer, page_of
-from mcp_atl.sandbox.state import Issue, Worklog
+from mcp_atl.sandbox.model import Issue, Worklog
 
 routes = Routes("jira")
 
