@@ -60,6 +60,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
     kinds = [kind for kind in KINDS if kind in options.only] or KINDS
     peers = [peer for peer in CONTENDERS if peer in options.only] or list(CONTENDERS)
+    servers = [peer for peer in peers if CONTENDERS[peer].script is not None]
     quick = options.quick
     sizes = (TOOLS[0], TOOLS[-1]) if quick else TOOLS
     samples: dict[Cell, list[Sample]] = {}
@@ -67,22 +68,22 @@ def measure(options: argparse.Namespace) -> dict[Cell, list[Sample]]:
         folder = Path(name)
         if memory_calls.KIND in kinds:
             rounds, calls = options.rounds or (5 if quick else 9), 100 if quick else 300
-            samples |= memory_calls.measure(peers, sizes, rounds, calls, folder, log=progress_log("in memory"))
+            samples |= memory_calls.measure(servers, sizes, rounds, calls, folder, log=progress_log("in memory"))
         if http_calls.KIND in kinds:
             rounds, load = options.rounds or (3 if quick else 5), Load(0.3 if quick else 0.5, 2500)
             samples |= http_calls.measure(peers, sizes, rounds, load, folder, log=progress_log("over HTTP"))
         if stdio_calls.KIND in kinds:
             rounds, calls = options.rounds or (3 if quick else 7), 500 if quick else 1500
-            samples |= stdio_calls.measure(peers, rounds, calls, folder, log=progress_log("over stdio"))
+            samples |= stdio_calls.measure(servers, rounds, calls, folder, log=progress_log("over stdio"))
         if list_calls.KIND in kinds:
             rounds, lists = options.rounds or (3 if quick else 5), 3 if quick else 10
-            samples |= list_calls.measure(peers, rounds, lists, folder, log=progress_log("lists"))
+            samples |= list_calls.measure(servers, rounds, lists, folder, log=progress_log("lists"))
         if stages.KIND in kinds:
             rounds = options.rounds or (3 if quick else 7)
             samples |= stages.measure(rounds, 5000, folder, log=progress_log("steps of a call"))
         if cold_start.KIND in kinds:
             rounds = options.rounds or (3 if quick else 9)
-            samples |= cold_start.measure(peers, rounds, folder, log=progress_log("cold start"))
+            samples |= cold_start.measure(servers, rounds, folder, log=progress_log("cold start"))
         if verify_speed.KIND in kinds:
             rounds = options.rounds or (1 if quick else 3)
             samples |= verify_speed.measure(rounds, verify_speed.TOOLS, folder, log=progress_log("verification"))

@@ -13,11 +13,14 @@ IN_FLIGHT = (1, 32)
 
 @dataclass(frozen=True)
 class Contender:
-    """A server to measure: its module in bench/peers, and the file that starts it over stdio."""
+    """A server to measure: its module in bench/peers, and the file that starts it over stdio.
+
+    One without such a file is measured over HTTP only, with its one tool.
+    """
 
     name: str
     label: str
-    script: str
+    script: str | None
 
     @property
     def module(self) -> str:
@@ -26,12 +29,14 @@ class Contender:
     @property
     def command(self) -> list[str]:
         """Starts it over stdio."""
+        assert self.script is not None
         return [sys.executable, str(ROOT / self.script), "stdio"]
 
 
 CONTENDERS = {
     contender.name: contender
     for contender in (
+        Contender("direct_asgi", "direct ASGI function", None),
         Contender("low_level", "bare low-level SDK", "bench/peers/low_level.py"),
         Contender("mcp_server", "bare `MCPServer`", "bench/peers/mcp_server.py"),
         Contender("plain_fastmcp", "bare FastMCP 4", "bench/peers/plain_fastmcp.py"),

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.contenders import ERAS, IN_FLIGHT, ROOT
+from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT, ROOT
 from bench.measure import Cell, Sample, interleave
 from bench.processes import worker
 
@@ -43,10 +43,11 @@ def measure(
     *,
     log: Callable[[str], None] = lambda _: None,
 ) -> dict[Cell, list[Sample]]:
-    cells = [Cell(KIND, p, era, n, busy) for era in ERAS for busy in IN_FLIGHT for p in peers for n in sizes]
+    started = [(p, n) for p in peers for n in sizes if n == 1 or CONTENDERS[p].script is not None]
+    cells = [Cell(KIND, p, era, n, busy) for era in ERAS for busy in IN_FLIGHT for p, n in started]
     with ExitStack() as stack:
-        log(f"starting {len(peers) * len(sizes)} servers")
-        servers = {(p, n): serve(stack, p, n, folder) for p in peers for n in sizes}
+        log(f"starting {len(started)} servers")
+        servers = {(p, n): serve(stack, p, n, folder) for p, n in started}
 
         def take(cell: Cell, number: int) -> Sample:
             first = 10_000_000 + (number * len(cells) + cells.index(cell)) * load.calls

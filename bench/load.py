@@ -90,15 +90,15 @@ async def connect(port: int) -> Wire:
     return wire
 
 
-async def open_session(port: int) -> str:
-    """The handshake of the older protocol."""
+async def open_session(port: int) -> str | None:
+    """The handshake of the older protocol. A server without sessions gives no id."""
     wire = await connect(port)
     answer = await wire.ask(messages.post(port, messages.INITIALIZE, messages.LEGACY))
     session = header(answer.partition(HEAD_END)[0], b"mcp-session-id")
-    assert session is not None, answer
-    await wire.ask(messages.post(port, messages.INITIALIZED, messages.LEGACY, session.decode()))
+    session_id = None if session is None else session.decode()
+    await wire.ask(messages.post(port, messages.INITIALIZED, messages.LEGACY, session_id))
     wire.close()
-    return session.decode()
+    return session_id
 
 
 async def close_session(port: int, session: str) -> None:

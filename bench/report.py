@@ -24,16 +24,17 @@ median of the ratios of all rounds.
 
 - **add(a, b)** is the tool that is called, with new numbers each time; the other tools are only listed.
   Every answer is checked: it must be a success with the right sum.
+- **direct ASGI function** is the floor: it reads the JSON, adds, and writes JSON, without MCP and without checks.
 - **bare low-level SDK** answers with a plain text block and validates nothing. It gets a function that looks up a
   schema by name; without it, the SDK would list all tools on each call of the newer protocol.
 - **FastMCP 4 + five middlewares**: error handling, rate limiting, structured logging (to a file), timing, response
   caching; configured so that each call is within the limit and is not in the cache.
 - **governed**: permission, rate limit, cache (never hit), strict validation, deadline, hints, metrics and an audit
   file, all switched on.
-- **Transport**: each library's own ASGI application, with its defaults for sessions and streaming, in uvicorn with
-  httptools and uvloop, log level "warning", no access log, one process, loopback. Ours also uses the uvicorn options
-  of `hosts/site/server.py`: head and body of an answer in one write, no web sockets, no proxy headers. FastMCP does not
-  check Host and Origin by default, and does not here; the others check both.
+- **Transport**: each library's own ASGI application, tuned for speed (`json_response=True, stateless_http=True`), in
+  uvicorn with httptools and uvloop, log level "warning", no access log, one process, loopback. Ours is served as its
+  command serves it, with the uvicorn options of `hosts/site/server.py`. FastMCP does not check Host and Origin by
+  default, and does not here; the SDK and ours check both.
 - **In memory** is the processor time of client and server together, with `mcp.Client` in the same process. For servers
   that answer with structured content (`MCPServer`, FastMCP) it includes the time in which the client checks it.
 - **Over HTTP**, a separate process makes the load with raw sockets; processor time is that of the server only, from the

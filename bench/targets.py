@@ -85,7 +85,7 @@ def targets(samples: Samples) -> list[Target]:
         ),
         _speed(
             "Fast lane over HTTP, 32 in flight, against the bare low-level SDK",
-            3.0,
+            3.3,
             samples,
             native,
             "low_level",
@@ -93,6 +93,12 @@ def targets(samples: Samples) -> list[Target]:
         ),
         _speed(
             "Fast lane over HTTP, 32 in flight, against bare FastMCP", 8.0, samples, native, "plain_fastmcp", only=32
+        ),
+        _processor_time(
+            "Fast lane over HTTP, 1 in flight, processor time over a direct ASGI function", 1.3, samples, 1
+        ),
+        _processor_time(
+            "Fast lane over HTTP, 32 in flight, processor time over a direct ASGI function", 2.1, samples, 32
         ),
         Target("Fast lane over stdio, 32 in flight, against the bare SDK", "least", 3.0, "x", tuple(_pipes(samples))),
         Target("Fast lane: cold start against the bare low-level SDK", "most", 0.5, "x", tuple(_starts(samples))),
@@ -106,6 +112,15 @@ def _speed(words: str, bound: float, samples: Samples, ours: str, theirs: str, *
     http = [(era, busy) for era in ERAS for busy in IN_FLIGHT if only in (None, busy)]
     found = [finding for era, busy in http for finding in _against(samples, _http(ours, era, busy), theirs)]
     return Target(words, "least", bound, "x", tuple(found))
+
+
+def _processor_time(words: str, bound: float, samples: Samples, busy: int) -> Target:
+    found: list[Finding] = []
+    for era in ERAS:
+        ours, floor = _http("governed_native", era, busy), _http("direct_asgi", era, busy)
+        if samples.get(ours) and samples.get(floor):
+            found.append(Finding(era, _compare(samples, ours, floor, "cpu_us", ratio)))
+    return Target(words, "most", bound, "x", tuple(found))
 
 
 def _http(peer: str, era: str, busy: int, tools: int = 1) -> Cell:

@@ -27,7 +27,7 @@ async def in_memory(tools: int) -> AsyncIterator[Any]:
 
 
 def http_app(tools: int) -> Any:
-    return build(tools).streamable_http_app()
+    return build(tools).streamable_http_app(json_response=True, stateless_http=True)
 
 
 async def stdio(tools: int) -> None:

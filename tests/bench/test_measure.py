@@ -1,15 +1,17 @@
 """The benchmark's own arithmetic, and one tiny measurement of each thing it is made of. No times are judged here."""
 
+import asyncio
 import json
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from bench import load, memory_calls, messages, report
+from bench import http_calls, load, memory_calls, messages, report
 from bench.__main__ import parse
-from bench.contenders import CONTENDERS, ERAS
+from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT
 from bench.measure import Cell, cpu_seconds, difference, in_order, interleave, median, ratio, spread
 from bench.targets import Finding, Target, targets
 
@@ -84,12 +86,12 @@ def test_a_table_is_markdown():
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n14\r\nevent: x\r\ndata: 1\r\n\r\n\r\n0\r\n\r\n",
     ],
 )
-def test_the_load_generator_waits_for_a_whole_response(response):
+def test_the_few_callsgenerator_waits_for_a_whole_response(response):
     assert load.complete(response)
     assert not any(load.complete(response[:end]) for end in range(len(response)))
 
 
-def test_the_load_generator_takes_only_the_right_sum_for_an_answer():
+def test_the_few_callsgenerator_takes_only_the_right_sum_for_an_answer():
     def answer(number, total):
         text = json.dumps({"data": total})
         data = json.dumps({"id": number, "result": {"content": [{"type": "text", "text": text}]}}).encode()
@@ -124,6 +126,25 @@ def test_our_tool_and_the_bare_one_can_be_measured_in_memory():
     # Warm-up and measured calls, both eras, once before the rounds and once in the only one; each does its work.
     assert [(entry["outcome"], entry["cached"]) for entry in audit] == [("ok", False)] * (4 * (20 + 5))
     assert {OURS, THEIRS} <= set(CONTENDERS)
+
+
+def test_a_bare_server_without_sessions_and_the_floor_can_be_measured_over_http(tmp_path):
+    for peer in ("direct_asgi", THEIRS):
+        with ExitStack() as stack:
+            served = http_calls.serve(stack, peer, 1, tmp_path)
+            where = {"port": served.port, "pid": served.pid, "in_flight": 2, "seconds": 60, "calls": 3, "first": 5}
+            assert [asyncio.run(load.sample(era=era, **where))["calls"] for era in ERAS] == [3, 3]
+
+
+def test_processor_time_over_the_floor_is_a_target():
+    samples = {
+        Cell("http", peer, era, 1, busy): [{"cpu_us": us, "calls_per_s": 1.0}]
+        for peer, us in ((OURS, 3.0), ("direct_asgi", 2.0))
+        for era in ERAS
+        for busy in IN_FLIGHT
+    }
+    over_the_floor = [target for target in targets(samples) if "direct ASGI" in target.words]
+    assert [(target.bound, target.met) for target in over_the_floor] == [(1.3, False), (2.1, True)]
 
 
 def _samples():
