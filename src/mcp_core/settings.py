@@ -82,8 +82,7 @@ class Settings(BaseSettings):
         default=None,
         ge=0,
         title="SECONDS",
-        description="How long running calls may continue after a signal to stop. "
-        "Default: 8 over HTTP, 1 over stdio.",
+        description="How long running calls may continue after a signal to stop. Default: 8 over HTTP, 1 over stdio.",
     )
     db: str | None = Field(
         default=None,

@@ -15,18 +15,17 @@ token_env = "WEST_TOKEN"
 ca_file = "west-ca.pem"             # paths are relative to this file
 """
 
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_atl.site import Access, Credentials, Kind, Secret, Site
 from mcp_atl.sites.environment import kind_of, site_root
 from mcp_core.start_errors import InvalidSetting
+from mcp_core.toml_file import TomlFile, read_toml
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -61,64 +60,23 @@ class _Problem(Exception):
         self.field = field
 
 
-class _Source(NamedTuple):
-    """The file, for errors."""
-
-    path: Path
-    text: str
-
-    def error(self, site: str, field: str | None, problem: str) -> InvalidSetting:
-        name = site if field is None else f"{site}.{field}"
-        return InvalidSetting(f"{self.path}, line {self._line(site, field)}: {name}: {problem}")
-
-    def _line(self, site: str, field: str | None) -> int:
-        """The line of a field, or else of its site."""
-        header, current = 1, None
-        for number, line in enumerate(self.text.splitlines(), start=1):
-            if line.lstrip().startswith("["):
-                current = _header(line) or current
-                header = number if current == site else header
-            elif current == site and field and re.match(rf"""\s*["']?{re.escape(field)}["']?\s*[.=]""", line):
-                return number
-        return header
-
-
-def _header(line: str) -> str | None:
-    try:
-        return next(iter(tomllib.loads(line)), None)
-    except tomllib.TOMLDecodeError:
-        return None  # a line of a list
-
-
 def read_sites(path: Path, variables: Mapping[str, str]) -> dict[str, Access]:
     """The sites of a file, in its order. Raises InvalidSetting with the line and the field that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        entries = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"The file of sites {str(path)!r} cannot be read: {error}.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidSetting(f"{path} is not valid TOML: {error}.") from None
-    source = _Source(path, text)
-    if not entries:
+    file = read_toml(path)
+    if not file.content:
         raise InvalidSetting(f"{path} has no site. Add one: [NAME] with url, email and token_env.")
-    return {name: _access(name, entry, source, variables) for name, entry in entries.items()}
+    return {name: _access(name, entry, file, variables) for name, entry in file.content.items()}
 
 
-def _access(name: str, fields: Any, source: _Source, variables: Mapping[str, str]) -> Access:
+def _access(name: str, fields: Any, file: TomlFile, variables: Mapping[str, str]) -> Access:
     if not isinstance(fields, dict):
-        raise InvalidSetting(f"{source.path}: {name} stands outside of a site. Put it below a line [NAME].")
+        raise InvalidSetting(f"{file.path}: {name} stands outside of a site. Put it below a line [NAME].")
+    entry = file.read(_Entry, fields, (name,))
     try:
-        entry = _Entry.model_validate(fields)
-        site = _site(name, entry, source.path.parent)
+        site = _site(name, entry, file.path.parent)
         credentials = _credentials(entry, site, variables)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        unknown = first["type"] == "extra_forbidden"
-        problem = f"is not a field of a site. Fields: {', '.join(_Entry.model_fields)}." if unknown else first["msg"]
-        raise source.error(name, str(first["loc"][0]), problem) from None
     except _Problem as problem:
-        raise source.error(name, problem.field, str(problem)) from None
+        raise file.error((name, problem.field), str(problem)) from None
     return Access(site, credentials, credentials)
 
 
