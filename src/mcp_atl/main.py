@@ -1,19 +1,26 @@
-"""The command `mcp-atl`: serve, or `login`."""
+"""The command `mcp-atl`: serve, or `login` and `logout`."""
 
 import sys
 
 from mcp_atl.app import build
 from toolcharter import run
 
-ABOUT = "Jira and Confluence through one schema. mcp-atl login signs in to a Cloud site with the browser."
+ABOUT = (
+    "Jira and Confluence through one schema."
+    " mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored credentials."
+)
 
 
 def main() -> None:
-    """Serve Jira and Confluence, or sign in to a site."""
+    """Serve Jira and Confluence, or run one of the other commands."""
     match sys.argv[1:]:
         case ["login", *arguments]:
             from mcp_atl import login_command  # noqa: PLC0415 - 17 ms, not needed to serve
 
             raise SystemExit(login_command.command(arguments))
+        case ["logout", *arguments]:
+            from mcp_atl import logout_command  # noqa: PLC0415 - as above
+
+            raise SystemExit(logout_command.command(arguments))
         case _:
             run(build, about=ABOUT)

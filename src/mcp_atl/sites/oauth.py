@@ -93,8 +93,11 @@ class OAuthTokens:
 
     async def _request(self) -> AccessToken:
         if self.store is not None:
-            # Another process may have renewed it.
-            self.access = (await asyncio.to_thread(self.store.load)).get(self.access.site.name, self.access)
+            # Another process may have renewed it, or `mcp-atl logout` removed it.
+            stored = (await asyncio.to_thread(self.store.load)).get(self.access.site.name)
+            if stored is None:
+                raise AuthError(f"The sign-in to {self.access.site.name} was removed. {SIGN_IN_AGAIN}")
+            self.access = stored
         grant = Grant.of(self.access.jira)
         answer = await request_token(
             self.http, grant, {"grant_type": "refresh_token", "refresh_token": str.__str__(grant.refresh_token)}

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from mcp_atl.site import Access, Credentials, Secret, Site
-from toolcharter import Unavailable
+from toolcharter import NotFound, Unavailable
 
 SERVICE = "toolcharter-atlassian"
+KEYRING = "the system keyring"
 OWNER_ONLY = 0o600
 _KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id", "gateway")
 
@@ -65,7 +66,11 @@ class CredentialStore:
     @property
     def place(self) -> str:
         """Where secrets are kept, in words."""
-        return "the system keyring" if self._keyring is not None else f"{self._path}, which only its owner can read"
+        return KEYRING if self._keyring is not None else self._file_place
+
+    @property
+    def _file_place(self) -> str:
+        return f"{self._path}, which only its owner can read"
 
     def load(self) -> dict[str, Access]:
         """All sites that were set up."""
@@ -79,11 +84,32 @@ class CredentialStore:
         kept |= {"scheme": access.jira.scheme, "user": access.jira.user}
         secret = str.__str__(access.jira.secret)
         if self._keyring is not None:
-            self._keyring.set_password(SERVICE, site.name, secret)
+            _try_keyring(lambda keyring: keyring.set_password(SERVICE, site.name, secret), self._keyring)
         else:
             kept["secret"] = secret
         entries[site.name] = kept
         self._write(entries)
+
+    def schemes(self) -> dict[str, str]:
+        """How each site is signed in to, without its secret: basic, bearer or oauth."""
+        return {name: str(entry.get("scheme", "none")) for name, entry in self._entries().items()}
+
+    def remove(self, name: str) -> str:
+        """Forget a site with its credentials, and say where they were kept."""
+        entries = self._entries()
+        if name not in entries:
+            known = f"Stored sites: {', '.join(entries)}." if entries else "No site is stored."
+            raise NotFound(f"No credentials are stored for {name!r}. {known}")
+        place = self._file_place if "secret" in entries.pop(name) else KEYRING
+        if place == KEYRING:
+            if self._keyring is None:
+                raise Unavailable(
+                    f"The credentials of {name!r} are in a system keyring that cannot be opened now. Nothing was "
+                    "removed. Try again where it can be opened."
+                )
+            _try_keyring(lambda keyring: _delete(keyring, name), self._keyring)
+        self._write(entries)
+        return place
 
     def _access(self, entry: Mapping[str, Any]) -> Access:
         site = Site(**{key: entry.get(key) for key in _KEPT})  # pyright: ignore[reportArgumentType]
@@ -113,3 +139,21 @@ class CredentialStore:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+
+def _delete(keyring: Keyring, name: str) -> None:
+    """Keyrings fail if there is nothing to delete."""
+    if keyring.get_password(SERVICE, name) is not None:
+        keyring.delete_password(SERVICE, name)
+
+
+def _try_keyring(use: Callable[[Keyring], None], keyring: Keyring) -> None:
+    from keyring.errors import KeyringError  # noqa: PLC0415 - 60 ms, loaded by now
+
+    try:
+        use(keyring)
+    except KeyringError as error:
+        raise Unavailable(
+            f"The system keyring refused ({type(error).__name__}). Nothing was changed. Unlock it, or set "
+            "PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring to use a file that only its owner can read."
+        ) from None

@@ -16,7 +16,7 @@ from urllib.request import ProxyHandler, build_opener
 import httpx2
 import pytest
 
-from mcp_atl import login_command
+from mcp_atl import login_command, logout_command
 from mcp_atl.app import build
 from mcp_atl.client.errors import AuthError, SiteUnavailable
 from mcp_atl.client.http import SiteClient, open_http
@@ -99,6 +99,7 @@ async def signed(tmp_path):
 async def test_a_person_signs_in_with_the_browser(signed):
     browser = Browser(signed.sandbox)
     access = await SignIn(GRANT, signed.http, browser.open, gateway=PLACE, port=0).run()
+    signed.store.save(access)
     await asyncio.gather(*browser.visits)
     query = parse_qs(urlsplit(browser.addresses[0]).query)
     assert query["code_challenge_method"] == ["S256"]
@@ -234,6 +235,16 @@ async def test_a_revoked_sign_in_says_what_to_do_and_no_secret(signed, caplog):
     )
 
 
+async def test_a_running_server_does_not_restore_a_sign_in_that_was_removed(signed):
+    client = jira(signed.client(await signed.sign_in()))
+    await client.myself()
+    signed.store.remove("harbourline.example")
+    signed.now[0] += timedelta(hours=2)
+    with pytest.raises(AuthError, match=r"The sign-in to harbourline.example was removed"):
+        await client.myself()
+    assert signed.store.load() == {}
+
+
 async def test_a_sign_in_server_that_fails_is_not_a_revoked_sign_in(signed):
     access = await signed.sign_in()
     for status in (429, 503):
@@ -294,11 +305,17 @@ def test_login_against_the_sandbox_as_its_own_server(tmp_path, monkeypatch, caps
         arguments = ["--server", address, "--client-id", "sandbox-client", "--port", "0"]
         assert login_command.command(arguments, open_browser=visit) == 0
         output = capsys.readouterr()
-        assert "Signed in to harbourline.example. The sign-in is kept in" in output.out
+        path = tmp_path / "toolcharter" / "atlassian-sites.json"
+        kept = f"The sign-in is kept in {path}, which only its owner can read."
+        assert f"Signed in to harbourline.example. {kept}\n" in output.out
         assert "sandbox-secret" not in output.out + output.err
         assert asyncio.run(health()) == {"ok": True, "user": {"name": "Anna Berg"}}
         assert login_command.command([*arguments, "--site", "other"], open_browser=visit) == 1
         assert "'other' is not one of them" in capsys.readouterr().err
+        assert logout_command.command([]) == 0
+        removed = f"Removed the credentials of harbourline.example from {path}, which only its owner can read.\n"
+        assert capsys.readouterr().out.startswith(removed)
+        assert path.read_text() == "{}"
 
 
 def test_login_without_a_client_id_says_what_is_missing(monkeypatch, capsys):

@@ -4,10 +4,11 @@ import stat
 from pathlib import Path
 
 import pytest
+from keyring.errors import KeyringLocked
 
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.store import CredentialStore, no_keyring
-from toolcharter import Unavailable
+from toolcharter import NotFound, Unavailable
 
 SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
 CREDENTIALS = Credentials("basic", "ann@example.com", Secret("hunter2"))
@@ -64,3 +65,37 @@ def test_a_file_that_cannot_be_read_is_an_error_and_is_not_overwritten(tmp_path:
     with pytest.raises(Unavailable, match="cannot be read"):
         CredentialStore(path, no_keyring).save(ACCESS)
     assert path.read_text() == "{"
+
+
+def test_removed_credentials_are_neither_in_the_keyring_nor_in_the_file(tmp_path: Path):
+    keyring, path = FakeKeyring(), tmp_path / "sites.json"
+    CredentialStore(path, no_keyring).save(ACCESS)  # before there was a keyring
+    store = CredentialStore(path, lambda: keyring)
+    store.save(Access(Site("other", "cloud"), CREDENTIALS, CREDENTIALS))
+    assert store.schemes() == {"acme": "basic", "other": "basic"}
+    assert store.remove("other") == "the system keyring"
+    assert keyring.passwords == {}
+    assert store.remove("acme") == f"{path}, which only its owner can read"
+    assert path.read_text() == "{}"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(NotFound, match=r"No credentials are stored for 'acme'\. No site is stored\."):
+        store.remove("acme")
+
+
+def test_a_secret_in_a_keyring_that_is_not_there_now_is_not_forgotten(tmp_path: Path):
+    keyring, path = FakeKeyring(), tmp_path / "sites.json"
+    CredentialStore(path, lambda: keyring).save(ACCESS)
+    with pytest.raises(Unavailable, match=r"in a system keyring that cannot be opened now. Nothing was removed"):
+        CredentialStore(path, no_keyring).remove("acme")
+    assert CredentialStore(path, lambda: keyring).load() == {"acme": ACCESS}
+
+
+def test_a_locked_keyring_is_an_error_that_says_what_to_do(tmp_path: Path):
+    class Locked(FakeKeyring):
+        def set_password(self, service_name: str, username: str, password: str) -> None:
+            raise KeyringLocked(f"{password} for {username}")
+
+    store = CredentialStore(tmp_path / "sites.json", Locked)
+    with pytest.raises(Unavailable, match=r"refused \(KeyringLocked\)\. Nothing was changed\. Unlock it, or set"):
+        store.save(ACCESS)
+    assert store.load() == {}

@@ -1,0 +1,51 @@
+"""`mcp-atl logout`: remove stored credentials."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
+from toolcharter import ToolError
+
+APPS = "https://id.atlassian.com/manage-profile/apps"
+"""Where a person revokes what they granted to an OAuth app."""
+
+
+def command(arguments: Sequence[str]) -> int:
+    """Run `mcp-atl logout` and return the exit code."""
+    options = _parser().parse_args(arguments)
+    store = CredentialStore(default_store_path(), system_keyring)
+    try:
+        return _log_out(store, options.site, everything=options.all)
+    except (OSError, ToolError) as error:
+        sys.stderr.write(f"mcp-atl logout: {error}\n")
+        return 1
+
+
+def _log_out(store: CredentialStore, wanted: str | None, *, everything: bool) -> int:
+    stored = store.schemes()
+    if not stored and wanted is None:
+        sys.stdout.write("No credentials are stored.\n")
+        return 0
+    if wanted is None and not everything and len(stored) > 1:
+        names = ", ".join(stored)
+        sys.stderr.write(f"mcp-atl logout: Credentials of several sites are stored: {names}. Name one, or use --all.\n")
+        return 2
+    for name in [wanted] if wanted is not None else list(stored):
+        place = store.remove(name)
+        sys.stdout.write(f"Removed the credentials of {name} from {place}.\n")
+        if stored[name] == "oauth":
+            sys.stdout.write(f"Atlassian still lists the OAuth app; to revoke its access, remove it at {APPS}.\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mcp-atl logout",
+        description="Remove stored credentials: those of `mcp-atl login` and of setup_atlassian_credentials. "
+        "Credentials from the environment or a file of sites are not changed.",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("site", metavar="SITE", nargs="?", help="the site, if several are stored: acme.atlassian.net")
+    which.add_argument("--all", action="store_true", help="remove the credentials of all sites")
+    return parser
