@@ -3,11 +3,9 @@
 import asyncio
 import logging
 import os
-import sys
-import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, NamedTuple, TextIO, cast
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from typing import Any, NamedTuple, cast
 
 import httpx2
 import mcp_types as types
@@ -29,7 +27,7 @@ from mcp_core.json_text import JsonObject
 from mcp_core.plurals import count
 from toolcharter import message_limit
 from toolcharter.message_limit import BoundedLines, MessageTooLarge
-from toolcharter.terminal import escape_invisible
+from toolcharter.server_log import ServerLog, open_log
 
 _library_log = logging.getLogger("mcp.client.stdio")
 # The library reads lines of any length, in quadratic time, and has no option for it.
@@ -37,8 +35,6 @@ stdio.TextReceiveStream = BoundedLines  # pyright: ignore[reportPrivateImportUsa
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
 """How much a server may list. No real server lists as much."""
-MAX_LOG, MAX_LOG_LINES = 64 * 1024, 40
-"""How many bytes and lines of the log of a server are shown."""
 MAX_QUESTIONS = 10
 """How many questions a server may ask while we are connected to it."""
 
@@ -102,28 +98,40 @@ async def start(
 ) -> AsyncGenerator["RemoteServer"]:
     """Start a server with our environment, and connect to it over stdio.
 
-    What it writes to stderr is shown if the connection fails. With `show_log`, it is always shown, but not what
-    comes before the connection: an older server complains there about a method that it does not know.
+    What it writes to stderr is printed if the connection fails. With `show_log`, it is always printed, while the
+    server runs, but not what comes before the connection: an older server complains there about a method that it
+    does not know.
     """
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
-        shown_from: int | None = 0
+    with open_log() as log:
+        is_log_printed = True
         stray_lines = _StrayLines()
         _library_log.addFilter(stray_lines)
         try:
             async with (
                 _unreachable_errors(" ".join(command)),
-                _open(stdio.stdio_client(parameters, errlog=log), ask, timeouts) as server,
+                _open(stdio.stdio_client(parameters, errlog=log.file), ask, timeouts) as server,
+                _follow(log) if show_log else nullcontext(),
             ):
-                shown_from = _size(log) if show_log else None
+                is_log_printed = show_log
                 yield server
         except ServerUnreachable:
-            shown_from = 0
+            is_log_printed = True
             raise
         finally:
             _library_log.removeFilter(stray_lines)
-            if shown_from is not None:
-                _print_log(log, shown_from)
+            if is_log_printed:
+                log.print_new()
+
+
+@asynccontextmanager
+async def _follow(log: ServerLog) -> AsyncGenerator[None]:
+    log.skip()
+    following = asyncio.create_task(log.follow())
+    try:
+        yield
+    finally:
+        following.cancel()
 
 
 class _StrayLines(logging.Filter):
@@ -140,18 +148,6 @@ class _StrayLines(logging.Filter):
         record.msg = "The server writes lines to stdout that are not messages of MCP. Logs belong on stderr."
         is_first, self._is_reported = not self._is_reported, True
         return is_first
-
-
-def _size(file: TextIO) -> int:
-    return os.fstat(file.fileno()).st_size
-
-
-def _print_log(log: TextIO, start: int) -> None:
-    """Print the last lines of the log of a server, which cannot control the terminal."""
-    log.seek(max(start, _size(log) - MAX_LOG))
-    lines = log.read().splitlines()[-MAX_LOG_LINES:]
-    if lines:
-        sys.stderr.write("".join(f"{escape_invisible(line)}\n" for line in lines))
 
 
 @asynccontextmanager

@@ -136,7 +136,7 @@ def test_ctrl_c_ends_an_http_server_with_a_call_in_flight_without_a_stack(slow: 
     assert errors == ("" if tool == "hog" else waiting)
 
 
-@pytest.mark.parametrize(("tool", "stdio"), [("block", False), ("wait", False)])
+@pytest.mark.parametrize(("tool", "stdio"), [("block", False), ("wait", True)])
 def test_ctrl_c_ends_a_call_from_the_terminal_without_a_stack(slow: str, tool: str, *, stdio: bool):
     server = [tool, "--", sys.executable, slow, "--deadline", "200"] if stdio else [slow, tool, "--deadline", "200"]
     command = [sys.executable, "-c", "from toolcharter.cli import main; main()", "call", *server]
