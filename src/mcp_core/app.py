@@ -205,6 +205,11 @@ class App:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
         return await self._pipeline.run(request)
 
+    @property
+    def state(self) -> State:
+        """What calls share. Until the app is open, a store in memory."""
+        return self._shared
+
     async def seal_key(self) -> bytes:
         """The key that all processes sharing this app's state seal with."""
         return await self._shared.seal_key()

@@ -22,6 +22,17 @@ class StateUnavailable(Exception):
     """The shared store cannot be reached."""
 
 
+class DependencyHealth(NamedTuple):
+    """Whether something that a server depends on can be reached."""
+
+    name: str
+    ok: bool
+    since: float
+    """When it became so, in seconds since the epoch."""
+    detail: str = ""
+    """Why it cannot be reached."""
+
+
 class State(Protocol):
     """The shared store. Methods raise StateUnavailable where it cannot be reached."""
 
@@ -51,6 +62,14 @@ class State(Protocol):
 
     async def seal_key(self) -> bytes:
         """The key for sealing confirmations, the same for all processes that share this store."""
+        ...
+
+    def health(self) -> DependencyHealth | None:
+        """What is known of the store without using it. None where it is a part of this process."""
+        ...
+
+    async def check_health(self) -> DependencyHealth | None:
+        """The same after a try, which takes a bounded time: for readiness."""
         ...
 
     async def close(self) -> None:

@@ -79,6 +79,12 @@ class MemoryState:
     async def seal_key(self) -> bytes:
         return self._key
 
+    def health(self) -> None:
+        return None
+
+    async def check_health(self) -> None:
+        return None
+
     async def close(self) -> None:
         self._answers.clear()
 

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.start_errors import InvalidSetting
-from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, StateUnavailable
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, DependencyHealth, StateUnavailable
 
 _TIMEOUT = 2.0
 
@@ -46,6 +46,7 @@ class RedisState:
             connection_pool=self._redis.connection_pool,
         )
         self._limiter = SlidingWindowCounterRateLimiter(storage)
+        self._health = DependencyHealth("redis", ok=True, since=time.time())
 
     async def hit(self, key: str, limit: RateLimit) -> float:
         # `limits` counts whole seconds. A shorter window is rounded up, which is the stricter way.
@@ -114,6 +115,19 @@ class RedisState:
             return bytes.fromhex(cast(str, await self._redis.get(name)))
         except (RedisError, OSError) as error:
             raise StateUnavailable("confirmations") from error
+
+    def health(self) -> DependencyHealth:
+        return self._health
+
+    async def check_health(self) -> DependencyHealth:
+        detail = ""
+        try:
+            await self._redis.ping()
+        except (RedisError, OSError) as error:
+            detail = str(error)
+        if self._health.ok != (not detail):
+            self._health = DependencyHealth("redis", ok=not detail, since=time.time(), detail=detail)
+        return self._health
 
     async def close(self) -> None:
         await self._redis.aclose()

@@ -296,6 +296,27 @@ async def test_a_redis_that_comes_back_is_used_again(new_redis):
     await state.close()
 
 
+async def test_the_health_of_a_redis_follows_it_down_and_up(new_redis):
+    server = new_redis()
+    state = RedisState(server.url, "test")
+    first = await state.check_health()
+    assert (first.name, first.ok, first.detail) == ("redis", True, "")
+    server.stop()
+    down = await state.check_health()
+    assert not down.ok
+    assert down.detail
+    assert down.since >= first.since
+    assert state.health() == await state.check_health() == down
+    server.start()
+    assert (await state.check_health()).ok
+    await state.close()
+
+
+async def test_a_store_in_memory_depends_on_nothing():
+    state = MemoryState()
+    assert (state.health(), await state.check_health()) == (None, None)
+
+
 async def test_a_call_that_is_being_cancelled_still_forgets(redis_url: str):
     # A cancel scope of anyio, which MCP libraries use, cancels again at every wait.
     state = RedisState(redis_url, "test")
