@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -28,6 +28,13 @@ HTTP_ONLY = frozenset({
     "workers",
     "drain_seconds",
     "tokens",
+    "oidc",
+    "audience",
+    "introspection",
+    "introspection_client",
+    "introspection_secret",
+    "scopes",
+    "policy",
 })  # fmt: skip
 """Settings that do nothing in a command that does not listen."""
 
@@ -101,7 +108,40 @@ class Settings(BaseSettings):
     tokens: Path | None = Field(
         default=None,
         title="FILE",
-        description="JSON file of bearer tokens: {TOKEN: {user, grants}}. Other callers over HTTP are refused.",
+        description="File of bearer tokens, made with `toolcharter token create`. Other callers over HTTP are refused.",
+    )
+    oidc: str | None = Field(
+        default=None,
+        title="ISSUER",
+        description="URL of the issuer whose access tokens identify callers over HTTP. Needs --audience.",
+    )
+    audience: TextList = Field(
+        default=(),
+        description="What access tokens must be issued for: the public URL of this server, such as "
+        "https://tools.example.com, and further values if the issuer uses others.",
+    )
+    introspection: str | None = Field(
+        default=None,
+        title="URL",
+        description="Endpoint of the issuer to ask about each access token, for tokens that are not JWTs.",
+    )
+    introspection_client: str | None = Field(
+        default=None, title="ID", description="Client id of this server at the introspection endpoint."
+    )
+    introspection_secret: SecretStr | None = Field(
+        default=None,
+        title="SECRET",
+        description="Client secret of this server there. Set the variable: others can read options.",
+    )
+    scopes: TextList = Field(
+        default=(),
+        description="Scopes that clients are told to request. Default: those in the policy, or else the permissions "
+        "of all tools.",
+    )
+    policy: Path | None = Field(
+        default=None,
+        title="FILE",
+        description="TOML file of roles: which users, groups, scopes and claims have which permissions.",
     )
     user: str | None = Field(default=None, min_length=1, description="User of calls without a token.")
     grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(

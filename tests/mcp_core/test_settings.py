@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 
 from mcp_core.settings import Settings, add_options, environment_variable, from_options, settings_type
 
@@ -36,6 +36,13 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("redis", "redis://localhost", "redis://localhost"),
     ("limits_without_redis", "closed", "closed"),
     ("tokens", "tokens.json", Path("tokens.json")),
+    ("oidc", "https://issuer.example", "https://issuer.example"),
+    ("audience", "https://tools.example,api://tools", ("https://tools.example", "api://tools")),
+    ("introspection", "https://issuer.example/introspect", "https://issuer.example/introspect"),
+    ("introspection_client", "tools", "tools"),
+    ("introspection_secret", "s3cret", SecretStr("s3cret")),
+    ("scopes", "cards:read,openid", ("cards:read", "openid")),
+    ("policy", "policy.toml", Path("policy.toml")),
     ("user", "user_1", "user_1"),
     ("grants", "cards:read,notes:*", ("cards:read", "notes:*")),
     ("audit_file", "audit.jsonl", Path("audit.jsonl")),
@@ -95,6 +102,13 @@ def test_without_anything_the_defaults_hold():
         "redis": None,
         "limits_without_redis": "open",
         "tokens": None,
+        "oidc": None,
+        "audience": (),
+        "introspection": None,
+        "introspection_client": None,
+        "introspection_secret": None,
+        "scopes": (),
+        "policy": None,
         "user": None,
         "grants": None,
         "audit_file": None,

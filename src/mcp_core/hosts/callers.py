@@ -1,10 +1,11 @@
 """Who calls over HTTP, and from which hosts and origins requests are allowed. Checked before the protocol is read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from mcp_core import json_text
 from mcp_core.app import App
-from mcp_core.auth import Caller
+from mcp_core.auth import Caller, IdentityUnavailable
 from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.settings import Settings
 
@@ -14,18 +15,68 @@ T = TypeVar("T")
 MAX_LISTS = 64
 """A verifier may give each token its own permissions, so what is made for them is not kept for ever."""
 
-UNAUTHORIZED = b'{"error":"invalid_token","error_description":"Send a valid token: Authorization: Bearer TOKEN"}'
+LONGEST_TOKEN = 16_384
+"""In characters. Access tokens with many groups have a few thousand."""
+
+RETRY_SECONDS = 5
 
 
-async def http_caller(app: App, scope: Scope, authorization: str) -> Caller | None:
-    """The caller; None where a token is required and no valid one was sent."""
+class NotIdentified(Exception):
+    """A request whose caller is not known. It has the response."""
+
+    def __init__(self, status: int, body: bytes, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        super().__init__(body.decode())
+        self.status, self.body = status, body
+        self.headers = [(b"content-type", b"application/json"), *headers]
+
+    async def send(self, send: Any) -> None:
+        """Send the response."""
+        headers = [*self.headers, (b"content-length", str(len(self.body)).encode())]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+async def http_caller(app: App, scope: Scope, authorization: str) -> Caller:
+    """The caller. Raises NotIdentified where a token is required and no valid one was sent."""
     if app.verifier is None:
         if app.local_caller.user_id is not None:
             return app.local_caller
         client = scope.get("client")
         return anonymous(app, client[0] if client else "?")
     scheme, _, token = authorization.partition(" ")
-    return await app.verifier.verify(token.strip()) if scheme.lower() == "bearer" and token else None
+    token = token.strip()
+    if scheme.lower() != "bearer" or not token:
+        raise _unauthorized(None)
+    try:
+        caller = await app.verifier.verify(token) if len(token) <= LONGEST_TOKEN and token.isascii() else None
+    except IdentityUnavailable as error:
+        raise _unavailable(error) from None
+    if caller is None:
+        raise _unauthorized("invalid_token")
+    return caller
+
+
+async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> Caller:
+    """The caller of a page that shows several apps: whoever one of them knows. Raises NotIdentified."""
+    refused: NotIdentified | None = None
+    for app in apps:
+        try:
+            return await http_caller(app, scope, authorization)
+        except NotIdentified as error:
+            refused = refused or error
+    raise refused or _unauthorized(None)
+
+
+def _unauthorized(error: str | None) -> NotIdentified:
+    """The answer 401. It names an error only if a token was sent (RFC 6750, 3.1)."""
+    body = {"error": error or "unauthorized", "error_description": "Send a valid token: Authorization: Bearer TOKEN"}
+    challenge = f'Bearer error="{error}"' if error else "Bearer"
+    return NotIdentified(401, json_text.to_text(body).encode(), [(b"www-authenticate", challenge.encode())])
+
+
+def _unavailable(error: IdentityUnavailable) -> NotIdentified:
+    body = {"error": "temporarily_unavailable", "error_description": str(error)}
+    return NotIdentified(503, json_text.to_text(body).encode(), [(b"retry-after", str(RETRY_SECONDS).encode())])
 
 
 def anonymous(app: App, address: str) -> Caller:
@@ -60,13 +111,6 @@ class ByGrants(Generic[T]):
                 self._made.clear()
             made = self._made[caller.grants] = self._make(caller)
         return made
-
-
-async def refuse(send: Any) -> None:
-    """Answer 401."""
-    headers = [(b"content-type", b"application/json"), (b"www-authenticate", b'Bearer error="invalid_token"')]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": UNAUTHORIZED})
 
 
 def allowed_hosts(settings: Settings) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, cast
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.context import NO_HEADERS, RequestHeaders
-from mcp_core.hosts.callers import Scope, allowed_hosts, allowed_origins, http_caller, is_allowed, refuse
+from mcp_core.hosts.callers import NotIdentified, Scope, allowed_hosts, allowed_origins, http_caller, is_allowed
 from mcp_core.hosts.lane.asgi import (
     HEADERS_READ,
     EventStream,
@@ -103,8 +103,6 @@ class HttpLane:
         try:
             headers, unusual = _ordinary_headers(scope, self._headers_read)
             caller = await http_caller(self._app, scope, headers.get("authorization", ""))
-            if caller is None:
-                return await refuse(send)
             if scope["method"] == "POST":
                 body = await read_body(receive, MAX_BODY)
                 if body is None:
@@ -122,6 +120,8 @@ class HttpLane:
             if unusual or body is None or self._host_problem(headers) is not None:
                 raise NotHandled("headers")
             await self._serve(headers, caller, body, receive, send)
+        except NotIdentified as refused:
+            await refused.send(send)
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
 

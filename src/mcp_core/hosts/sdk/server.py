@@ -21,7 +21,7 @@ from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Question
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import ByGrants, allowed_hosts, allowed_origins, http_caller, refuse
+from mcp_core.hosts.callers import ByGrants, NotIdentified, allowed_hosts, allowed_origins, http_caller
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.json_text import JsonObject
@@ -170,9 +170,10 @@ class HttpFront:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Find out who calls, then hand the request to the SDK."""
-        caller = await http_caller(self._app, scope, Headers(scope=scope).get("authorization", ""))
-        if caller is None:
-            return await refuse(send)
+        try:
+            caller = await http_caller(self._app, scope, Headers(scope=scope).get("authorization", ""))
+        except NotIdentified as refused:
+            return await refused.send(send)
         scope[CALLER_KEY] = caller
         # Space around the value of a header does not belong to it (RFC 9110, 5.5), but the SDK would compare it.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
