@@ -162,9 +162,11 @@ def metrics_page() -> str:
         "Served at `/metrics` in Prometheus' text format, where dots become underscores.",
         "Where an OpenTelemetry SDK is set up, the same figures are emitted as OpenTelemetry metrics.",
         "",
-        "| metric | what it counts |",
-        "|---|---|",
-        *(f"| `{name}` | {words} |" for name, words in telemetry.METRICS.items()),
+        "Each has the label `server`, besides those in the table.",
+        "",
+        "| metric | kind | labels | what it counts |",
+        "|---|---|---|---|",
+        *(_metric_row(name, metric) for name, metric in telemetry.METRICS.items()),
         "",
         f"Every call is one span, named `{telemetry.SPAN}`, in the caller's trace.",
         "",
@@ -173,6 +175,11 @@ def metrics_page() -> str:
         *(f"| `{name}` | {words} |" for name, words in telemetry.SPAN_ATTRIBUTES.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _metric_row(name: str, metric: telemetry.Metric) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    return f"| `{name}` | {metric.kind} | {labels} | {metric.description} |"
 
 
 EXIT_CODES = [

@@ -12,6 +12,7 @@ from mcp_core.declare.resources import Content, Resource, ResourcePage, Resource
 from mcp_core.declare.spec import Deprecation, Example, RateLimit, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
 from mcp_core.errors import (
+    Busy,
     Conflict,
     ConsentRequired,
     DeadlineExceeded,
@@ -50,6 +51,7 @@ __all__ = [
     "Answer",
     "App",
     "BrandedId",
+    "Busy",
     "Caller",
     "CommonMetadata",
     "Conflict",

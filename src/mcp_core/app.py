@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
@@ -14,6 +15,7 @@ from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.stages.hint import HintDetail
 from mcp_core.calling.stages.record import AuditTrail
+from mcp_core.calling.threads import HandlerThreads, thread_samples
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.meta import declared_meta
@@ -30,7 +32,7 @@ from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
 from mcp_core.state.interface import State
 from mcp_core.state.memory import MemoryState
-from mcp_core.telemetry import Telemetry
+from mcp_core.telemetry import Telemetry, build_info
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -187,13 +189,19 @@ class App:
         audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
         if audit is not None:
             stack.callback(audit.close)
-        self.library.open(self._resources, self.policy.deadlines)
+        threads = HandlerThreads(self.settings.threads)
+        stack.callback(threads.close)
+        for source in (build_info(self.version), partial(thread_samples, threads)):
+            self.telemetry.add_source(source)
+            stack.callback(self.telemetry.remove_source, source)
+        self.library.open(self._resources, self.policy.deadlines, threads)
         self._pipeline = Pipeline(
             self.registry,
             self.policy,
             state=state,
             telemetry=self.telemetry,
             resources=self._resources,
+            threads=threads,
             audit=audit,
         )
 

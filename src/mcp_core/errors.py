@@ -11,6 +11,7 @@
     ├── RateLimited                RateLimitError     too many calls                         business
     ├── DeadlineExceeded           DeadlineError      it took too long                       system
     └── Unavailable                UnavailableError   something it needs cannot be reached   system
+        └── Busy                   BusyError          refused for now; try again shortly     system
     UnknownTool                    no tool of that name: a protocol error, not a result
     Refused                        a prompt or a resource that is refused: a protocol error as well
     BrokenResult                   a handler's value does not match its tool's declaration: raised in the pipeline only
@@ -109,7 +110,7 @@ class RateLimited(ToolError):
 
 
 class DeadlineExceeded(ToolError):
-    """The handler took longer than its response time allows, and was cancelled."""
+    """The handler took longer than its response time allows. It was cancelled, or still runs in its thread."""
 
     error_type = "DeadlineError"
     kind = "system"
@@ -120,6 +121,13 @@ class Unavailable(ToolError):
 
     error_type = "UnavailableError"
     kind = "system"
+
+
+class Busy(Unavailable):
+    """The server is at one of its limits. Nothing was done, and the same call may succeed shortly."""
+
+    error_type = "BusyError"
+    default_instruction = "Nothing was done. Wait a few seconds, then call this tool again."
 
 
 class UnknownTool(Exception):

@@ -166,6 +166,10 @@ class Settings(BaseSettings):
         description="Time limit of every call in seconds, instead of that of the tool's response time.",
     )
 
+    threads: int = Field(
+        default=32, ge=1, le=10_000, description="Threads of each server for tools that are not async."
+    )
+
     @classmethod
     def of(cls, settings: "Settings") -> Self:
         """These settings as this type; the environment fills in the fields that a subclass adds."""

@@ -5,10 +5,13 @@ through observable instruments, so that they cost a call only once; durations ar
 """
 
 import bisect
-from collections.abc import Generator, Iterable, Iterator, Mapping
+import platform
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, NamedTuple
 
 from opentelemetry import context as otel_context
 from opentelemetry import metrics, trace
@@ -24,13 +27,38 @@ DURATION = "toolcharter.tool.duration"
 ERROR_RATE = "toolcharter.tool.error.rate"
 CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 
-METRICS: Mapping[str, str] = {
-    CALLS: "Calls, by tool and outcome; (unknown) stands for tools that do not exist.",
-    ERRORS: "Calls that ended in an error, by tool.",
-    ERROR_RATE: "The share of calls that ended in an error, by tool.",
-    CACHE_LOOKUPS: "Lookups in the answer cache, by tool and hit or miss.",
-    CACHE_HIT_RATE: "The share of lookups that found an answer, by tool.",
-    DURATION: "How long a call took, in seconds, by tool.",
+IN_FLIGHT = "toolcharter.calls.in_flight"
+THREADS = "toolcharter.threads"
+BUILD = "toolcharter.build.info"
+
+
+class Metric(NamedTuple):
+    """A metric as it is declared."""
+
+    kind: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    """Besides `server`. Their values are few: names that clients choose do not become labels."""
+    description: str
+    unit: Literal["", "s"] = ""
+
+
+METRICS: Mapping[str, Metric] = {
+    CALLS: Metric(
+        "counter", ("tool", "outcome"), "Calls, by tool and outcome; (unknown) stands for tools that do not exist."
+    ),
+    ERRORS: Metric("counter", ("tool",), "Calls that ended in an error, by tool."),
+    ERROR_RATE: Metric("gauge", ("tool",), "The share of calls that ended in an error, by tool."),
+    CACHE_LOOKUPS: Metric("counter", ("tool", "result"), "Lookups in the answer cache, by tool and hit or miss."),
+    CACHE_HIT_RATE: Metric("gauge", ("tool",), "The share of lookups that found an answer, by tool."),
+    DURATION: Metric("histogram", ("tool",), "How long a call took, in seconds, by tool.", "s"),
+    IN_FLIGHT: Metric("gauge", (), "Calls that are running."),
+    THREADS: Metric(
+        "gauge",
+        ("state",),
+        "Threads for handlers that are not async: limit, running, stuck (past the deadline of their call, and still "
+        "running); and the calls that are waiting for one.",
+    ),
+    BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }
 SPAN = "tools/call {tool}"
 SPAN_ATTRIBUTES: Mapping[str, str] = {
@@ -42,7 +70,11 @@ SPAN_ATTRIBUTES: Mapping[str, str] = {
     "error.type": "The error type, on a failure.",
 }
 
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
+BUCKETS = (
+    *(0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0, 60.0),
+)
+"""In seconds, from 10 µs: a cached answer takes less than 50."""
 _ERRORS = frozenset({"validation", "business", "system"})
 
 
@@ -78,6 +110,18 @@ class Tally:
         return self.hits / looked if looked else 0.0
 
 
+class Sample(NamedTuple):
+    """The value of a metric at one moment, with the labels that it declares besides `server`."""
+
+    name: str
+    labels: tuple[str, ...]
+    value: float
+
+
+Source = Callable[[], Iterable[Sample]]
+"""Reads figures that something else keeps, when metrics are read."""
+
+
 class Telemetry:
     """The counts of one server, and its spans."""
 
@@ -90,6 +134,10 @@ class Telemetry:
     ) -> None:
         self.server = server
         self.tallies: dict[str, Tally] = {}
+        self.in_flight = 0
+        """Calls that are running."""
+        self._counts: dict[tuple[str, tuple[str, ...]], int] = {}
+        self._sources: list[Source] = [self._tool_samples, self._counted, self._running]
         provider = meter_provider or metrics.get_meter_provider()
         self._duration = None
         # The API's own providers do nothing, so they are not called at all.
@@ -102,12 +150,33 @@ class Telemetry:
 
     def _instruments(self, provider: metrics.MeterProvider) -> metrics.Histogram:
         meter = provider.get_meter(SCOPE)
-        meter.create_observable_counter(CALLS, [self._observe_calls], description=METRICS[CALLS])
-        meter.create_observable_counter(ERRORS, [self._observe_errors], description=METRICS[ERRORS])
-        meter.create_observable_gauge(ERROR_RATE, [self._observe_error_rate], description=METRICS[ERROR_RATE])
-        meter.create_observable_counter(CACHE_LOOKUPS, [self._observe_lookups], description=METRICS[CACHE_LOOKUPS])
-        meter.create_observable_gauge(CACHE_HIT_RATE, [self._observe_hit_rate], description=METRICS[CACHE_HIT_RATE])
-        return meter.create_histogram(DURATION, "s", METRICS[DURATION])
+        for name, metric in METRICS.items():
+            observe = [partial(self._observe, name)]
+            if metric.kind == "counter":
+                meter.create_observable_counter(name, observe, metric.unit, metric.description)
+            elif metric.kind == "gauge":
+                meter.create_observable_gauge(name, observe, metric.unit, metric.description)
+        return meter.create_histogram(
+            DURATION, "s", METRICS[DURATION].description, explicit_bucket_boundaries_advisory=BUCKETS
+        )
+
+    def add_source(self, source: Source) -> None:
+        """Add figures that are read whenever metrics are."""
+        self._sources.append(source)
+
+    def remove_source(self, source: Source) -> None:
+        """Undo `add_source`."""
+        self._sources.remove(source)
+
+    def count(self, name: str, *labels: str) -> None:
+        """Add one to a counter. The values of its labels must be few: they are kept for ever."""
+        key = (name, labels)
+        self._counts[key] = self._counts.get(key, 0) + 1
+
+    def samples(self) -> Iterator[Sample]:
+        """Every counter and gauge as it is now."""
+        for source in tuple(self._sources):
+            yield from source()
 
     def record(self, tool: str, outcome: str, seconds: float, *, cached: bool | None) -> None:
         """Count one call. `cached` is None where the cache was not used."""
@@ -139,30 +208,41 @@ class Telemetry:
         ) as span:
             yield span
 
-    # --- the counts, as OpenTelemetry reads them -----------------------------------------------------------
+    # --- the figures ---------------------------------------------------------------------------------------
 
-    def _labelled(self) -> Iterator[tuple[Tally, dict[str, str]]]:
-        for tool, tally in self.tallies.items():
-            yield tally, {"server": self.server, "tool": tool}
+    def _observe(self, name: str, _: CallbackOptions) -> Iterable[Observation]:
+        names = METRICS[name].labels
+        for sample in self.samples():
+            if sample.name == name:
+                labels = {"server": self.server, **dict(zip(names, sample.labels, strict=True))}
+                yield Observation(sample.value, labels)
 
-    def _observe_calls(self, _: CallbackOptions) -> Iterable[Observation]:
-        for tally, labels in self._labelled():
-            for outcome, count in tally.outcomes.items():
-                yield Observation(count, labels | {"outcome": outcome})
+    def _tool_samples(self) -> Iterator[Sample]:
+        for tool, tally in tuple(self.tallies.items()):
+            for outcome, number in tally.outcomes.items():
+                yield Sample(CALLS, (tool, outcome), number)
+            yield Sample(ERRORS, (tool,), tally.errors)
+            yield Sample(ERROR_RATE, (tool,), tally.error_rate)
+            yield Sample(CACHE_LOOKUPS, (tool, "hit"), tally.hits)
+            yield Sample(CACHE_LOOKUPS, (tool, "miss"), tally.misses)
+            yield Sample(CACHE_HIT_RATE, (tool,), tally.hit_rate)
 
-    def _observe_errors(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [Observation(tally.errors, labels) for tally, labels in self._labelled()]
+    def _counted(self) -> Iterator[Sample]:
+        for (name, labels), number in tuple(self._counts.items()):
+            yield Sample(name, labels, number)
 
-    def _observe_error_rate(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [Observation(tally.error_rate, labels) for tally, labels in self._labelled()]
+    def _running(self) -> Iterator[Sample]:
+        yield Sample(IN_FLIGHT, (), self.in_flight)
 
-    def _observe_lookups(self, _: CallbackOptions) -> Iterable[Observation]:
-        for tally, labels in self._labelled():
-            yield Observation(tally.hits, labels | {"result": "hit"})
-            yield Observation(tally.misses, labels | {"result": "miss"})
 
-    def _observe_hit_rate(self, _: CallbackOptions) -> Iterable[Observation]:
-        return [Observation(tally.hit_rate, labels) for tally, labels in self._labelled()]
+def build_info(server_version: str) -> Source:
+    """The versions of a server, of toolcharter and of Python, as a metric."""
+    try:
+        toolcharter = version("toolcharter")
+    except PackageNotFoundError:
+        toolcharter = "unknown"
+    sample = Sample(BUILD, (server_version, toolcharter, platform.python_version()), 1)
+    return lambda: (sample,)
 
 
 def trace_id_of(span: Span) -> str | None:
@@ -181,41 +261,41 @@ def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str |
 
 
 def prometheus(servers: Iterable[Telemetry]) -> str:
-    """The counts of several servers in Prometheus' text format."""
+    """The figures of several servers in Prometheus' text format."""
     rows: dict[str, list[str]] = {name: [] for name in METRICS}
     for telemetry in servers:
-        for tool, tally in telemetry.tallies.items():
-            labels = f'server="{telemetry.server}",tool="{tool}"'
-            rows[CALLS] += [_row(CALLS, f'{labels},outcome="{o}"', n, "_total") for o, n in tally.outcomes.items()]
-            rows[ERRORS].append(_row(ERRORS, labels, tally.errors, "_total"))
-            rows[ERROR_RATE].append(_row(ERROR_RATE, labels, tally.error_rate))
-            rows[CACHE_LOOKUPS].append(_row(CACHE_LOOKUPS, f'{labels},result="hit"', tally.hits, "_total"))
-            rows[CACHE_LOOKUPS].append(_row(CACHE_LOOKUPS, f'{labels},result="miss"', tally.misses, "_total"))
-            rows[CACHE_HIT_RATE].append(_row(CACHE_HIT_RATE, labels, tally.hit_rate))
-            rows[DURATION] += _histogram(labels, tally)
+        for name, labels, value in telemetry.samples():
+            rows[name].append(_row(_exposed(name), telemetry.server, METRICS[name].labels, labels, value))
+        for tool, tally in tuple(telemetry.tallies.items()):
+            rows[DURATION] += _histogram(telemetry.server, tool, tally)
     return "".join(_family(name, lines) for name, lines in rows.items() if lines)
 
 
 def _family(name: str, lines: list[str]) -> str:
-    kind = "histogram" if name == DURATION else "gauge" if name.endswith("rate") else "counter"
-    flat = _flat(name) + ("_seconds" if kind == "histogram" else "_total" if kind == "counter" else "")
-    return f"# HELP {flat} {METRICS[name]}\n# TYPE {flat} {kind}\n" + "".join(lines)
+    exposed, metric = _exposed(name), METRICS[name]
+    return f"# HELP {exposed} {metric.description}\n# TYPE {exposed} {metric.kind}\n" + "".join(lines)
 
 
-def _histogram(labels: str, tally: Tally) -> list[str]:
-    rows: list[str] = []
-    total = 0
-    for limit, count in zip((*BUCKETS, "+Inf"), tally.buckets, strict=True):
-        total += count
-        rows.append(_row(DURATION, f'{labels},le="{limit}"', total, "_seconds_bucket"))
-    rows.append(_row(DURATION, labels, round(tally.seconds, 6), "_seconds_sum"))
-    rows.append(_row(DURATION, labels, total, "_seconds_count"))
-    return rows
+def _histogram(server: str, tool: str, tally: Tally) -> Iterator[str]:
+    total, name = 0, _exposed(DURATION)
+    for limit, number in zip((*BUCKETS, "+Inf"), tally.buckets, strict=True):
+        total += number
+        yield _row(f"{name}_bucket", server, ("tool", "le"), (tool, str(limit)), total)
+    yield _row(f"{name}_sum", server, ("tool",), (tool,), round(tally.seconds, 6))
+    yield _row(f"{name}_count", server, ("tool",), (tool,), total)
 
 
-def _row(name: str, labels: str, value: float, suffix: str = "") -> str:
-    return f"{_flat(name)}{suffix}{{{labels}}} {value}\n"
+def _row(exposed: str, server: str, names: tuple[str, ...], values: tuple[str, ...], value: float) -> str:
+    labels = "".join(f',{name}="{_escape(text)}"' for name, text in zip(names, values, strict=True))
+    return f'{exposed}{{server="{_escape(server)}"{labels}}} {value}\n'
 
 
-def _flat(name: str) -> str:
-    return name.replace(".", "_")
+def _escape(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def _exposed(name: str) -> str:
+    """The name of a metric in Prometheus: with underscores, its unit and the ending of a counter."""
+    metric = METRICS[name]
+    unit, ending = "_seconds" if metric.unit else "", "_total" if metric.kind == "counter" else ""
+    return name.replace(".", "_") + unit + ending

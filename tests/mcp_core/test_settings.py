@@ -51,6 +51,7 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("tool_prefix", "guide", "guide"),
     ("descriptions", "full", "full"),
     ("deadline", "2.5", 2.5),
+    ("threads", "8", 8),
 ]
 
 
@@ -118,6 +119,7 @@ def test_without_anything_the_defaults_hold():
         "tool_prefix": None,
         "descriptions": None,
         "deadline": None,
+        "threads": 32,
     }
 
 

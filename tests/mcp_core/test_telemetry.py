@@ -1,5 +1,7 @@
 import asyncio
 import json
+import platform
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -51,7 +53,7 @@ async def test_counts_times_error_rate_and_hit_rate_are_opentelemetry_metrics_of
     (scope,) = data.resource_metrics[0].scope_metrics
     assert scope.scope.name == "toolcharter"
     metrics = {metric.name: metric for metric in scope.metrics}
-    assert metrics.keys() == METRICS.keys()
+    assert metrics.keys() <= METRICS.keys()
 
     def points(name: str, tool: str, *labels: str) -> dict[Any, Any]:
         found = [p for p in metrics[name].data.data_points if p.attributes["tool"] == tool]
@@ -106,7 +108,9 @@ def test_prometheus_text_is_whole():
     telemetry.record("find", "system", 0.3, cached=None)
     telemetry.record("find", "ok", 90.0, cached=True)
     of = 'server="library",tool="find"'
-    bounds = [(f'le="{bound}"', 1 if bound < 0.5 else 2) for bound in BUCKETS] + [('le="+Inf"', 3)]
+    bounds = [(f'le="{bound}"', sum(seconds <= bound for seconds in (0.0005, 0.3))) for bound in BUCKETS] + [
+        ('le="+Inf"', 3)
+    ]
     assert prometheus([telemetry, Telemetry("idle")]).splitlines() == [
         "# HELP toolcharter_tool_calls_total Calls, by tool and outcome; (unknown) stands for tools that do not exist.",
         "# TYPE toolcharter_tool_calls_total counter",
@@ -130,11 +134,39 @@ def test_prometheus_text_is_whole():
         *(f"toolcharter_tool_duration_seconds_bucket{{{of},{bound}}} {count}" for bound, count in bounds),
         f"toolcharter_tool_duration_seconds_sum{{{of}}} 90.3005",
         f"toolcharter_tool_duration_seconds_count{{{of}}} 3",
+        "# HELP toolcharter_calls_in_flight Calls that are running.",
+        "# TYPE toolcharter_calls_in_flight gauge",
+        'toolcharter_calls_in_flight{server="library"} 0',
+        'toolcharter_calls_in_flight{server="idle"} 0',
     ]
 
 
-def test_nothing_counted_is_nothing_served():
-    assert prometheus([Telemetry("idle")]) == ""
+async def test_a_running_call_is_in_flight_and_the_build_is_named():
+    seen: list[str] = []
+
+    @query()
+    async def look() -> int:
+        seen.append(prometheus([app.telemetry]))
+        return 1
+
+    app = App("library", version="1.2.3", tools=[look])
+    async with app:
+        await app.call("look")
+        after = prometheus([app.telemetry])
+    assert 'toolcharter_calls_in_flight{server="library"} 1\n' in seen[0]
+    assert 'toolcharter_calls_in_flight{server="library"} 0\n' in after
+    labels = f'version="1.2.3",toolcharter="{version("toolcharter")}",python="{platform.python_version()}"'
+    assert f'toolcharter_build_info{{server="library",{labels}}} 1\n' in after
+
+
+def test_buckets_begin_where_a_cached_answer_ends():
+    assert BUCKETS[0] == 0.00001
+    assert list(BUCKETS) == sorted(set(BUCKETS))
+
+
+def test_labels_are_escaped():
+    telemetry = Telemetry('a"b\\c\nd')
+    assert 'server="a\\"b\\\\c\\nd"' in prometheus([telemetry])
 
 
 def traced() -> tuple[Telemetry, InMemorySpanExporter]:

@@ -1,16 +1,17 @@
 """A tool bound to its resources, with everything that each call would otherwise work out again."""
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import SchemaValidator
 
 from mcp_core.calling.render import Format, Structured, structured_form
+from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.output import type_adapter, value_schema
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
@@ -64,12 +65,13 @@ def bind(
     resources: Resources,
     deadlines: Mapping[ResponseTime, float],
     *,
+    threads: HandlerThreads | None = None,
     check_returns: bool = True,
     structured_format: Format | None = None,
 ) -> BoundTool:
     """Bind a tool to its resources. A missing resource is an error here, not during a call.
 
-    Without `check_returns`, no validator is made for what the handler returns.
+    `threads` run a handler that is not async. Without `check_returns`, no validator is made for what it returns.
     """
     if spec.signature.host_context is not None:
         problem = f"{spec.signature.host_context} is the context of an MCP library; take a ToolContext instead"
@@ -80,7 +82,7 @@ def bind(
     return BoundTool(
         spec=spec,
         final_name=final_name,
-        invoke=_invoker(spec, resources),
+        invoke=_invoker(spec, final_name, resources, threads),
         validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_validator(spec) if check_returns else None,
         structured=_structured(spec, structured_format) if structured_format else None,
@@ -113,13 +115,13 @@ def _type_name(of: Any) -> str:
     return getattr(of, "__name__", str(of))
 
 
-def _invoker(spec: ToolSpec, resources: Resources) -> Invoke:
+def _invoker(spec: ToolSpec, final_name: str, resources: Resources, threads: HandlerThreads | None) -> Invoke:
     signature = spec.signature
     provided = {name: resources[of] for name, of in signature.needs.items()}
     fixed = {name: value for name, value in provided.items() if not isinstance(value, PerCall)}
     per_call = {name: value for name, value in provided.items() if isinstance(value, PerCall)}
     keywords = _keywords(spec, signature, fixed)
-    run = spec.handler if signature.is_async else _in_thread(spec.handler)
+    run = spec.handler if signature.is_async else _in_thread(spec.handler, final_name, threads or HandlerThreads(1))
     if not per_call:
         return lambda arguments, context: run(**keywords(arguments, context))
 
@@ -181,7 +183,7 @@ def _keywords(
     return keywords
 
 
-def _in_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+def _in_thread(handler: Callable[..., Any], name: str, threads: HandlerThreads) -> Callable[..., Awaitable[Any]]:
     """Runs a handler that is not async in a thread, so that it does not block other calls."""
 
     def call(**keywords: Any) -> Any:
@@ -192,7 +194,7 @@ def _in_thread(handler: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
             raise RuntimeError(f"the handler raised {error!r}") from error
 
     async def run(**keywords: Any) -> Any:
-        return await asyncio.to_thread(call, **keywords)
+        return await threads.run(name, partial(call, **keywords))
 
     return run
 

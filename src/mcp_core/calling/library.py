@@ -17,7 +17,8 @@ from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import failure_level
+from mcp_core.calling.stages.record import StackLimit, failure_level, log_system_failure
+from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
@@ -66,7 +67,7 @@ class Library:
     """The prompts and resources of one server. What never changes can be listed before it is open."""
 
     def __init__(self, registry: ToolRegistry, clock: Callable[[], float] = time.time) -> None:
-        self._registry, self._clock = registry, clock
+        self._registry, self._clock, self._stacks = registry, clock, StackLimit()
         self._prompts: dict[str, Prompt] = {}
         self._sources: list[ResourceSource] = []
         self._bound_prompts: dict[str, BoundTool] = {}
@@ -87,11 +88,11 @@ class Library:
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
 
-    def open(self, resources: Resources, deadlines: Mapping[ResponseTime, float]) -> None:
+    def open(self, resources: Resources, deadlines: Mapping[ResponseTime, float], threads: HandlerThreads) -> None:
         """Bind the functions to their resources."""
 
         def bound(spec: ToolSpec) -> BoundTool:
-            return bind(spec, spec.name, resources, deadlines, check_returns=False)
+            return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
 
         self._bound_prompts = {name: bound(prompt.spec) for name, prompt in self._prompts.items()}
         self._bound_sources = [
@@ -206,7 +207,8 @@ class Library:
             reset_log_context(token)
 
     def _refused(self, body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
-        return _refused(body.rename_tools(self._registry.mentions.rename), call, error, invoked=invoked)
+        renamed = body.rename_tools(self._registry.mentions.rename)
+        return _refused(renamed, call, error, invoked=invoked, stacks=self._stacks)
 
 
 def _about(tool: str) -> str:
@@ -226,13 +228,12 @@ def _unknown_cursor(cursor: str) -> Refused:
     )
 
 
-def _refused(body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
+def _refused(body: Body, call: Call, error: Exception, *, invoked: bool, stacks: StackLimit) -> Refused:
     """The protocol error. What it does not say is logged here."""
     failure = cast(Failure, without_secrets(body, cast(Failure, body.failure), call, invoked=invoked).failure)
     name = call.request.tool
     if failure.kind == "system":
-        extra = {"errorId": failure.error_id} if failure.error_id else {}
-        logger.error("%s failed: %s", name, error, exc_info=error, extra=extra)
+        log_system_failure(name, error, failure, stacks)
     else:
         logger.log(failure_level(failure, invoked=invoked), "%s refused: %s", name, failure.error)
     data = {"errorType": failure.error_type} | ({"errorId": failure.error_id} if failure.error_id else {})

@@ -25,7 +25,8 @@ from mcp_core.calling.stages.invoke import invoke
 from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import AuditTrail, CallSummary, begin, record
+from mcp_core.calling.stages.record import AuditTrail, CallSummary, StackLimit, begin, record
+from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import ResponseTime
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
@@ -64,6 +65,7 @@ class Pipeline:
         state: State,
         telemetry: Telemetry,
         resources: Resources,
+        threads: HandlerThreads | None = None,
         audit: AuditTrail | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -74,10 +76,18 @@ class Pipeline:
         self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
         published = policy.format if policy.structured else None
         self._tools = {
-            final: bind(registry.resolve(final), final, resources, policy.deadlines, structured_format=published)
+            final: bind(
+                registry.resolve(final),
+                final,
+                resources,
+                policy.deadlines,
+                threads=threads,
+                structured_format=published,
+            )
             for final in registry.final_names().values()
         }
         self._unknown_tool = unknown_tool()
+        self._stacks = StackLimit()
         self._mentions = registry.mentions
 
     async def run(self, request: Request) -> Answer | Question:
@@ -88,6 +98,7 @@ class Pipeline:
         started = time.perf_counter()
         tool = self._tools.get(request.tool, self._unknown_tool)
         summary = CallSummary()
+        self._telemetry.in_flight += 1
         with self._span(tool, request) as span:
             call = observe(request, tool, span, self._clock())
             token = set_log_context(log_context(call))
@@ -106,11 +117,20 @@ class Pipeline:
                 return answer
             finally:
                 seconds, level = time.perf_counter() - started, self._log_level
-                record(call, summary, seconds, level=level, telemetry=self._telemetry, audit=self._audit)
+                record(
+                    call,
+                    summary,
+                    seconds,
+                    level=level,
+                    stacks=self._stacks,
+                    telemetry=self._telemetry,
+                    audit=self._audit,
+                )
                 if span is not None:
                     error_type = summary.failure.error_type if summary.failure else None
                     end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)
                 reset_log_context(token)
+                self._telemetry.in_flight -= 1
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, summary: CallSummary) -> Body | Question:
         state, key = self._state, None

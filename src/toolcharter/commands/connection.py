@@ -31,7 +31,9 @@ SERVER = (
 )
 
 
-CALL_SETTINGS = frozenset({"db", "redis", "limits_without_redis", "user", "grants", "audit_file", "deadline"})
+CALL_SETTINGS = frozenset(
+    {"db", "redis", "limits_without_redis", "user", "grants", "audit_file", "deadline", "threads"}
+)
 """Settings that do nothing in a command that only lists tools."""
 
 

@@ -5,9 +5,11 @@ from collections.abc import Generator
 from types import coroutine
 from typing import Any, cast
 
+from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Permit
-from mcp_core.errors import DeadlineExceeded
+from mcp_core.calling.threads import NeverBegan, StillRuns
+from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.plurals import count
 
 
@@ -55,13 +57,27 @@ def _with_deadline(tool: BoundTool, running: Generator[Any, Any, Any]) -> Genera
         return (yield from _resume(running, future))
     except asyncio.CancelledError as error:
         if expired and task.cancelling() <= cancelling + 1:
-            message = f"{tool.final_name!r} took longer than {count(tool.deadline, 'second')} and was stopped."
-            raise DeadlineExceeded(message) from error
+            raise _deadline_error(tool, error) from error
         raise
     finally:
         timer.cancel()
         if expired:
             task.uncancel()
+
+
+def _deadline_error(tool: BoundTool, error: asyncio.CancelledError) -> ToolError:
+    """What is known about a call that exceeded its deadline."""
+    name, limit = tool.final_name, count(tool.deadline, "second")
+    if isinstance(error, NeverBegan):
+        return Busy(f"{name!r} waited {limit} for a free thread and never began. Nothing was done.")
+    if not isinstance(error, StillRuns):
+        return DeadlineExceeded(f"{name!r} took longer than {limit} and was stopped.")
+    if tool.read_only:
+        return DeadlineExceeded(f"{name!r} took longer than {limit}. It cannot be stopped and still runs.")
+    return DeadlineExceeded(
+        f"{name!r} took longer than {limit}. It cannot be stopped and still runs: its outcome is unknown.",
+        instruction=f"{instructions.PRESENT_ERROR} It may still be done: check before it is called again.",
+    )
 
 
 def _resume(running: Generator[Any, Any, Any], future: Any) -> Generator[Any, Any, Any]:

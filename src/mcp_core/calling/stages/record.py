@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted
 from pathlib import Path
@@ -12,13 +14,16 @@ from pydantic_core import to_json
 
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
-from mcp_core.errors import ToolError
+from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
 from mcp_core.start_errors import CannotStart
 from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)
 
+_STACK_SECONDS = 60.0
+_MOST_STACKS = 100
+_MOST_CAUSES = 20
 _NUMBERS = (int, bool)
 _LONGEST_NAME = 128
 _LINE_BREAKS = {chr(code).encode(): escape.encode() for code, escape in JSON_ESCAPES.items()}
@@ -37,6 +42,42 @@ class CallSummary:
     size: int = 0
     arguments_json: str = ""
     """The validated arguments; empty before they are validated."""
+
+
+class StackLimit:
+    """Lets the stack of one and the same failure of a dependency into the log once a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._logged: dict[tuple[str, ...], float] = {}
+
+    def allows(self, error: BaseException) -> bool:
+        """Whether a stack like that of this error was not logged lately."""
+        now = self._clock()
+        key = tuple(f"{type(link).__qualname__}{_raised_at(link)}" for link in _causes(error))
+        if now - self._logged.get(key, -_STACK_SECONDS) < _STACK_SECONDS:
+            return False
+        if len(self._logged) >= _MOST_STACKS:
+            self._logged.clear()
+        self._logged[key] = now
+        return True
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error and what led to it, the last link first."""
+    link: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if link is None:
+            return
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+
+
+def _raised_at(error: BaseException) -> str:
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    return "" if last is None else f" {last.tb_frame.f_code.co_filename}:{last.tb_lineno}"
 
 
 class AuditTrail:
@@ -68,10 +109,17 @@ def begin(call: Call, level: int) -> None:
 
 
 def record(
-    call: Call, summary: CallSummary, seconds: float, *, level: int, telemetry: Telemetry, audit: AuditTrail | None
+    call: Call,
+    summary: CallSummary,
+    seconds: float,
+    *,
+    level: int,
+    stacks: StackLimit,
+    telemetry: Telemetry,
+    audit: AuditTrail | None,
 ) -> None:
     """Log the end of a call, count it, and write its audit entry. `level` is that of a success."""
-    _log_end(call, summary, seconds, level)
+    _log_end(call, summary, seconds, level, stacks)
     telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
     if audit is not None:
         try:
@@ -80,7 +128,7 @@ def record(
             logger.error("A call of tool %s could not be written to the audit file: %s", call.spec.name, error)
 
 
-def _log_end(call: Call, summary: CallSummary, seconds: float, level: int) -> None:
+def _log_end(call: Call, summary: CallSummary, seconds: float, level: int, stacks: StackLimit) -> None:
     name, failure = call.spec.name, summary.failure
     if failure is None:
         level = level if call.spec.signature.is_async else logging.DEBUG
@@ -90,9 +138,7 @@ def _log_end(call: Call, summary: CallSummary, seconds: float, level: int) -> No
         message = "Tool %s completed successfully" if summary.outcome == "ok" else f"Tool %s ended: {summary.outcome}"
         logger.log(level, message, name, extra={"summary": fields | {"cached": bool(summary.cached)}})
     elif failure.kind == "system":
-        extra = {"errorId": failure.error_id} if failure.error_id else {}
-        stack = None if _explains_itself(summary.error) else summary.error
-        logger.error("Tool %s failed: %s", name, summary.error or failure.error, exc_info=stack, extra=extra)
+        log_system_failure(f"Tool {name}", summary.error, failure, stacks)
     else:
         verb = "failed" if summary.invoked else "refused"
         stack = summary.error if summary.invoked and logger.isEnabledFor(logging.DEBUG) else None
@@ -100,9 +146,19 @@ def _log_end(call: Call, summary: CallSummary, seconds: float, level: int) -> No
         logger.log(level, "Tool %s %s: %s", name, verb, failure.error, exc_info=stack)
 
 
-def _explains_itself(error: Exception | None) -> bool:
-    """Whether an error needs no stack: a handler raised it on purpose, and not because of another error."""
-    return isinstance(error, ToolError) and error.__cause__ is None
+def log_system_failure(what: str, error: Exception | None, failure: Failure, stacks: StackLimit) -> None:
+    """Log a failure of the server, or of something it needs, in one line; with a stack where that says more."""
+    if isinstance(error, Busy):
+        logger.warning("%s refused: %s", what, error)
+    elif isinstance(error, ToolError):
+        # A handler or a gate knows this failure. The stack is that of a library, and long: 111 lines for a database.
+        root = error if isinstance(error, DeadlineExceeded) else tuple(_causes(error))[-1]
+        reason = "" if root is error else f" ({type(root).__name__}: {root})"
+        with_stack = root is not error and (logger.isEnabledFor(logging.DEBUG) or stacks.allows(error))
+        logger.error("%s failed: %s%s", what, error, reason, exc_info=error if with_stack else None)
+    else:
+        extra = {"errorId": failure.error_id} if failure.error_id else {}
+        logger.error("%s failed: %s", what, error or failure.error, exc_info=error, extra=extra)
 
 
 def failure_level(failure: Failure, *, invoked: bool) -> int:

@@ -11,6 +11,7 @@ import pytest
 from pydantic import Field, SecretStr
 
 from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, Unavailable, UnknownTool, get_logger
+from mcp_core.calling.stages.record import StackLimit
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -147,7 +148,57 @@ async def test_an_error_that_explains_itself_is_logged_without_a_stack(log):
         await app.call("read")
     ends = [(entry["level"], entry["message"], entry.get("stack", "")) for entry in log.entries[1::2]]
     assert ends[0] == ("ERROR", "Tool fetch failed: The folder 'x' does not exist.", "")
-    assert (ends[1][:2], "disk full" in ends[1][2]) == (("ERROR", "Tool read failed: It cannot be read."), True)
+    assert (ends[1][:2], "disk full" in ends[1][2]) == (
+        ("ERROR", "Tool read failed: It cannot be read. (OSError: disk full)"),
+        True,
+    )
+
+
+async def test_a_dependency_that_fails_is_one_line_a_call_with_its_stack_once_a_minute(log):
+    @query()
+    async def read() -> int:
+        try:
+            raise OSError("connection refused")
+        except OSError as error:
+            raise Unavailable("The database cannot be reached.") from error
+
+    logging.getLogger().setLevel(logging.INFO)
+    async with App("test", version="1.0.0", tools=[read]) as app:
+        for _ in range(5):
+            await app.call("read")
+    line = "Tool read failed: The database cannot be reached. (OSError: connection refused)"
+    assert log.messages == [("ERROR", line)] * 5
+    assert ["stack" in entry for entry in log.entries] == [True, False, False, False, False]
+
+
+def test_stacks_that_differ_are_logged_each_and_again_after_a_minute():
+    def failure(cause: Exception) -> Exception:
+        try:
+            try:
+                raise cause
+            except OSError as error:
+                raise Unavailable("Away.") from error
+        except Unavailable as error:
+            return error
+
+    now = [1000.0]
+    stacks = StackLimit(lambda: now[0])
+    assert [stacks.allows(failure(OSError())), stacks.allows(failure(TimeoutError()))] == [True, True]
+    assert not stacks.allows(failure(OSError("another text, raised at the same place")))
+    now[0] += 61
+    assert stacks.allows(failure(OSError()))
+
+
+async def test_a_deadline_is_one_line_without_the_stack_of_the_cancellation(log):
+    @query(deadline=0.01)
+    async def hang() -> int:
+        await asyncio.sleep(600)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[hang]) as app:
+        await app.call("hang")
+    assert log.messages[-1] == ("ERROR", "Tool hang failed: 'hang' took longer than 0.01 seconds and was stopped.")
+    assert "stack" not in log.entries[-1]
 
 
 @pytest.mark.requirement("LOG-4", "LOG-6")

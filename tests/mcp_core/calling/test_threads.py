@@ -1,0 +1,158 @@
+"""Handlers that are not async run in a bounded pool of their server, and the answers say what is known of them."""
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from mcp_core import App, Settings
+from mcp_core.telemetry import prometheus
+from tests.mcp_core.declared import mutation, query
+
+
+def texts(answers: list[Any]) -> Counter[tuple[str, str]]:
+    return Counter(
+        (found.get("error_type", "ok"), found.get("error", "")) for found in (json.loads(a.text) for a in answers)
+    )
+
+
+def threads_in(state: str, app: App) -> int:
+    row = f'toolcharter_threads{{server="test",state="{state}"}} '
+    (line,) = [line for line in prometheus([app.telemetry]).splitlines() if line.startswith(row)]
+    return int(line.removeprefix(row))
+
+
+@pytest.mark.requirement("OPS-8")
+async def test_a_burst_of_hung_calls_is_answered_with_what_is_known_and_leaves_the_other_tools_alone():
+    go_on, begun, returned = threading.Event(), Counter[str](), threading.Semaphore(0)
+
+    @mutation(deadline=0.2)
+    def hang() -> int:
+        begun["hang"] += 1
+        go_on.wait(60)
+        returned.release()
+        return 1
+
+    @query(deadline=60.0)
+    def quick() -> int:
+        return 2
+
+    settings = Settings(threads=6)
+    async with App("test", version="1.0.0", tools=[hang, quick], settings=settings) as app:
+        # First those that a thread takes: they run past their deadline, and cannot be stopped.
+        first = await asyncio.gather(*(app.call("hang") for _ in range(3)))
+        assert texts(first) == {
+            (
+                "DeadlineError",
+                "'hang' took longer than 0.2 seconds. It cannot be stopped and still runs: its outcome is unknown.",
+            ): 3
+        }
+        assert json.loads(first[0].text)["instruction"] == (
+            "Present this error to the user and take no further action. "
+            "It may still be done: check before it is called again."
+        )
+        assert (threads_in("limit", app), threads_in("running", app), threads_in("stuck", app)) == (6, 3, 3)
+        # Half of the threads are stuck in one tool: it is refused at once, and the others go on.
+        refused = await asyncio.gather(*(app.call("hang") for _ in range(500)))
+        assert texts(refused) == {
+            (
+                "BusyError",
+                "'hang' is busy: 3 earlier calls of it still run after their deadline. Nothing was done.",
+            ): 500
+        }
+        assert json.loads((await app.call("quick")).text) == {"success": True, "value": 2}
+        assert begun["hang"] == 3
+        go_on.set()
+        for _ in range(3):
+            assert await asyncio.to_thread(returned.acquire, timeout=60)
+        # A thread is free a moment after its handler has returned.
+        while (answer := json.loads((await app.call("hang")).text)).get("error_type") == "BusyError":
+            pass
+        assert answer == {"success": True, "value": 1}
+        assert threads_in("stuck", app) == 0
+
+
+async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_queue_refuses_at_once():
+    go_on, begun = threading.Event(), threading.Semaphore(0)
+
+    @query(deadline=60.0)
+    def occupy() -> int:
+        begun.release()
+        return int(go_on.wait(60))
+
+    ran: list[int] = []
+
+    @mutation(deadline=0.05)
+    def late() -> int:
+        ran.append(1)
+        return 1
+
+    @mutation(deadline=60.0)
+    def patient() -> int:
+        return 7
+
+    settings = Settings(threads=1)
+    async with App("test", version="1.0.0", tools=[occupy, late, patient], settings=settings) as app:
+        occupied = asyncio.create_task(app.call("occupy"))
+        assert await asyncio.to_thread(begun.acquire, timeout=60)
+        assert texts([await app.call("late")]) == {
+            ("BusyError", "'late' waited 0.05 seconds for a free thread and never began. Nothing was done."): 1
+        }
+        waiting = [asyncio.create_task(app.call("patient")) for _ in range(16)]
+        await asyncio.sleep(0)
+        assert threads_in("waiting", app) == 16
+        assert texts([await app.call("late")]) == {
+            ("BusyError", "'late' is busy: all 1 threads are in use. Nothing was done."): 1
+        }
+        go_on.set()
+        assert texts(await asyncio.gather(*waiting)) == {("ok", ""): 16}
+        assert json.loads((await occupied).text) == {"success": True, "value": 1}
+    assert ran == []
+
+
+async def test_a_read_that_runs_on_says_so_without_an_unknown_outcome():
+    go_on = threading.Event()
+
+    @query(deadline=0.05)
+    def look() -> bool:
+        return go_on.wait(60)
+
+    async with App("test", version="1.0.0", tools=[look]) as app:
+        answer = await app.call("look")
+        go_on.set()
+    assert texts([answer]) == {
+        ("DeadlineError", "'look' took longer than 0.05 seconds. It cannot be stopped and still runs."): 1
+    }
+
+
+async def test_a_busy_server_is_one_warning_a_call_without_a_stack(log):
+    go_on = threading.Event()
+
+    @query(deadline=0.05)
+    def hang() -> bool:
+        return go_on.wait(60)
+
+    async with App("test", version="1.0.0", tools=[hang], settings=Settings(threads=1)) as app:
+        await app.call("hang")
+        await app.call("hang")
+        go_on.set()
+    entries = [entry for entry in log.entries if entry["level"] in ("WARNING", "ERROR")]
+    assert [(entry["level"], "stack" in entry) for entry in entries] == [("ERROR", False), ("WARNING", False)]
+
+
+async def test_many_quick_calls_share_a_few_threads():
+    seen: set[str] = set()
+
+    @query(deadline=60.0)
+    def name() -> int:
+        seen.add(threading.current_thread().name)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[name], settings=Settings(threads=4)) as app:
+        for _ in range(20):
+            assert texts(await asyncio.gather(*(app.call("name") for _ in range(50)))) == {("ok", ""): 50}
+        assert threads_in("running", app) == 0
+    assert 1 <= len(seen) <= 4
