@@ -32,6 +32,7 @@ from mcp_core import (
     run,
     tool,
 )
+from mcp_core.calling.records import VerbatimResult
 
 logger = mcp_log.get_logger("served")
 
@@ -71,6 +72,12 @@ async def wait_long(key: Annotated[str, Field(description="The key.")], ledger: 
 
 async def give_none() -> None:
     """Return nothing."""
+
+
+async def pass_on(error: Annotated[str | None, Field(description="The error.")] = None) -> Any:
+    """Pass on what another server answered."""
+    blocks = [{"type": "text", "text": "first"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]
+    return VerbatimResult(blocks, {"total": 1}, error)
 
 
 async def give_set() -> Any:
@@ -179,7 +186,7 @@ SOURCES = [
 def build(settings: Settings) -> App:
     app = demo.build(settings)
     app.provide(Ledger, Ledger())
-    for plain in (count, crash, give_none, give_set, give_wrong_type, log_in, who, chatter, wait_long):
+    for plain in (count, crash, give_none, give_set, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
         app.tool()(plain)
     app.tool(deadline=0.2)(hang)
     app.tool(consent="WIPE", confirm="required")(wipe)

@@ -37,6 +37,16 @@ async def test_an_answer_is_one_block_of_text_and_no_structured_copy(connect: Co
     assert set(answer_of(result)) == {"data", "agentHints", "metadata"}
 
 
+async def test_the_answer_of_another_server_is_passed_on_as_it_is(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("pass_on", {})
+        failed = await client.call_tool("pass_on", {"error": "no"})
+    blocks = [block.model_dump(exclude_none=True, by_alias=True) for block in result.content]
+    assert blocks == [{"type": "text", "text": "first"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]
+    assert (result.structured_content, result.is_error) == ({"total": 1}, False)
+    assert (failed.content, failed.is_error) == (result.content, True)
+
+
 WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {
     "wrong type": ("add", {"a": "2", "b": 3}, "a: input should be a valid integer"),
     "missing": ("add", {"a": 2}, "b: is required, but missing"),

@@ -113,7 +113,7 @@ class Pipeline:
                     body = body.rename_tools(self._mentions.rename)
                 metadata = self._metadata(call, summary, started)
                 answer = render(body, self._policy.format, metadata, structured=tool.structured)
-                summary.size = len(answer.text)
+                summary.size = len(answer.text) + len(answer.blocks)
                 return answer
             finally:
                 seconds, level = time.perf_counter() - started, self._log_level

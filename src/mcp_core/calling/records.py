@@ -3,7 +3,8 @@
 They are named tuples: as immutable as frozen dataclasses and five times as fast to make. A call makes seven.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -89,13 +90,17 @@ class Failure(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A checked result before it is put into a wire format. `data` and `hints` are JSON texts."""
+    """A checked result before it is put into a wire format. `data`, `hints` and `blocks` are JSON texts."""
 
     data: str | None = None
     failure: Failure | None = None
     message: str | None = None
     instruction: str | None = None
     hints: str | None = None
+    blocks: str = ""
+    """Further content blocks, such as images, with commas between them."""
+    verbatim: bool = False
+    """Whether the blocks are the whole answer, as another server gave it; `data` is its structured content."""
 
     def rename_tools(self, rename: Callable[[str], str]) -> "Body":
         """The same, with other names of tools in the texts. Hints have these names already."""
@@ -106,10 +111,27 @@ class Body(NamedTuple):
         )
 
 
+class VerbatimResult(NamedTuple):
+    """The result of a tool of another server, to be passed on as it is. Handlers of remote tools return it."""
+
+    content: Sequence[Mapping[str, Any]]
+    structured: Mapping[str, Any] | None = None
+    error: str | None = None
+    """The text of an error; None for a success."""
+
+
 class Answer(NamedTuple):
     """The result of a call as hosts send it."""
 
     text: str
+    """The first content block; without one, an empty text."""
     is_error: bool = False
     structured: Any = None
     meta: Mapping[str, Any] | None = None
+    blocks: str = ""
+    """Further content blocks as JSON texts, with commas between them."""
+
+    def content(self) -> list[dict[str, Any]]:
+        """All content blocks."""
+        text = [{"type": "text", "text": self.text}] if self.text else []
+        return [*text, *json.loads(f"[{self.blocks}]")] if self.blocks else text

@@ -4,7 +4,8 @@
     bare     the value itself, or {"error"}; message and instruction travel in `_meta`
     hints    {"data", "error", "message", "instruction", "agentHints", "metadata"}
 
-An answer is one block of compact JSON text, put together from parts that are JSON already.
+An answer is one block of compact JSON text, put together from parts that are JSON already. Images follow it. The answer
+of another server is passed on as it is.
 """
 
 import json
@@ -25,6 +26,9 @@ def render(
     body: Body, format: Format, metadata: ToolMetadata | None, *, structured: Structured | None = None
 ) -> Answer:
     """The answer in the server's format. A failure has no structured content: its schema is that of a success."""
+    if body.verbatim:
+        content = None if body.data is None else json.loads(body.data)
+        return Answer("", body.failure is not None, content, blocks=body.blocks)
     if format == "hints" and metadata is not None:
         text = _hints(body, metadata)
     else:
@@ -32,7 +36,9 @@ def render(
     meta = _meta(body) if format == "bare" else None
     failed = body.failure is not None
     content = json.loads(text) if structured and not failed else None
-    return Answer(text, failed, {"result": content} if structured == "wrapped" and not failed else content, meta)
+    if structured == "wrapped" and not failed:
+        content = {"result": content}
+    return Answer(text, failed, content, meta, body.blocks)
 
 
 def structured_form(value: JsonSchema, format: Format) -> Structured:

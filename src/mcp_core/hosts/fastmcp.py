@@ -20,7 +20,7 @@ from fastmcp.server.dependencies import get_access_token, get_context
 from fastmcp.server.providers import Provider
 from fastmcp.tools import Tool
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
-from pydantic import AnyUrl, PrivateAttr
+from pydantic import AnyUrl, PrivateAttr, TypeAdapter
 
 from mcp_core.app import App
 from mcp_core.auth import LOCAL, Caller, user
@@ -36,6 +36,9 @@ from mcp_core.mcp_log import get_logger
 logger = get_logger(__name__)
 
 T = TypeVar("T")
+
+
+_CONTENT = TypeAdapter(list[types.ContentBlock])
 
 
 class GovernedTool(Tool):
@@ -61,9 +64,8 @@ class GovernedTool(Tool):
         answer = await wire.run(app, _request(app, self._final_name, arguments))
         if isinstance(answer, Question):
             return InputRequiredToolResult(wire.input_required(answer))
-        content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
         return ToolResult(
-            content=content,
+            content=_CONTENT.validate_python(answer.content()),
             structured_content=answer.structured,
             meta=dict(answer.meta) if answer.meta else None,
             is_error=answer.is_error,

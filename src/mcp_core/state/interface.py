@@ -16,6 +16,8 @@ class CachedAnswer(NamedTuple):
     message: str | None = None
     instruction: str | None = None
     hints: str | None = None
+    blocks: str = ""
+    verbatim: bool = False
 
 
 class StateUnavailable(Exception):

@@ -31,7 +31,7 @@ async def remember(key: str, body: Body, tool: BoundTool, state: State) -> None:
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
-        answer = CachedAnswer(body.data, body.message, body.instruction, body.hints)
+        answer = CachedAnswer(body.data, *body[2:])
         await state.remember(key, answer, tool.cache_ttl)
     except StateUnavailable as error:
         logger.warning("The cache cannot be reached; the answer is not cached: %s", error.__cause__)

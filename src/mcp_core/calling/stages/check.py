@@ -7,7 +7,7 @@ from pydantic_core import SchemaValidator
 
 from mcp_core import json_text
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Body, Failure, Permit
+from mcp_core.calling.records import Body, Failure, Permit, VerbatimResult
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
@@ -18,6 +18,8 @@ from mcp_core.tool_result import ToolResult
 def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) -> Body:
     """The result as checked JSON. `policy` is None for servers that answer without hints."""
     value, hints, message, instruction = raw, None, None, None
+    if isinstance(raw, VerbatimResult):
+        return _verbatim(raw)
     if isinstance(raw, Result):
         result = cast(Result[Any], raw)
         _check_texts(result.error, result.error_type, result.message, result.instruction)
@@ -38,6 +40,13 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
     return Body(data, None, message, instruction, hints_json)
+
+
+def _verbatim(result: VerbatimResult) -> Body:
+    blocks = json_text.to_text(list(result.content))[1:-1]
+    data = None if result.structured is None else json_text.to_text(dict(result.structured))
+    failure = None if result.error is None else Failure(result.error, "ToolError", "business")
+    return Body(data, failure, blocks=blocks, verbatim=True)
 
 
 def _check_texts(*texts: Any) -> None:

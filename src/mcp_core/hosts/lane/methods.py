@@ -164,7 +164,10 @@ class Lane:
 
     def _call_result(self, answer: Answer, peer: Peer) -> str:
         failed = "true" if answer.is_error else "false"
-        text = f'{{"content":[{{"text":{quoted(answer.text)},"type":"text"}}],"isError":{failed}'
+        blocks = f'{{"text":{quoted(answer.text)},"type":"text"}}' if answer.text else ""
+        if answer.blocks:
+            blocks = f"{blocks},{answer.blocks}" if blocks else answer.blocks
+        text = f'{{"content":[{blocks}],"isError":{failed}'
         if answer.structured is not None:
             text += f',"structuredContent":{json_text.to_text(answer.structured)}'
         meta = json_text.to_text(dict(answer.meta))[1:-1] if answer.meta else ""

@@ -88,7 +88,7 @@ class _Handlers:
         if isinstance(answer, Question):
             return wire.input_required(answer)
         # A dict, not a model, which the SDK would only turn into a dict again.
-        result: JsonObject = {"content": [{"type": "text", "text": answer.text}], "isError": answer.is_error}
+        result: JsonObject = {"content": answer.content(), "isError": answer.is_error}
         if answer.structured is not None:
             result["structuredContent"] = answer.structured
         if answer.meta:
