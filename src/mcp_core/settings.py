@@ -35,6 +35,15 @@ HTTP_ONLY = frozenset({
     "introspection_secret",
     "scopes",
     "policy",
+    "max_connections",
+    "max_calls",
+    "max_head_bytes",
+    "max_headers",
+    "max_body_bytes",
+    "head_seconds",
+    "body_seconds",
+    "send_seconds",
+    "idle_seconds",
 })  # fmt: skip
 """Settings that do nothing in a command that does not listen."""
 
@@ -90,6 +99,46 @@ class Settings(BaseSettings):
         ge=0,
         title="SECONDS",
         description="How long running calls may continue after a signal to stop. Default: 8 over HTTP, 1 over stdio.",
+    )
+    max_connections: int = Field(
+        default=1000,
+        ge=1,
+        description="Open HTTP connections. A further one replaces the connection that was idle longest, "
+        "or is refused with 503.",
+    )
+    max_calls: int = Field(
+        default=500,
+        ge=1,
+        description="HTTP requests in progress at a time. Further ones are refused with 503.",
+    )
+    max_head_bytes: int = Field(
+        default=32 * 1024, ge=1024, description="Size of the head of an HTTP request. A larger one is refused with 431."
+    )
+    max_headers: int = Field(
+        default=100, ge=10, description="Headers of an HTTP request. A request with more is refused with 431."
+    )
+    max_body_bytes: int = Field(
+        default=4 * 1024 * 1024,
+        ge=1024,
+        description="Size of the body of an HTTP request. A larger one is refused with 413.",
+    )
+    head_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        description="Time that a client has to send the head of a request. After it the answer is 408.",
+    )
+    body_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="Time that a client has to send the body of a request. After it the answer is 408.",
+    )
+    send_seconds: float = Field(
+        default=60.0,
+        gt=0,
+        description="Time that a client may read nothing of a waiting response. After it the connection is closed.",
+    )
+    idle_seconds: float = Field(
+        default=75.0, gt=0, description="Time that a connection may wait for its next request before it is closed."
     )
     db: str | None = Field(
         default=None,

@@ -30,6 +30,11 @@ CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 IN_FLIGHT = "toolcharter.calls.in_flight"
 THREADS = "toolcharter.threads"
 BUILD = "toolcharter.build.info"
+HTTP_CONNECTIONS = "toolcharter.http.connections"
+HTTP_REFUSALS = "toolcharter.http.refusals"
+
+HTTP_SERVER = "(http)"
+"""The label `server` of figures that are taken before it is known which server is meant."""
 
 
 class Metric(NamedTuple):
@@ -51,12 +56,18 @@ METRICS: Mapping[str, Metric] = {
     CACHE_LOOKUPS: Metric("counter", ("tool", "result"), "Lookups in the answer cache, by tool and hit or miss."),
     CACHE_HIT_RATE: Metric("gauge", ("tool",), "The share of lookups that found an answer, by tool."),
     DURATION: Metric("histogram", ("tool",), "How long a call took, in seconds, by tool.", "s"),
-    IN_FLIGHT: Metric("gauge", (), "Calls that are running."),
+    IN_FLIGHT: Metric("gauge", (), f"Calls that are running; for the server {HTTP_SERVER}, HTTP requests to servers."),
     THREADS: Metric(
         "gauge",
         ("state",),
         "Threads for handlers that are not async: limit, running, stuck (past the deadline of their call, and still "
         "running); and the calls that are waiting for one.",
+    ),
+    HTTP_CONNECTIONS: Metric("gauge", (), "Open HTTP connections."),
+    HTTP_REFUSALS: Metric(
+        "counter",
+        ("reason",),
+        "HTTP requests and connections that a limit refused or closed, whoever sent them, by reason.",
     ),
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }

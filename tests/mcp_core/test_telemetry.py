@@ -134,7 +134,7 @@ def test_prometheus_text_is_whole():
         *(f"toolcharter_tool_duration_seconds_bucket{{{of},{bound}}} {count}" for bound, count in bounds),
         f"toolcharter_tool_duration_seconds_sum{{{of}}} 90.3005",
         f"toolcharter_tool_duration_seconds_count{{{of}}} 3",
-        "# HELP toolcharter_calls_in_flight Calls that are running.",
+        "# HELP toolcharter_calls_in_flight Calls that are running; for the server (http), HTTP requests to servers.",
         "# TYPE toolcharter_calls_in_flight gauge",
         'toolcharter_calls_in_flight{server="library"} 0',
         'toolcharter_calls_in_flight{server="idle"} 0',

@@ -10,6 +10,7 @@ Send = Callable[[Any], Awaitable[None]]
 Headers = dict[str, str]
 Header = tuple[bytes, bytes]
 
+TOO_LARGE = 413
 HEADERS_READ = frozenset(
     b"host origin content-type accept content-length authorization mcp-protocol-version mcp-method mcp-name "
     b"mcp-session-id traceparent tracestate x-correlation-id".split()

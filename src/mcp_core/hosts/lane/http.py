@@ -16,6 +16,7 @@ from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.hosts.callers import NotIdentified, Scope, allowed_hosts, allowed_origins, http_caller, is_allowed
 from mcp_core.hosts.lane.asgi import (
     HEADERS_READ,
+    TOO_LARGE,
     EventStream,
     Headers,
     HttpResponse,
@@ -63,7 +64,6 @@ from mcp_core.hosts.protocol import (
 )
 from mcp_core.json_text import JsonObject
 
-MAX_BODY = 4 * 1024 * 1024
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
 
@@ -77,6 +77,7 @@ class HttpLane:
 
     def __init__(self, app: App, ping_seconds: float = PING_SECONDS) -> None:
         self._app, self._lane, self._ping_seconds = app, Lane(app), ping_seconds
+        self._max_body = app.settings.max_body_bytes
         self._hosts = frozenset(allowed_hosts(app.settings))
         self._origins = frozenset(allowed_origins(app.settings))
         listed = app.list_tools()
@@ -101,14 +102,14 @@ class HttpLane:
         """Answer a request, or hand it to the SDK."""
         body: bytes | None = None
         try:
-            headers, unusual = _ordinary_headers(scope, self._headers_read)
+            headers, unusual = self._ordinary_headers(scope)
             caller = await http_caller(self._app, scope, headers.get("authorization", ""))
             if scope["method"] == "POST":
-                body = await read_body(receive, MAX_BODY)
+                body = await read_body(receive, self._max_body)
                 if body is None:
                     return None  # the client has left
-                if len(body) > MAX_BODY:
-                    raise NotHandled("body size")
+                if len(body) > self._max_body:
+                    return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
             version = headers.get("mcp-protocol-version")
             if version is None or version in HANDSHAKES:
                 peer = await self._session_peer(headers, caller)
@@ -124,6 +125,17 @@ class HttpLane:
             await refused.send(send)
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
+
+    def _ordinary_headers(self, scope: Scope) -> tuple[Headers, bool]:
+        """The headers of a request that the lane may answer, and whether any of them needs the SDK to judge it."""
+        path: str = scope["path"]
+        if path[len(scope.get("root_path", "")) :] != "/mcp":
+            raise NotHandled("path")
+        headers, unusual = read_headers(scope, self._headers_read)
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > self._max_body:
+            raise NotHandled("content-length")
+        return headers, unusual
 
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
         application = await self._sdk.application()
@@ -328,18 +340,6 @@ class HttpLane:
             for task in (call, disconnect):
                 task.cancel()
             await asyncio.gather(call, disconnect, return_exceptions=True)
-
-
-def _ordinary_headers(scope: Scope, names: frozenset[bytes]) -> tuple[Headers, bool]:
-    """The headers of a request that the lane may answer, and whether any of them needs the SDK to judge it."""
-    path: str = scope["path"]
-    if path[len(scope.get("root_path", "")) :] != "/mcp":
-        raise NotHandled("path")
-    headers, unusual = read_headers(scope, names)
-    length = headers.get("content-length", "")
-    if length.isdecimal() and int(length) > MAX_BODY:
-        raise NotHandled("content-length")
-    return headers, unusual
 
 
 def _contains_name(tools: set[str], name: Any) -> bool:

@@ -162,7 +162,9 @@ class HttpFront:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._inner = build_server(app).streamable_http_app(transport_security=_security(app.settings))
+        self._inner = build_server(app).streamable_http_app(
+            transport_security=_security(app.settings), max_request_body_size=app.settings.max_body_bytes
+        )
 
     def lifespan(self) -> AbstractAsyncContextManager[Any]:
         """Opens the app and the SDK's session manager."""

@@ -19,9 +19,11 @@ from starlette.routing import Route
 
 from mcp_core.app import App
 from mcp_core.hosts.callers import allowed_hosts, is_allowed
+from mcp_core.hosts.lane.asgi import TOO_LARGE, HttpResponse
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
+from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
 from mcp_core.hosts.site.page import render_page, terminal_text
 from mcp_core.interrupt import exit_after
 from mcp_core.settings import Settings
@@ -57,7 +59,10 @@ class Site:
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
         self._on_open = on_open
-        self.pages = _pages(apps, base_url, lambda _: self.open())
+        self.counts = HttpCounts()
+        self.calls = Calls(settings.max_calls, self.counts)
+        self._max_body = settings.max_body_bytes
+        self.pages = _pages(apps, base_url, lambda _: self.open(), self.counts)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
@@ -72,8 +77,37 @@ class Site:
             if scope["method"] == "OPTIONS":
                 return await cors.preflight(scope, origin)(scope, receive, send)
             send = cors.with_headers(send, origin)
+        if not self.calls.accepted:
+            return await self.calls.refusal().send(send)
+        length = _header(scope, b"content-length")
+        if length.isdecimal() and int(length) > self._max_body:
+            return await self._body_too_large().send(send)
+        if _header(scope, b"transfer-encoding"):
+            send = self._with_body_limit(send)
         scope["root_path"] = root
-        return await front(scope, receive, send)
+        self.calls.begin()
+        try:
+            await front(scope, receive, send)
+        finally:
+            self.calls.end()
+
+    def _body_too_large(self) -> HttpResponse:
+        message = f"The body is larger than {self._max_body} bytes. Send less in one request."
+        return refusal(TOO_LARGE, "body_too_large", message, self.counts)
+
+    def _with_body_limit(self, send: Any) -> Any:
+        """A `send` for a body of unknown length: the 413 of whoever reads the body is sent as ours."""
+
+        async def send_limited(message: Any) -> None:
+            nonlocal refused
+            if message["type"] == "http.response.start" and message["status"] == TOO_LARGE:
+                refused = True
+                await self._body_too_large().send(send)
+            elif not refused:
+                await send(message)
+
+        refused = False
+        return send_limited
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -90,12 +124,13 @@ def _header(scope: Any, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], Any]) -> Starlette:
+def _pages(apps: Sequence[App], base_url: str, lifespan: Callable[[Starlette], Any], counts: HttpCounts) -> Starlette:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok", "servers": {app.name: app.version for app in apps}})
 
     async def metrics(_: Request) -> Response:
-        return PlainTextResponse(prometheus(app.telemetry for app in apps), media_type="text/plain; version=0.0.4")
+        text = prometheus([*(app.telemetry for app in apps), counts.telemetry])
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def page(_: Request) -> Response:
         return HTMLResponse(render_page(apps, base_url))

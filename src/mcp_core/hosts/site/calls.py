@@ -1,0 +1,81 @@
+"""The calls in flight, and the responses to requests that a limit refuses.
+
+To drain a server: set `Calls.draining`, which refuses new calls with a retryable error and closes their connections,
+and wait until `Calls.running` is 0. The task of each running call is in uvicorn's `server_state.tasks`.
+"""
+
+from collections.abc import Iterator
+
+from mcp_core.hosts.lane.asgi import HttpResponse
+from mcp_core.hosts.lane.jsonrpc import error_message
+from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
+from mcp_core.plurals import count
+from mcp_core.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sample, Telemetry
+
+REASONS = (
+    *("head_too_large", "too_many_headers", "head_timeout"),
+    *("body_too_large", "body_timeout", "send_timeout"),
+    *("too_many_connections", "too_many_calls", "draining"),
+)
+_RETRY_SECONDS = b"1"
+_UNAVAILABLE = 503
+
+
+class HttpCounts:
+    """The figures of one site: they are taken before it is known who calls what."""
+
+    def __init__(self) -> None:
+        self.telemetry = Telemetry(HTTP_SERVER)
+        self.telemetry.add_source(self._samples)
+        self.connections = 0
+        self.refusals = dict.fromkeys(REASONS, 0)
+
+    def _samples(self) -> Iterator[Sample]:
+        yield Sample(HTTP_CONNECTIONS, (), self.connections)
+        for reason, number in self.refusals.items():
+            yield Sample(HTTP_REFUSALS, (reason,), number)
+
+
+class Calls:
+    """Counts the requests in progress, and says which new ones are refused."""
+
+    def __init__(self, limit: int, counts: HttpCounts) -> None:
+        self._limit, self._counts, self._telemetry = limit, counts, counts.telemetry
+        self.draining = False
+
+    @property
+    def running(self) -> int:
+        """How many are in progress."""
+        return self._telemetry.in_flight
+
+    @property
+    def accepted(self) -> bool:
+        """Whether a new call is accepted."""
+        return not self.draining and self._telemetry.in_flight < self._limit
+
+    def refusal(self) -> HttpResponse:
+        """The response to a call that is not accepted."""
+        if self.draining:
+            return refusal(_UNAVAILABLE, "draining", "The server is stopping. Try again.", self._counts)
+        words = f"The limit of {count(self._limit, 'request')} in progress is reached. Try again later."
+        return refusal(_UNAVAILABLE, "too_many_calls", words, self._counts)
+
+    def begin(self) -> None:
+        """Count a call that begins."""
+        self._telemetry.in_flight += 1
+
+    def end(self) -> None:
+        """Count a call that has ended."""
+        self._telemetry.in_flight -= 1
+
+
+def refusal(status: int, reason: str, message: str, counts: HttpCounts) -> HttpResponse:
+    """The response to a request that a limit refuses, counted. The client may repeat one that is refused with 503."""
+    counts.refusals[reason] += 1
+    retryable = status == _UNAVAILABLE
+    data = {"reason": reason, "retryable": retryable}
+    error = RpcError(INTERNAL_ERROR if retryable else INVALID_REQUEST, message, data)
+    response = HttpResponse(status, error_message(None, error))
+    if not retryable:
+        return response  # the client still sends: to close now could take the response from it
+    return response.with_header(b"connection", b"close").with_header(b"retry-after", _RETRY_SECONDS)
