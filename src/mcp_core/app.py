@@ -14,6 +14,7 @@ from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.stages.hint import HintDetail
+from mcp_core.calling.stages.invoke import RunningHandlers, server_stopping
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.calling.threads import HandlerThreads, thread_samples
 from mcp_core.declare.describe import Detail, describe, full
@@ -99,6 +100,7 @@ class App:
         self._lifespan, self._state = lifespan, state
         self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}
+        self._running: RunningHandlers = set()
         self._pipeline: Pipeline | None = None
         self._stack: AsyncExitStack | None = None
         self._users = 0
@@ -194,7 +196,7 @@ class App:
         for source in (build_info(self.version), partial(thread_samples, threads)):
             self.telemetry.add_source(source)
             stack.callback(self.telemetry.remove_source, source)
-        self.library.open(self._resources, self.policy.deadlines, threads)
+        self.library.open(self._resources, self.policy.deadlines, threads, self._running)
         self._pipeline = Pipeline(
             self.registry,
             self.policy,
@@ -202,6 +204,7 @@ class App:
             telemetry=self.telemetry,
             resources=self._resources,
             threads=threads,
+            running=self._running,
             audit=audit,
         )
 
@@ -217,6 +220,11 @@ class App:
     def state(self) -> State:
         """What calls share. Until the app is open, a store in memory."""
         return self._shared
+
+    def stop_calls(self) -> None:
+        """Cancel all handlers that run. Their callers get an answer that says so, and their entries are `cancelled`."""
+        for cancel in tuple(self._running):
+            cancel(server_stopping)
 
     async def seal_key(self) -> bytes:
         """The key that all processes sharing this app's state seal with."""

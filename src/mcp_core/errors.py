@@ -10,6 +10,7 @@
     │   └── ElicitationUnsupported ConsentError       a protocol error, not a result         business
     ├── RateLimited                RateLimitError     too many calls                         business
     ├── DeadlineExceeded           DeadlineError      it took too long                       system
+    ├── ServerStopping             StoppingError      the server stops before it ends        system
     └── Unavailable                UnavailableError   something it needs cannot be reached   system
         └── Busy                   BusyError          refused for now; try again shortly     system
     UnknownTool                    no tool of that name: a protocol error, not a result
@@ -113,6 +114,13 @@ class DeadlineExceeded(ToolError):
     """The handler took longer than its response time allows. It was cancelled, or still runs in its thread."""
 
     error_type = "DeadlineError"
+    kind = "system"
+
+
+class ServerStopping(ToolError):
+    """The server stopped before the handler ended, and the handler was cancelled."""
+
+    error_type = "StoppingError"
     kind = "system"
 
 

@@ -23,6 +23,13 @@ def exit_after(seconds: float, sig: int) -> None:
     timer.start()
 
 
+def drain_notice(calls: int, seconds: float) -> str:
+    """The line for a person who stops a server that still runs calls."""
+    running = "1 call that is" if calls == 1 else f"{calls} calls that are"
+    limit = "1 second" if seconds == 1 else f"{seconds:g} seconds"
+    return f"Waiting up to {limit} for {running} running. A second signal stops at once.\n"
+
+
 def run_interruptible(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine as `asyncio.run` does. After Ctrl+C, the process cleans up for a few seconds at most."""
     return asyncio.run(_limit_cleanup(main))

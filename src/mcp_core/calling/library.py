@@ -14,7 +14,7 @@ from mcp_core.calling.bound import BoundTool, Resources, bind
 from mcp_core.calling.records import Body, Call, Failure, Permit, Request
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.fail import fail, without_secrets
-from mcp_core.calling.stages.invoke import invoke
+from mcp_core.calling.stages.invoke import RunningHandlers, invoke
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import StackLimit, failure_level, log_system_failure
@@ -72,6 +72,7 @@ class Library:
         self._sources: list[ResourceSource] = []
         self._bound_prompts: dict[str, BoundTool] = {}
         self._bound_sources: list[_BoundSource] = []
+        self._running: RunningHandlers = set()
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -88,8 +89,15 @@ class Library:
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
 
-    def open(self, resources: Resources, deadlines: Mapping[ResponseTime, float], threads: HandlerThreads) -> None:
-        """Bind the functions to their resources."""
+    def open(
+        self,
+        resources: Resources,
+        deadlines: Mapping[ResponseTime, float],
+        threads: HandlerThreads,
+        running: RunningHandlers,
+    ) -> None:
+        """Bind the functions to their resources. While one waits, it is in `running`."""
+        self._running = running
 
         def bound(spec: ToolSpec) -> BoundTool:
             return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
@@ -197,7 +205,7 @@ class Library:
             authorize(call, bound.permissions)
             arguments, arguments_json = parse(bound, request.arguments)
             invoked = True
-            return check(await invoke(Permit(call, arguments, arguments_json), bound))
+            return check(await invoke(Permit(call, arguments, arguments_json), bound, self._running))
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
             raise self._refused(Body(failure=failure), call, refused, invoked=invoked) from None

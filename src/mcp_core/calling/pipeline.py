@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
-from mcp_core.calling.records import Answer, Body, Call, Permit, Question, Request
+from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import forget, recall, remember
@@ -21,14 +21,14 @@ from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintDetail, HintPolicy
-from mcp_core.calling.stages.invoke import invoke
+from mcp_core.calling.stages.invoke import RunningHandlers, invoke
 from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, CallSummary, StackLimit, begin, record
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import ResponseTime
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, UnknownTool
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
@@ -66,11 +66,13 @@ class Pipeline:
         telemetry: Telemetry,
         resources: Resources,
         threads: HandlerThreads | None = None,
+        running: RunningHandlers | None = None,
         audit: AuditTrail | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
+        self._running: RunningHandlers = set() if running is None else running
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
@@ -156,7 +158,7 @@ class Pipeline:
                     return known
             summary.invoked = True
             try:
-                raw = await invoke(permit, tool)
+                raw = await invoke(permit, tool, self._running)
             finally:
                 if tool.forgets:
                     await forget(tool, state)
@@ -168,7 +170,7 @@ class Pipeline:
         if body.failure is not None:
             body = without_secrets(body, body.failure, call, invoked=summary.invoked)
         summary.failure = body.failure
-        summary.outcome = body.failure.kind if body.failure else "ok"
+        summary.outcome = _outcome(body, summary.error)
         return body
 
     def _resolve(self, call: Call, tool: BoundTool) -> None:
@@ -193,3 +195,9 @@ class Pipeline:
             correlation_id=call.context.correlation_id,
             cached=bool(summary.cached),
         )
+
+
+def _outcome(body: Body, error: Exception | None) -> CallOutcome:
+    if body.failure is None:
+        return "ok"
+    return "cancelled" if isinstance(error, ServerStopping) else body.failure.kind

@@ -71,6 +71,11 @@ def method_not_found(method: str) -> RpcError:
     return RpcError(METHOD_NOT_FOUND, "Method not found", method)
 
 
+def server_stopping() -> RpcError:
+    """The error for a request that arrives while the server stops."""
+    return RpcError(INTERNAL_ERROR, "The server is stopping. Try again.", {"reason": "draining", "retryable": True})
+
+
 def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refused) -> RpcError:
     """The error for a request that the app left to its host to answer."""
     if isinstance(error, UnknownTool):

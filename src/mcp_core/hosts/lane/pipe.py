@@ -46,7 +46,7 @@ def claim_stdio() -> tuple[int, int]:
     return source, sink
 
 
-def _is_pipe(descriptor: int) -> bool:
+def is_pipe(descriptor: int) -> bool:
     """Whether the event loop can wait for it. A terminal would have to be made non-blocking for all its users."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
@@ -57,7 +57,7 @@ def _is_pipe(descriptor: int) -> bool:
 
 async def open_output(sink: int) -> Output:
     """The output to a file descriptor."""
-    if not _is_pipe(sink):
+    if not is_pipe(sink):
         return _FileOutput(sink)
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(
@@ -96,7 +96,7 @@ class _FileOutput:
 
 async def open_lines(source: int) -> AsyncIterator[bytes]:
     """The lines of a file descriptor that are not blank."""
-    if not _is_pipe(source):
+    if not is_pipe(source):
         return _file_lines(source)
     reader = asyncio.StreamReader(limit=MAX_LINE)
     await asyncio.get_running_loop().connect_read_pipe(

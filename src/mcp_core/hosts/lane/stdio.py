@@ -2,6 +2,8 @@
 
 import asyncio
 import itertools
+import signal
+import sys
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -23,7 +25,7 @@ from mcp_core.hosts.lane.jsonrpc import (
     result_message,
 )
 from mcp_core.hosts.lane.methods import Lane, NotHandled, read_envelope
-from mcp_core.hosts.lane.pipe import MAX_LINE, Output, claim_stdio, open_lines, open_output
+from mcp_core.hosts.lane.pipe import MAX_LINE, Output, claim_stdio, is_pipe, open_lines, open_output
 from mcp_core.hosts.lane.shapes import NOTIFICATION, ROOTS, matches
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
@@ -42,9 +44,11 @@ from mcp_core.hosts.protocol import (
     is_accepted,
     local_folders,
     method_not_found,
+    server_stopping,
     supports_forms,
     supports_roots,
 )
+from mcp_core.interrupt import drain_notice
 from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
 
@@ -57,7 +61,9 @@ MAX_WAITING_BYTES = MAX_LINE
 """How many calls may wait, and how many bytes of them. Beyond either, no line is read until a call starts."""
 
 FINISH_SECONDS = 1.0
-"""How long calls may go on after the input has ended. Clients kill the process after about two seconds."""
+"""How long calls may go on after the input has ended, by default. Clients kill the process after about two seconds."""
+ANSWER_SECONDS = 0.5
+"""How long calls that are stopped then may take to answer."""
 
 Write = Callable[[bytes], object]
 Drain = Callable[[], Awaitable[None]]
@@ -94,6 +100,8 @@ class StdioConnection:
         self._sent_requests: dict[str, asyncio.Future[Any]] = {}
         self._request_numbers = itertools.count(1)
         self._folders: tuple[str, ...] | None = None
+        self._refusing = self._ending = False
+        """Whether new requests are refused, and whether the calls that still run are being ended."""
 
     async def receive(self, line: bytes) -> None:
         """Take one message. Requests are answered as they finish, each in a task of its own."""
@@ -119,6 +127,9 @@ class StdioConnection:
             await self._take_request(request, len(line))
 
     async def _take_request(self, request: RpcRequest, size: int) -> None:
+        if self._refusing:
+            self._send_error(request.id, server_stopping())
+            return
         # The era and the handshake are decided before the next line is read.
         try:
             peer = self._peer(request)
@@ -157,6 +168,10 @@ class StdioConnection:
             self._send_error(request.id, error)
         except NotHandled:
             self._send_error(request.id, method_not_found(request.method))
+        except asyncio.CancelledError:
+            if self._ending:
+                self._send_error(request.id, server_stopping())
+            raise
         except Exception:
             logger.exception("%s failed", request.method)
             self._send_error(request.id, RpcError(INTERNAL_ERROR, "Internal server error"))
@@ -290,12 +305,46 @@ class StdioConnection:
     def _send_error(self, request_id: str | int | None, error: RpcError) -> None:
         self._send(error_message(request_id, error))
 
-    async def finish(self) -> None:
-        """Give running calls a moment after the end of the input: a client may send everything and close its side."""
+    @property
+    def drain_seconds(self) -> float:
+        """How long calls may go on after the end."""
+        seconds = self._lane.app.settings.drain_seconds
+        return FINISH_SECONDS if seconds is None else seconds
+
+    @property
+    def running(self) -> int:
+        """How many calls run."""
+        return len(self._running)
+
+    def refuse_requests(self) -> None:
+        """Answer each request from now on with an error."""
+        self._refusing = True
+
+    async def finish(self, at_once: asyncio.Event) -> None:
+        """Let calls finish: a client may send everything and close its side. What is too slow is stopped and answered.
+
+        `at_once` ends the time that calls have.
+        """
+        hurry = asyncio.ensure_future(at_once.wait())
+        await self._wait_for_calls(self.drain_seconds, hurry)
+        hurry.cancel()
+        if self._running:
+            self._end_calls()
+            await self._wait_for_calls(ANSWER_SECONDS)
+
+    def _end_calls(self) -> None:
+        self._ending = True
+        for call in self._waiting:
+            self._send_error(call.request.id, server_stopping())
+        self._waiting.clear()
+        self._lane.app.stop_calls()
+
+    async def _wait_for_calls(self, seconds: float, hurry: asyncio.Future[Any] | None = None) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(FINISH_SECONDS):
-                while self._running:
-                    await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+            async with asyncio.timeout(seconds):
+                while self._running and not (hurry and hurry.done()):
+                    others = {hurry} if hurry else set[asyncio.Future[Any]]()
+                    await asyncio.wait(self._running | others, return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """Cancel the calls that still run."""
@@ -328,13 +377,27 @@ def _valid_id(request_id: Any) -> str | int | None:
 # --- serving -----------------------------------------------------------------------------------------------
 
 
+class StopSignals:
+    """The first SIGTERM lets calls finish, the second ends them."""
+
+    def __init__(self) -> None:
+        self.first, self.second = asyncio.Event(), asyncio.Event()
+
+    def receive(self) -> None:
+        """Take a signal."""
+        (self.second if self.first.is_set() else self.first).set()
+
+
 async def serve_stdio(app: App) -> None:
-    """Serve over stdin and stdout until the input ends, or the client closes the output."""
+    """Serve over stdin and stdout until the input ends, the client closes the output, or SIGTERM."""
     source, sink = claim_stdio()
+    signals = StopSignals()
+    if is_pipe(source):  # a thread that reads a terminal cannot be woken, so there SIGTERM ends the process
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
     lines, output = await open_lines(source), await open_output(sink)
     async with open_in_background(app) as app_opened:
         connection = StdioConnection(Lane(app, app_opened), output.write, output.drain)
-        serving = asyncio.ensure_future(_serve(connection, lines, output))
+        serving = asyncio.ensure_future(_serve(connection, lines, output, signals))
         output_closed = asyncio.ensure_future(output.wait_closed())
         try:
             await asyncio.wait({serving, output_closed}, return_when=asyncio.FIRST_COMPLETED)
@@ -347,14 +410,34 @@ async def serve_stdio(app: App) -> None:
             serving.result()
 
 
-async def _serve(connection: StdioConnection, lines: AsyncIterator[bytes], output: Output) -> None:
-    with suppress(ConnectionError):  # the client has closed the output
-        async for line in lines:
-            await connection.receive(line)
+async def _serve(
+    connection: StdioConnection, lines: AsyncIterator[bytes], output: Output, signals: StopSignals
+) -> None:
+    reading = asyncio.ensure_future(_read(connection, lines, output))
+    stopped = asyncio.ensure_future(signals.first.wait())
+    try:
+        with suppress(ConnectionError):  # the client has closed the output
+            await asyncio.wait({reading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()
+            connection.refuse_requests()
+            if signals.first.is_set() and connection.running:
+                sys.stderr.write(drain_notice(connection.running, connection.drain_seconds))
+                sys.stderr.flush()
+            await connection.finish(signals.second)
             await output.drain()
-        await connection.finish()
-        output.close()
-        await output.wait_closed()  # returns when the client has read everything
+            output.close()
+            await output.wait_closed()  # returns when the client has read everything
+    finally:
+        reading.cancel()
+        stopped.cancel()
+        await asyncio.gather(reading, stopped, return_exceptions=True)
+
+
+async def _read(connection: StdioConnection, lines: AsyncIterator[bytes], output: Output) -> None:
+    async for line in lines:
+        await connection.receive(line)
+        await output.drain()
 
 
 @asynccontextmanager

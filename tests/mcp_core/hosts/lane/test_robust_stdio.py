@@ -204,7 +204,7 @@ async def test_a_client_that_does_not_read_holds_the_server_back_and_not_its_mem
 
 
 async def test_the_end_of_the_input_ends_the_server_though_a_call_is_under_way():
-    assert lane_stdio.FINISH_SECONDS < 2  # then clients kill it
+    assert lane_stdio.FINISH_SECONDS + lane_stdio.ANSWER_SECONDS < 2  # then clients kill it
     async with served() as pipe:
         await pipe.greet()
         await pipe.send(call(1, "wait_long", key="k"))
@@ -231,7 +231,7 @@ async def test_the_server_ends_only_after_the_client_has_read_everything():
         yield b""
 
     connection = StdioConnection(Lane(build(Settings())), output.write, output.drain)
-    serving = asyncio.ensure_future(lane_stdio._serve(connection, no_lines(), output))
+    serving = asyncio.ensure_future(lane_stdio._serve(connection, no_lines(), output, lane_stdio.StopSignals()))
     done, _ = await asyncio.wait({serving}, timeout=0)
     assert not done
     seen = 0

@@ -1,0 +1,24 @@
+"""A server whose calls go on until the test opens a gate: a file that it creates."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from toolcharter import App, Settings, run
+
+
+def build(settings: Settings) -> App:
+    app = App("gate", version="1.0.0", settings=settings)
+
+    @app.tool
+    async def wait(gate: str) -> str:
+        sys.stderr.write("running\n")
+        while not Path(gate).exists():  # noqa: ASYNC110, ASYNC240 - another process creates it
+            await asyncio.sleep(0.01)
+        return "passed"
+
+    return app
+
+
+if __name__ == "__main__":
+    run(build)
