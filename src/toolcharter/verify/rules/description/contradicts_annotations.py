@@ -17,8 +17,17 @@ _DESTROYS = re.compile(
 )
 
 
+_NEGATION = re.compile(r"\b(?:neither|none|nor|not|nothing|no)\b[^.;]*\Z", re.IGNORECASE)
+
+
+def _is_negated(text: str, found: re.Match[str]) -> bool:
+    """Whether the sentence denies it, as in `neither action is read-only`."""
+    return _NEGATION.search(text, 0, found.start()) is not None
+
+
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
-    read_only, destroys = _READ_ONLY.search(tool.prose), _DESTROYS.search(tool.prose)
+    destroys = _DESTROYS.search(tool.prose)
+    read_only = next((found for found in _READ_ONLY.finditer(tool.prose) if not _is_negated(tool.prose, found)), None)
     if read_only and tool.hint("destructiveHint") and not tool.hint("readOnlyHint"):
         yield Problem(f"says {read_only[0]!r}, but destructiveHint is true", "description")
     elif read_only and tool.hint("readOnlyHint") is False:
@@ -41,6 +50,12 @@ RULE = Rule(
     ),
     fix="Find out which is true, and correct the other.",
     bad=[{"description": "Permanently deletes the notes of a folder. Use this to tidy up."}],
-    good=[{"description": "List the notes of a folder. This is read-only. Returns the id of each."}],
+    good=[
+        {"description": "List the notes of a folder. This is read-only. Returns the id of each."},
+        {
+            "description": "List or delete notes. Neither action is read-only: the first one writes an index.",
+            "annotations": {"readOnlyHint": False, "destructiveHint": True},
+        },
+    ],
     check=check,
 )

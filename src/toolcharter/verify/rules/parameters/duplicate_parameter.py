@@ -11,7 +11,7 @@ _SYNONYMS = (
     "startdate fromdate datefrom since",
     "enddate todate dateto until",
     "url uri link",
-    "filename filepath pathtofile",
+    "filepath pathtofile",
     "lat latitude",
     "lon lng longitude",
 )
@@ -45,7 +45,19 @@ RULE = Rule(
         }
     ],
     good=[
-        {"inputSchema": {"type": "object", "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}}}}
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"limit": {"type": "integer"}, "offset": {"type": "integer"}},
+            }
+        },
+        # Where a file is, and what the copy of it is called.
+        {
+            "inputSchema": {
+                "type": "object",
+                "properties": {"file_path": {"type": "string"}, "file_name": {"type": "string"}},
+            }
+        },
     ],
     check=check,
 )
