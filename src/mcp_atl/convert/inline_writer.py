@@ -50,7 +50,7 @@ class InlineWriter:
         while index < len(nodes):
             mark = _outermost(nodes[index])
             if mark is None:
-                before, after = parts[-1][-1:] if parts else "", _first_character(nodes[index + 1 :])
+                before, after = parts[-1][-1:] if parts else "", _first_character(nodes[index + 1 : index + 2])
                 parts.append(self._leaf(nodes[index], before + after))
                 index += 1
                 continue

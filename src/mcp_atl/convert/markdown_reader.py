@@ -14,10 +14,10 @@ GitHub's Markdown, and besides it:
 import re
 import uuid
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 from mcp_atl.convert.inline_reader import InlineReader
+from mcp_atl.convert.markdown_parser import tokenize
 from mcp_atl.convert.markdown_writer import MarkdownWriter
 from mcp_atl.convert.nodes import (
     PANEL_TYPES,
@@ -33,7 +33,6 @@ from mcp_atl.convert.placeholders import PLACEHOLDER, Originals
 from toolcharter import InvalidArguments
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _PANEL = re.compile(r"\[!(NOTE|IMPORTANT|TIP|WARNING|CAUTION)\]\s*")
@@ -66,7 +65,7 @@ class MarkdownReader:
 
     def blocks(self, markdown: str) -> list[Node]:
         """The blocks of a text."""
-        tokens = _parser().parse(markdown.replace("\x00", ""))
+        tokens = tokenize(markdown.replace("\x00", ""))
         blocks, _ = self._blocks(tokens, 0)
         return blocks
 
@@ -192,6 +191,8 @@ class MarkdownReader:
 
     def _folded(self, blocks: list[Node]) -> list[Node]:
         """Blocks with expands and locked blocks put together from what stands between their beginning and end."""
+        if not any(_SOURCE in one or one["type"] == _OPENING for one in blocks):
+            return blocks
         folded: list[Node] = []
         ends = _details_ends(blocks)
         index = 0
@@ -243,16 +244,6 @@ _INLINE_KINDS = frozenset(
         "placeholder",
     }
 )
-
-
-@cache
-def _parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms, and most calls have no text to read
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    parser.normalizeLink = str  # pyright: ignore[reportAttributeAccessIssue] - addresses stay as they are written
-    # What was escaped stays apart from other words, so that it is not taken for an emoji or an address.
-    return parser.disable(["text_join", "html_block", "html_inline"])
 
 
 def _task_state(inner: list[Node]) -> tuple[str | None, list[Node]]:
