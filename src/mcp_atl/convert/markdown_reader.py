@@ -26,6 +26,7 @@ from mcp_atl.convert.nodes import (
     children,
     contained,
     document,
+    lines,
     plain_text,
     text,
 )
@@ -166,10 +167,9 @@ class MarkdownReader:
         for one in inner:
             if one["type"] == "taskList":
                 below.append(one)
-            elif one["type"] == "paragraph":
-                words += [{"type": "hardBreak"}, *children(one)] if words else children(one)
-            elif shown := plain_text(one).strip():
-                words += [*([{"type": "hardBreak"}] if words else []), text(shown)]
+            else:
+                for line in lines(one):
+                    words += [{"type": "hardBreak"}, *line] if words else line
         return [block("taskItem", words, localId=self._make_id(), state=state), *below]
 
     def _table(self, tokens: "Sequence[Token]", index: int, found: list[Node]) -> int:

@@ -70,6 +70,28 @@ def plain_text(node: Node) -> str:
     return "".join(map(plain_text, children(node)))
 
 
+def lines(node: Node) -> list[list[Node]]:
+    """What a block says, as lines of inline nodes, for a place where only words may stand."""
+    match node["type"]:
+        case "paragraph" | "heading" | "taskItem":
+            return [children(node)] if children(node) else []
+        case "codeBlock":
+            code = plain_text(node).split("\n")
+            return [[text(line, [{"type": "code"}])] for line in code if line.strip()]
+        case "rule":
+            return [[text("---")]]
+        case "media":
+            known = attributes(node)
+            link = {"type": "link", "attrs": {"href": known["url"]}} if known.get("url") else None
+            words = str(known.get("alt") or known.get("url") or "")
+            return [[text(words, [link] if link else [])]] if words else []
+        case "tableRow":
+            cells = [[one for line in lines(cell) for one in line] for cell in children(node)]
+            return [joined_texts([part for cell in cells for part in (text(" | "), *cell)][1:])] if any(cells) else []
+        case _:
+            return [line for one in children(node) for line in lines(one)]
+
+
 def joined_texts(nodes: Sequence[Node]) -> list[Node]:
     """Nodes, with neighbouring texts of the same marks as one, and no empty text."""
     joined: list[Node] = []
@@ -102,11 +124,8 @@ def _fitted(parent: str, node: Node, allowed: set[str]) -> list[Node]:
             return [block("paragraph", strong)]
         case "taskList":
             return [_tasks_as_bullets(node)]
-        case "rule":
-            return []
-        case "table":
-            rows = [" | ".join(plain_text(cell) for cell in children(row)) for row in children(node)]
-            return [block("paragraph", [text(row)]) for row in rows if row.strip()]
+        case "rule" | "table":
+            return [block("paragraph", line) for line in lines(node)]
         case "blockquote" | "panel" | "expand" | "nestedExpand":
             return [part for one in children(node) for part in _fitted(parent, one, allowed)]
         case _:

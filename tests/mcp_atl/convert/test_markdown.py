@@ -33,6 +33,22 @@ def test_what_agents_write_keeps_its_meaning(markdown: str):
     check_meaning(markdown)
 
 
+@pytest.mark.parametrize(
+    ("markdown", "written"),
+    [
+        ("- a\n\n  ---\n\n- b", "- a\n\n  \\---\n\n- b"),
+        ("> a\n>\n> ---\n>\n> b", "> a\n>\n> \\---\n>\n> b"),
+        ("- [ ] a\n\n  ---\n\n  ![b](https://x.org/b.png)", "- [ ] a\\\n  ---\\\n  [b](https://x.org/b.png)"),
+        ("- [ ] a\n  - b\n  - c\n\n  ```\n  d = 1\n\n  e\n  ```", "- [ ] a\\\n  b\\\n  c\\\n  `d = 1`\\\n  `e`"),
+        ("> | A | B |\n> | --- | --- |\n> | @[C](accountid:c) | [d](https://x.org) |",
+         "> A | B\n>\n> @[C](accountid:c) | [d](https://x.org)"),
+    ],
+    ids=["a rule in a list", "a rule in a quote", "a rule and an image in a task", "blocks in a task", "a table in a quote"],
+)  # fmt: skip
+def test_what_may_not_stand_in_a_block_is_kept_as_words(markdown: str, written: str):
+    assert write(read(markdown)) == written
+
+
 @given(markdown=st.one_of(MARKDOWN, SOUP))
 @settings(max_examples=examples(1000))
 def test_any_markdown_becomes_a_valid_document(markdown: str):
