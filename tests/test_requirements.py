@@ -21,7 +21,6 @@ PENDING = frozenset({
     "OPS-3",
     "OPS-4",
     "OPS-5",
-    "OPS-7",
     *(f"GOV-{n}" for n in range(1, 8)),
     *(f"WEB-{n}" for n in range(1, 6)),
     *(f"PKG-{n}" for n in range(1, 5)),

@@ -186,6 +186,7 @@ class App:
         self.registry.check_replacements()
         state = self._shared = self._state or _open_state(self.settings, self.name)
         stack.push_async_callback(state.close)
+        await state.open()
         if self._lifespan is not None:
             await stack.enter_async_context(self._lifespan(self))
         audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
@@ -306,4 +307,4 @@ def _open_state(settings: Settings, server: str) -> State:
         from mcp_core.state.redis import RedisState  # noqa: PLC0415 - 115 ms, and the Redis client is an extra
     except ImportError as error:
         raise CannotStart(f"Redis needs {error.name or error}: pip install 'toolcharter[redis]'.") from None
-    return RedisState(settings.redis, server)
+    return RedisState(settings.redis, server, settings.redis_timeout)

@@ -148,7 +148,13 @@ class Settings(BaseSettings):
     redis: str | None = Field(
         default=None,
         title="URL",
-        description="Redis URL for cache, limits and confirmations shared by several processes.",
+        description="Redis URL for cache, limits, confirmations and sessions shared by several processes.",
+    )
+    redis_timeout: float = Field(
+        default=0.1,
+        gt=0,
+        title="SECONDS",
+        description="How long Redis may be silent before calls go on without it, until it answers again.",
     )
     limits_without_redis: Literal["open", "closed"] = Field(
         default="open",

@@ -53,7 +53,16 @@ def test_a_reader_that_stops_reading_is_not_an_error():
 @pytest.mark.parametrize("name", ["lock", "diff", "evaluate"])
 def test_a_command_that_only_lists_tools_offers_no_options_for_calls(capsys, name):
     shown = run(capsys, name, "--help")[1]
-    unused = ("--db", "--redis", "--limits-without-redis", "--user", "--grants", "--audit-file", "--deadline")
+    unused = (
+        "--db",
+        "--redis",
+        "--redis-timeout",
+        "--limits-without-redis",
+        "--user",
+        "--grants",
+        "--audit-file",
+        "--deadline",
+    )
     assert [option for option in unused if f"  {option} " in shown] == []
     assert "--descriptions" in shown
 

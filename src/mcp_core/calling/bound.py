@@ -15,7 +15,7 @@ from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.output import type_adapter, value_schema
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
-from mcp_core.declare.spec import Declaration, ResponseTime, TargetFunction, ToolSpec, spec_of
+from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
 
@@ -52,7 +52,7 @@ class BoundTool:
     cache_ttl: float | None
     forgets: tuple[str, ...]
     permissions: tuple[str, ...]
-    limited: bool
+    rate_limit: RateLimit | None
     confirmed: bool
     target: ResolveTarget | None
     """From the validated arguments and the context to the target that a confirmation is about; None for no question."""
@@ -90,7 +90,7 @@ def bind(
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,
         forgets=spec.tags if spec.category == "mutation" else (),
         permissions=spec.permissions,
-        limited=spec.declaration.rate_limit is not None,
+        rate_limit=spec.declaration.rate_limit,
         confirmed=spec.declaration.confirm is not None,
         target=_target_resolver(spec, spec.declaration.target, resources) if spec.declaration.target else None,
         read_only=spec.category in ("query", "analysis"),

@@ -8,26 +8,29 @@ All gates come before any data. A step that a tool does not use costs nothing.
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
 
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
-from mcp_core.calling.stages.cache import forget, recall, remember
+from mcp_core.calling.stages.cache import CachePlace, forget, recall, remember
 from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintDetail, HintPolicy
-from mcp_core.calling.stages.invoke import RunningHandlers, invoke
-from mcp_core.calling.stages.limit import WithoutRedis, limit
+from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
+from mcp_core.calling.stages.limit import WithoutRedis, limit, limit_and_recall
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, CallSummary, StackLimit, begin, record
 from mcp_core.calling.threads import HandlerThreads
-from mcp_core.declare.spec import ResponseTime
+from mcp_core.declare.spec import RateLimit, ResponseTime
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, UnknownTool
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
@@ -135,36 +138,37 @@ class Pipeline:
                 self._telemetry.in_flight -= 1
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, summary: CallSummary) -> Body | Question:
-        state, key = self._state, None
+        state, started, place = self._state, time.perf_counter(), None
+        # Headers may be credentials for another system: what it answers belongs to nobody else.
+        cached = tool.cache_ttl is not None and not call.request.headers
         try:
             self._resolve(call, tool)
-            if tool.limited:
-                await limit(call, state, self._policy.limits_without_redis)
-            if tool.permissions:
-                authorize(call, tool.permissions)
-            arguments, arguments_json = parse(tool, call.request.arguments)
+            # A limit is looked up together with the cache, unless somebody is asked in between.
+            late_limit = tool.rate_limit if cached and not tool.confirmed else None
+            arguments, arguments_json = await self._limit_and_parse(call, tool, late_limit)
             confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
             if isinstance(confirmation, Question):
                 summary.outcome = "asked"
                 return confirmation
-            allowed = call.with_confirmation() if confirmation else call
-            permit, summary.arguments_json = Permit(allowed, arguments, arguments_json), arguments_json
-            # Headers may be credentials for another system: what it answers belongs to nobody else.
-            if tool.cache_ttl is not None and not call.request.headers:
-                key, known = await recall(permit, tool, state)
+            if tool.confirmed:
+                started = time.perf_counter()  # a person may take longer than the call
+            if cached:
+                place, known = await pass_gate(tool, self._recall(call, arguments_json, late_limit), self._running)
                 summary.cached = known is not None
                 if known is not None:
-                    summary.outcome = "ok"
+                    summary.outcome, summary.arguments_json = "ok", arguments_json
                     return known
+            permit = Permit(call.with_confirmation() if confirmation else call, arguments, arguments_json)
+            summary.arguments_json = arguments_json
             summary.invoked = True
             try:
-                raw = await invoke(permit, tool, self._running)
+                raw = await invoke(permit, tool, self._running, time.perf_counter() - started)
             finally:
                 if tool.forgets:
                     await forget(tool, state)
             body = check(raw, permit, tool, self._hint_policy)
-            if key is not None:
-                await remember(key, body, tool, state)
+            if place is not None:
+                await remember(place, body, tool, state)
         except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
             body, summary.error = fail(error, call, self._hint_policy), error
         if body.failure is not None:
@@ -172,6 +176,33 @@ class Pipeline:
         summary.failure = body.failure
         summary.outcome = _outcome(body, summary.error)
         return body
+
+    async def _limit_and_parse(
+        self, call: Call, tool: BoundTool, late_limit: RateLimit | None
+    ) -> tuple[BaseModel, str]:
+        """Steps 4 to 6. A late limit is left to step 8; where the call does not get there, it is still counted."""
+        if tool.rate_limit is not None and late_limit is None:
+            await self._limit(call, tool, tool.rate_limit)
+        try:
+            if tool.permissions:
+                authorize(call, tool.permissions)
+            return parse(tool, call.request.arguments)
+        except Exception:
+            if late_limit is not None:
+                await self._limit(call, tool, late_limit)
+            raise
+
+    async def _limit(self, call: Call, tool: BoundTool, rate_limit: RateLimit) -> None:
+        gate = limit(call, rate_limit, self._state, self._policy.limits_without_redis)
+        await pass_gate(tool, gate, self._running)
+
+    def _recall(
+        self, call: Call, arguments_json: str, late_limit: RateLimit | None
+    ) -> Coroutine[Any, Any, tuple[CachePlace | None, Body | None]]:
+        """Step 8, and step 4 where it was left to this one."""
+        if late_limit is None:
+            return recall(call, arguments_json, self._state)
+        return limit_and_recall(call, late_limit, arguments_json, self._state, self._policy.limits_without_redis)
 
     def _resolve(self, call: Call, tool: BoundTool) -> None:
         if tool is self._unknown_tool:

@@ -1,12 +1,15 @@
 """The interface of the shared store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from mcp_core.declare.spec import RateLimit
 
 LARGEST_ENTRY = 1_000_000
 """In characters. Longer answers are not cached."""
+
+LARGEST_LOG = 1000
+"""Limits up to this many calls are exact: the time of each call is kept. Larger ones count calls in two windows."""
 
 
 class CachedAnswer(NamedTuple):
@@ -20,8 +23,18 @@ class CachedAnswer(NamedTuple):
     verbatim: bool = False
 
 
+class Recalled(NamedTuple):
+    """The generation of the data behind the tags of a tool, and the answer that was cached in it."""
+
+    generation: str
+    answer: CachedAnswer | None
+
+
 class StateUnavailable(Exception):
     """The shared store cannot be reached."""
+
+    is_known = False
+    """Whether the same was reported before, since the store was last reached. Logs need not repeat it."""
 
 
 class DependencyHealth(NamedTuple):
@@ -38,24 +51,30 @@ class DependencyHealth(NamedTuple):
 class State(Protocol):
     """The shared store. Methods raise StateUnavailable where it cannot be reached."""
 
+    async def open(self) -> None:
+        """Connect. Returns after a bounded time also where that fails; `health` has the result."""
+        ...
+
     async def hit(self, key: str, limit: RateLimit) -> float:
         """Count a call. Returns 0 within the limit, otherwise the seconds to wait."""
         ...
 
-    async def generation(self, tags: Sequence[str]) -> str:
-        """The generation of the data behind these tags, a part of each cache key."""
+    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
+        """The cached answer, if it is fresh and none of its tags was forgotten since."""
+        ...
+
+    async def hit_and_recall(
+        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
+    ) -> tuple[float, Recalled]:
+        """Both at once. There is no answer for a call that has to wait."""
+        ...
+
+    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        """Cache an answer for `ttl` seconds, under the generation that was recalled before it was made."""
         ...
 
     async def forget(self, tags: Sequence[str]) -> None:
         """Invalidate all cached answers behind these tags."""
-        ...
-
-    async def recall(self, key: str) -> CachedAnswer | None:
-        """The cached answer, if it is still fresh."""
-        ...
-
-    async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
-        """Cache an answer for `ttl` seconds."""
         ...
 
     async def claim(self, nonce: str, ttl: float) -> bool:
@@ -65,6 +84,26 @@ class State(Protocol):
     async def seal_key(self) -> bytes:
         """The key for sealing confirmations, the same for all processes that share this store."""
         ...
+
+    # --- between processes -----------------------------------------------------------------------------
+
+    async def mark(self, name: str, ttl: float) -> None:
+        """Leave a mark that all processes see."""
+        ...
+
+    async def is_marked(self, name: str) -> bool:
+        """Whether any process left this mark."""
+        ...
+
+    async def announce(self, message: str) -> None:
+        """Send a message to all processes that listen, this one included."""
+        ...
+
+    async def listen(self, receive: Callable[[str], None]) -> None:
+        """Receive all messages that are announced from now on."""
+        ...
+
+    # --- health ----------------------------------------------------------------------------------------
 
     def health(self) -> DependencyHealth | None:
         """What is known of the store without using it. None where it is a part of this process."""

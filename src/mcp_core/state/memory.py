@@ -2,11 +2,12 @@
 
 import secrets
 import time
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, StateUnavailable
+from mcp_core.state.interface import LARGEST_ENTRY, LARGEST_LOG, CachedAnswer, Recalled, StateUnavailable
 
 MAX_ENTRIES = 4096
 MAX_CLAIMS = 65_536
@@ -18,51 +19,58 @@ class MemoryState:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._windows: dict[str, tuple[int, int, int, float]] = {}
+        self._windows: dict[str, _CallLog | _CallCounter] = {}
+        self._max_windows = MAX_ENTRIES
         self._generations: dict[str, int] = {}
-        self._answers: OrderedDict[str, tuple[float, CachedAnswer]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[float, str, CachedAnswer]] = OrderedDict()
         self._claims: dict[str, float] = {}
+        self._marks: OrderedDict[str, float] = OrderedDict()
+        self._receivers: list[Callable[[str], None]] = []
         self._key = secrets.token_bytes(32)
 
-    async def hit(self, key: str, limit: RateLimit) -> float:
-        """A sliding window: the previous window counts with the share of it that the sliding one still covers."""
-        window = limit.window_ms / 1000
-        now = self._clock()
-        index, passed = int(now // window), now % window / window
-        seen, current, previous, _ = self._windows.get(key, (index, 0, 0, window))
-        if seen != index:
-            current, previous = 0, current if seen == index - 1 else 0
-        if previous * (1 - passed) + current + 1 > limit.max_calls:
-            self._windows[key] = (index, current, previous, window)
-            return _wait(limit.max_calls, current, previous, passed) * window
-        if len(self._windows) >= MAX_ENTRIES and key not in self._windows:
-            self._windows = {k: w for k, w in self._windows.items() if (w[0] + 2) * w[3] > now}
-        self._windows[key] = (index, current + 1, previous, window)
-        return 0.0
+    async def open(self) -> None:
+        pass
 
-    async def generation(self, tags: Sequence[str]) -> str:
-        return ".".join([str(self._generations.get(tag, 0)) for tag in tags])
+    async def hit(self, key: str, limit: RateLimit) -> float:
+        now = self._clock()
+        window = self._windows.get(key)
+        if window is None:
+            if len(self._windows) >= self._max_windows:
+                self._drop_ended_windows(now)
+            kind = _CallLog if limit.max_calls <= LARGEST_LOG else _CallCounter
+            window = self._windows[key] = kind(limit)
+        return window.hit(now)
+
+    def _drop_ended_windows(self, now: float) -> None:
+        self._windows = {key: window for key, window in self._windows.items() if window.ends > now}
+        # Not again for each of many callers who are all within their windows.
+        self._max_windows = max(MAX_ENTRIES, 2 * len(self._windows))
+
+    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
+        generations = self._generations
+        generation = ".".join([str(generations.get(tag, 0)) for tag in tags])
+        entry = self._answers.get(key)
+        if entry is None or entry[1] != generation or entry[0] <= self._clock():
+            return Recalled(generation, None)
+        self._answers.move_to_end(key)
+        return Recalled(generation, entry[2])
+
+    async def hit_and_recall(
+        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
+    ) -> tuple[float, Recalled]:
+        wait = await self.hit(hit_key, limit)
+        return wait, await self.recall(key, tags) if wait == 0 else Recalled("", None)
+
+    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        if len(answer.data or "") + len(key) > LARGEST_ENTRY:
+            return
+        self._answers[key] = (self._clock() + ttl, generation, answer)
+        if len(self._answers) > MAX_ENTRIES:
+            self._answers.popitem(last=False)
 
     async def forget(self, tags: Sequence[str]) -> None:
         for tag in tags:
             self._generations[tag] = self._generations.get(tag, 0) + 1
-
-    async def recall(self, key: str) -> CachedAnswer | None:
-        entry = self._answers.get(key)
-        if entry is None:
-            return None
-        if entry[0] <= self._clock():
-            del self._answers[key]
-            return None
-        self._answers.move_to_end(key)
-        return entry[1]
-
-    async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
-        if len(answer.data or "") + len(key) > LARGEST_ENTRY:
-            return
-        self._answers[key] = (self._clock() + ttl, answer)
-        if len(self._answers) > MAX_ENTRIES:
-            self._answers.popitem(last=False)
 
     async def claim(self, nonce: str, ttl: float) -> bool:
         now = self._clock()
@@ -79,6 +87,21 @@ class MemoryState:
     async def seal_key(self) -> bytes:
         return self._key
 
+    async def mark(self, name: str, ttl: float) -> None:
+        self._marks[name] = self._clock() + ttl
+        if len(self._marks) > MAX_ENTRIES:
+            self._marks.popitem(last=False)
+
+    async def is_marked(self, name: str) -> bool:
+        return self._marks.get(name, 0.0) > self._clock()
+
+    async def announce(self, message: str) -> None:
+        for receive in self._receivers:
+            receive(message)
+
+    async def listen(self, receive: Callable[[str], None]) -> None:
+        self._receivers.append(receive)
+
     def health(self) -> None:
         return None
 
@@ -89,9 +112,59 @@ class MemoryState:
         self._answers.clear()
 
 
-def _wait(limit: int, current: int, previous: int, passed: float) -> float:
-    """The share of a window that must pass until one more call is allowed."""
-    if current + 1 <= limit and previous:
-        return max(0.0, 1 - (limit - 1 - current) / previous - passed)
-    # The current window alone is full: it must end, and then lose weight.
-    return (1 - passed) + max(0.0, 1 - (limit - 1) / current)
+# --- rate limits: the same two algorithms as in redis_scripts --------------------------------------------------
+
+
+class _CallLog:
+    """The times of the last calls, as many as the limit allows. A call must wait while the oldest is in the window."""
+
+    __slots__ = ("_limit", "_oldest", "_times", "_window", "ends")
+
+    def __init__(self, limit: RateLimit) -> None:
+        self._limit, self._window = limit.max_calls, limit.window_ms / 1000
+        self._times, self._oldest, self.ends = array("d"), 0, 0.0
+
+    def hit(self, now: float) -> float:
+        times = self._times
+        if len(times) < self._limit:
+            times.append(now)
+        else:
+            oldest = self._oldest
+            wait = times[oldest] + self._window - now
+            if wait > 0:
+                return wait
+            times[oldest] = now
+            self._oldest = (oldest + 1) % self._limit
+        self.ends = now + self._window
+        return 0.0
+
+
+class _CallCounter:
+    """The calls of this window and the previous one, which counts by the share that the sliding window still covers."""
+
+    __slots__ = ("_current", "_index", "_limit", "_previous", "_window", "ends")
+
+    def __init__(self, limit: RateLimit) -> None:
+        self._limit, self._window = limit.max_calls, limit.window_ms / 1000
+        self._index: int = 0
+        self._current: int = 0
+        self._previous: int = 0
+        self.ends = 0.0
+
+    def hit(self, now: float) -> float:
+        index, passed = int(now // self._window), now % self._window / self._window
+        if index != self._index:
+            self._previous = self._current if index == self._index + 1 else 0
+            self._index, self._current = index, 0
+        if self._previous * (1 - passed) + self._current + 1 > self._limit:
+            return max(0.001, self._wait(passed) * self._window)
+        self._current += 1
+        self.ends = (index + 2) * self._window
+        return 0.0
+
+    def _wait(self, passed: float) -> float:
+        """The share of a window that must pass until one more call is allowed."""
+        if self._current + 1 <= self._limit and self._previous:
+            return 1 - (self._limit - 1 - self._current) / self._previous - passed
+        # The current window alone is full: it must end, and then lose weight.
+        return (1 - passed) + max(0.0, 1 - (self._limit - 1) / self._current)

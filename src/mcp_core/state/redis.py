@@ -3,135 +3,212 @@
 import asyncio
 import hashlib
 import json
+import math
 import secrets
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
-from limits import RateLimitItemPerSecond
-from limits.aio.storage import RedisStorage
-from limits.aio.strategies import SlidingWindowCounterRateLimiter
-from limits.errors import StorageError
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.start_errors import InvalidSetting
-from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, DependencyHealth, StateUnavailable
+from mcp_core.mcp_log import get_logger
+from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, DependencyHealth, Recalled, StateUnavailable
+from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
+from mcp_core.state.redis_scripts import LOOK_UP
 
-_TIMEOUT = 2.0
+logger = get_logger(__name__)
+
+_SHA = hashlib.sha1(LOOK_UP.encode(), usedforsecurity=False).hexdigest()
+_MESSAGES_KEPT = 10_000
+_MESSAGES_MS = 3_600_000
+_LISTEN_SECONDS = 10.0
+"""How long one look for messages waits."""
 
 
 class RedisState:
     """The shared store of several processes, in Redis.
 
-    All its keys begin with `toolcharter:<server>:`. Answers, limits and used confirmations expire; one counter for
-    each tag and one key for sealing stay.
+    All its keys begin with `toolcharter:<server>:`. Answers, limits, marks, messages and used confirmations expire;
+    one generation for each tag and one key for sealing stay.
     """
 
-    def __init__(self, url: str, server: str) -> None:
+    def __init__(self, url: str, server: str, timeout: float = 0.1) -> None:
+        """`timeout` is how long Redis may be silent, in seconds, before calls go on without it."""
         self._prefix = f"toolcharter:{server}:"
-        try:
-            self._redis: Any = cast(Any, Redis).from_url(
-                url, decode_responses=True, socket_timeout=_TIMEOUT, socket_connect_timeout=_TIMEOUT
-            )
-        except ValueError:
-            raise InvalidSetting("--redis is not a Redis URL; write redis://host:6379/0.") from None
-        # On the same connections, which have a timeout and are closed together.
-        storage = RedisStorage(
-            f"async+{url}",
-            implementation="redispy",
-            key_prefix=self._prefix + "limit",
-            wrap_exceptions=True,
-            connection_pool=self._redis.connection_pool,
-        )
-        self._limiter = SlidingWindowCounterRateLimiter(storage)
-        self._health = DependencyHealth("redis", ok=True, since=time.time())
+        self._connection = RedisConnection(url, timeout=timeout, prepare=self._prepare)
+        self._seal_key: str | None = None
+        self._unforgotten: set[str] = set()
+        """Tags that could not be forgotten while Redis was away."""
+        self._listener: asyncio.Task[None] | None = None
+        self._receivers: list[Callable[[str], None]] = []
+
+    async def open(self) -> None:
+        await self._connection.open()
+
+    async def _prepare(self, connection: Connection) -> None:
+        """Bring a new connection, and a Redis that may have been away or be new, to where this process is."""
+        key, tags = f"{self._prefix}seal-key", tuple(self._unforgotten)
+        commands: list[tuple[Any, ...]] = [
+            ("SCRIPT LOAD", LOOK_UP),
+            ("SET", f"{self._prefix}probe", "1", "PX", 1000),  # fails where Redis takes no writes
+            ("SET", key, self._seal_key or secrets.token_hex(32), "NX"),
+            ("GET", key),
+        ]
+        if tags:
+            commands.append(self._forget_command(tags))
+        await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
+        replies = [await connection.read_response(timeout=math.inf) for _ in commands]
+        self._seal_key = cast(str, replies[3])
+        self._unforgotten.difference_update(tags)
+
+    # --- limits and cache ------------------------------------------------------------------------------
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        # `limits` counts whole seconds. A shorter window is rounded up, which is the stricter way.
-        item = RateLimitItemPerSecond(limit.max_calls, max(1, -(-limit.window_ms // 1000)))
-        try:
-            if await self._limiter.hit(item, key):
-                return 0.0
-            stats = await self._limiter.get_window_stats(item, key)
-        except StorageError as error:
-            raise StateUnavailable("rate limits") from error
-        return max(0.001, stats.reset_time - time.time())
+        return (await self._look_up("rate limits", (key, limit), None))[0]
 
-    async def generation(self, tags: Sequence[str]) -> str:
-        if not tags:
-            return ""
+    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
+        return (await self._look_up("cache", None, (key, tags)))[1]
+
+    async def hit_and_recall(
+        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
+    ) -> tuple[float, Recalled]:
+        return await self._look_up("rate limits", (hit_key, limit), (key, tags))
+
+    async def _look_up(
+        self, purpose: str, limited: tuple[str, RateLimit] | None, cached: tuple[str, Sequence[str]] | None
+    ) -> tuple[float, Recalled]:
+        keys = [f"{self._prefix}limit:{limited[0]}" if limited else "", ""]
+        arguments: list[Any] = [limited[1].max_calls, limited[1].window_ms * 1000] if limited else [0, 0]
+        if cached is not None:
+            key, tags = cached
+            keys[1] = self._answer_key(key)
+            keys += [self._tag_key(tag) for tag in tags]
+            arguments.append(secrets.token_hex(6))
+        else:
+            arguments.append("")
+        command = (len(keys), *keys, *arguments)
         try:
-            counters = await self._redis.mget([f"{self._prefix}tag:{tag}" for tag in tags])
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("cache") from error
-        return ".".join(value or "0" for value in cast(list[str | None], counters))
+            reply = await self._connection.execute(purpose, "EVALSHA", _SHA, *command)
+        except NoScriptError:  # somebody flushed the scripts
+            reply = await self._connection.execute(purpose, "EVAL", LOOK_UP, *command)
+        wait, *found = cast(list[Any], reply)
+        return wait / 1e6, _recalled(*found)
+
+    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        text = json.dumps(answer._asdict())
+        if len(text) <= LARGEST_ENTRY:
+            # Nobody has to wait: a look-up of this process comes after it, and one of another may miss it.
+            milliseconds = max(1, int(ttl * 1000))
+            self._connection.send("cache", "SET", self._answer_key(key), f"{generation}\n{text}", "PX", milliseconds)
 
     async def forget(self, tags: Sequence[str]) -> None:
-        # Shielded: a call that is being cancelled may be cancelled again at each await.
-        await asyncio.shield(self._raise_generations(tags))
+        if tags:
+            # Shielded: a call that is being cancelled may be cancelled again at each await.
+            await asyncio.shield(self._forget(tags))
 
-    async def _raise_generations(self, tags: Sequence[str]) -> None:
+    async def _forget(self, tags: Sequence[str]) -> None:
         try:
-            async with self._redis.pipeline(transaction=True) as batch:
-                for tag in tags:
-                    batch.incr(f"{self._prefix}tag:{tag}")
-                await batch.execute()
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("cache") from error
+            await self._connection.execute("invalidation", *self._forget_command(tags))
+        except StateUnavailable:
+            self._unforgotten.update(tags)
+            raise
 
-    async def recall(self, key: str) -> CachedAnswer | None:
-        try:
-            text = cast(str | None, await self._redis.get(self._hashed(key)))
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("cache") from error
-        try:
-            return CachedAnswer(**json.loads(text)) if text else None
-        except (ValueError, TypeError):
-            return None  # written by another release
+    def _forget_command(self, tags: Sequence[str]) -> tuple[str, ...]:
+        generation = secrets.token_hex(6)
+        return ("MSET", *(part for tag in tags for part in (self._tag_key(tag), generation)))
 
-    async def remember(self, key: str, answer: CachedAnswer, ttl: float) -> None:
-        text = json.dumps(answer._asdict())
-        if len(text) > LARGEST_ENTRY:
-            return
-        try:
-            await self._redis.set(self._hashed(key), text, px=max(1, int(ttl * 1000)))
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("cache") from error
-
-    async def claim(self, nonce: str, ttl: float) -> bool:
-        try:
-            is_new = await self._redis.set(f"{self._prefix}used:{nonce}", "1", nx=True, px=max(1, int(ttl * 1000)))
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("confirmations") from error
-        return bool(is_new)
-
-    async def seal_key(self) -> bytes:
-        """The first process makes it; the others read it."""
-        name = f"{self._prefix}seal-key"
-        try:
-            await self._redis.set(name, secrets.token_hex(32), nx=True)
-            return bytes.fromhex(cast(str, await self._redis.get(name)))
-        except (RedisError, OSError) as error:
-            raise StateUnavailable("confirmations") from error
-
-    def health(self) -> DependencyHealth:
-        return self._health
-
-    async def check_health(self) -> DependencyHealth:
-        detail = ""
-        try:
-            await self._redis.ping()
-        except (RedisError, OSError) as error:
-            detail = str(error)
-        if self._health.ok != (not detail):
-            self._health = DependencyHealth("redis", ok=not detail, since=time.time(), detail=detail)
-        return self._health
-
-    async def close(self) -> None:
-        await self._redis.aclose()
-
-    def _hashed(self, key: str) -> str:
+    def _answer_key(self, key: str) -> str:
         # A cache key holds the arguments, which may be secret or long.
         return f"{self._prefix}answer:{hashlib.sha256(key.encode()).hexdigest()}"
+
+    def _tag_key(self, tag: str) -> str:
+        return f"{self._prefix}tag:{tag}"
+
+    # --- confirmations ---------------------------------------------------------------------------------
+
+    async def claim(self, nonce: str, ttl: float) -> bool:
+        command = ("SET", f"{self._prefix}used:{nonce}", "1", "NX", "PX", max(1, int(ttl * 1000)))
+        return await self._connection.execute("confirmations", *command) is not None
+
+    async def seal_key(self) -> bytes:
+        """The first process makes it; the others read it. It is read again with each connection."""
+        if self._seal_key is None:
+            await self._connection.execute("confirmations", "PING")
+        return bytes.fromhex(cast(str, self._seal_key))
+
+    # --- between processes -----------------------------------------------------------------------------
+
+    async def mark(self, name: str, ttl: float) -> None:
+        await self._connection.execute("sessions", "SET", f"{self._prefix}mark:{name}", "1", "PX", int(ttl * 1000))
+
+    async def is_marked(self, name: str) -> bool:
+        return bool(await self._connection.execute("sessions", "EXISTS", f"{self._prefix}mark:{name}"))
+
+    async def announce(self, message: str) -> None:
+        stream = f"{self._prefix}messages"
+        await self._connection.execute("sessions", "XADD", stream, "MAXLEN", "~", _MESSAGES_KEPT, "*", "m", message)
+        self._connection.send("sessions", "PEXPIRE", stream, _MESSAGES_MS)
+
+    async def listen(self, receive: Callable[[str], None]) -> None:
+        if self._listener is None:
+            stream = f"{self._prefix}messages"
+            last = await self._connection.execute("sessions", "XREVRANGE", stream, "+", "-", "COUNT", 1)
+            if self._listener is None:
+                self._listener = asyncio.ensure_future(self._receive_messages(stream, last[0][0] if last else "0-0"))
+        self._receivers.append(receive)
+
+    async def _receive_messages(self, stream: str, last: str) -> None:
+        """Read the stream from `last` on. After a failure it goes on where it was, so that no message is lost."""
+        while True:
+            connection = self._connection.make_connection()
+            try:
+                while True:
+                    async with asyncio.timeout(2 * _LISTEN_SECONDS):
+                        block = int(_LISTEN_SECONDS * 1000)
+                        await connection.send_command("XREAD", "BLOCK", block, "STREAMS", stream, last)
+                        reply: Any = await connection.read_response(timeout=math.inf)
+                    for number, fields in reply[0][1] if reply else ():
+                        last = number
+                        self._deliver(fields[1])
+            except (RedisError, OSError) as error:
+                logger.debug("Messages of other processes cannot be read: %s", error)
+            finally:
+                with suppress(RedisError, OSError):
+                    await connection.disconnect(nowait=True)
+            await asyncio.sleep(RETRY_SECONDS)
+
+    def _deliver(self, message: str) -> None:
+        for receive in self._receivers:
+            try:
+                receive(message)
+            except Exception:
+                logger.exception("A message of another process could not be handled")
+
+    # --- health ----------------------------------------------------------------------------------------
+
+    def health(self) -> DependencyHealth:
+        return self._connection.health()
+
+    async def check_health(self) -> DependencyHealth:
+        for _ in range(2):  # the first may find that the connection was lost, the second opens a new one
+            try:
+                await self._connection.execute("health", "PING")
+                break
+            except StateUnavailable:
+                pass
+        return self._connection.health()
+
+    async def close(self) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+            await asyncio.gather(self._listener, return_exceptions=True)
+        await self._connection.close()
+
+
+def _recalled(generation: str = "", entry: str | None = None) -> Recalled:
+    try:
+        answer = None if entry is None else CachedAnswer(**json.loads(entry[len(generation) + 1 :]))
+    except (ValueError, TypeError):
+        answer = None  # written by another release
+    return Recalled(generation, answer)

@@ -32,7 +32,7 @@ SERVER = (
 
 
 CALL_SETTINGS = frozenset(
-    {"db", "redis", "limits_without_redis", "user", "grants", "audit_file", "deadline", "threads"}
+    {"db", "redis", "redis_timeout", "limits_without_redis", "user", "grants", "audit_file", "deadline", "threads"}
 )
 """Settings that do nothing in a command that only lists tools."""
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("server", nargs="?", metavar="SERVER", help="an installed server, file.py or module:object")
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="only the examples of this tool")
     # Each example has its own data and a caller with all permissions.
-    without = {"redis", "limits_without_redis", "user", "grants", "audit_file"}
+    without = {"redis", "redis_timeout", "limits_without_redis", "user", "grants", "audit_file"}
     connection.add_settings(parser, without=without)
 
 

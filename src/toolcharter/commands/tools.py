@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--prompts", action="store_true", help="list the prompts instead")
     kinds.add_argument("--resources", action="store_true", help="list the resources instead")
-    connection.add_settings(parser, without={"redis", "limits_without_redis", "audit_file"})
+    connection.add_settings(parser, without={"redis", "redis_timeout", "limits_without_redis", "audit_file"})
 
 
 def run(options: argparse.Namespace) -> int:

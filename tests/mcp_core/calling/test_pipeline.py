@@ -58,9 +58,9 @@ class Watched(MemoryState):
         self.done.append("ask")
         return await super().seal_key()
 
-    async def recall(self, key: str) -> Any:
+    async def recall(self, *given: Any) -> Any:
         self.done.append("recall")
-        return await super().recall(key)
+        return await super().recall(*given)
 
     async def remember(self, *given: Any) -> None:
         self.done.append("remember")

@@ -1,40 +1,58 @@
 """Steps 8 and 11: answers of queries are reused while they are fresh; a mutation invalidates those it affects.
 
-A key holds caller, tool, version, arguments, and the generation of the tool's tags. A mutation raises the
-generation of its own tags, so that earlier answers are no longer found. A query that runs at the same time
-stores its answer under the old generation, where it is never found.
+A key holds caller, tool, version and arguments. An answer is stored with the generation that the tool's tags had
+when it was looked up, and is found only while they still have it. A mutation gives its own tags a new generation,
+so that earlier answers are no longer found, nor those of queries that ran at the same time.
 """
 
+from typing import NamedTuple
+
 from mcp_core.calling.bound import BoundTool
-from mcp_core.calling.records import Body, Permit
+from mcp_core.calling.records import Body, Call
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import CachedAnswer, State, StateUnavailable
+from mcp_core.state.interface import CachedAnswer, Recalled, State, StateUnavailable
 
 logger = get_logger(__name__)
 
 
-async def recall(permit: Permit, tool: BoundTool, state: State) -> tuple[str | None, Body | None]:
-    """The cache key of this call, and the fresh answer if there is one. Without a key nothing is cached."""
+class CachePlace(NamedTuple):
+    """Where the answer of a call belongs in the cache."""
+
+    key: str
+    generation: str
+
+
+def cache_key(call: Call, arguments_json: str) -> str:
+    """The key of the answer to this call."""
+    return f"{call.request.caller.key}\0{call.final_name}\0{call.spec.declaration.version}\0{arguments_json}"
+
+
+async def recall(call: Call, arguments_json: str, state: State) -> tuple[CachePlace | None, Body | None]:
+    """The fresh answer if there is one, and where to cache a new one. Without a place nothing is cached."""
+    key = cache_key(call, arguments_json)
     try:
-        generation = await state.generation(tool.spec.tags)
-        caller, version = permit.call.request.caller.key, tool.spec.declaration.version
-        key = f"{caller}\0{tool.final_name}\0{version}\0{generation}\0{permit.arguments_json}"
-        known = await state.recall(key)
-        return key, None if known is None else Body(known.data, None, *known[1:])
+        return place_and_answer(key, await state.recall(key, call.spec.tags))
     except StateUnavailable as error:
-        logger.warning("The cache cannot be reached; the call goes on without it: %s", error.__cause__)
+        log = logger.debug if error.is_known else logger.warning
+        log("The cache cannot be reached; calls go on without it: %s", error.__cause__)
         return None, None
 
 
-async def remember(key: str, body: Body, tool: BoundTool, state: State) -> None:
+def place_and_answer(key: str, recalled: Recalled) -> tuple[CachePlace, Body | None]:
+    """What the shared store recalled, as this step returns it."""
+    known = recalled.answer
+    return CachePlace(key, recalled.generation), None if known is None else Body(known.data, None, *known[1:])
+
+
+async def remember(place: CachePlace, body: Body, tool: BoundTool, state: State) -> None:
     """Cache a successful answer."""
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
         answer = CachedAnswer(body.data, *body[2:])
-        await state.remember(key, answer, tool.cache_ttl)
+        await state.remember(place.key, place.generation, answer, tool.cache_ttl)
     except StateUnavailable as error:
-        logger.warning("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
+        logger.debug("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
 
 
 async def forget(tool: BoundTool, state: State) -> None:
@@ -42,5 +60,6 @@ async def forget(tool: BoundTool, state: State) -> None:
     try:
         await state.forget(tool.forgets)
     except StateUnavailable as error:
-        message = "The cache cannot be reached; answers from before %s may be reused until they expire: %s"
-        logger.error(message, tool.spec.name, error.__cause__)
+        log = logger.debug if error.is_known else logger.error
+        message = "The cache cannot be reached; answers from before %s are invalidated when it is back: %s"
+        log(message, tool.spec.name, error.__cause__)

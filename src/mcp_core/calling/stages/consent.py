@@ -90,6 +90,8 @@ async def _check_reply(
     try:
         key = await state.seal_key()
         if reply is None:
+            if (health := await state.check_health()) is not None and not health.ok:
+                raise _cannot_check()  # the person would be asked in vain
             return Question(question(call, arguments, target), seal.make(key, binding, time.time() + ANSWER_SECONDS))
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):

@@ -1,9 +1,9 @@
 """Step 9: runs the handler, no longer than its response time allows."""
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from mcp_core import instructions
 from mcp_core.calling.bound import BoundTool
@@ -15,17 +15,22 @@ from mcp_core.plurals import count
 Reason = Callable[[BoundTool, asyncio.CancelledError], ToolError]
 """Why a handler is cancelled: `deadline_exceeded` or `server_stopping`, which make the error for its caller."""
 RunningHandlers = set[Callable[[Reason], None]]
-"""A function for each handler that waits for something, which cancels the handler."""
+"""A function for each handler or gate that waits for something, which cancels it."""
+T = TypeVar("T")
 
 
 class HandlerExit(Exception):
     """A handler raised an exception that would have ended more than its own call."""
 
 
-async def invoke(permit: Permit, tool: BoundTool, running: RunningHandlers) -> Any:
-    """What the handler returns. A handler that exceeds its deadline is cancelled."""
+async def invoke(permit: Permit, tool: BoundTool, running: RunningHandlers, waited: float = 0.0) -> Any:
+    """What the handler returns. A handler that exceeds its deadline is cancelled.
+
+    `waited` is the time that the call has spent at gates, which counts toward its deadline.
+    """
     try:
-        return await _with_deadline(tool, tool.invoke(permit.arguments, permit.call.context).__await__(), running)
+        handler = tool.invoke(permit.arguments, permit.call.context).__await__()
+        return await _with_deadline(tool, handler, running, tool.deadline - waited)
     except asyncio.CancelledError as error:
         if _current_task().cancelling():
             raise
@@ -36,9 +41,14 @@ async def invoke(permit: Permit, tool: BoundTool, running: RunningHandlers) -> A
         raise HandlerExit(f"the handler tried to end the server: {error!r}") from error
 
 
+async def pass_gate(tool: BoundTool, gate: Coroutine[Any, Any, T], running: RunningHandlers) -> T:
+    """What a gate returns that asks the shared store. It may not take longer than the call."""
+    return await _with_deadline(tool, gate.__await__(), running, tool.deadline)
+
+
 @coroutine
 def _with_deadline(
-    tool: BoundTool, handler: Generator[Any, Any, Any], running: RunningHandlers
+    tool: BoundTool, handler: Generator[Any, Any, Any], running: RunningHandlers, seconds: float
 ) -> Generator[Any, Any, Any]:
     """Await a handler until its deadline. A handler that never waits could not be stopped, and gets no timer.
 
@@ -61,7 +71,7 @@ def _with_deadline(
             reason = why
             task.cancel()
 
-    timer = loop.call_at(started + tool.deadline, cancel, deadline_exceeded)
+    timer = loop.call_at(started + seconds, cancel, deadline_exceeded)
     running.add(cancel)
     try:
         return (yield from _resume(handler, future))

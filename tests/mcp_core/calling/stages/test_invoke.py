@@ -233,7 +233,8 @@ async def test_only_a_handler_that_waits_gets_a_timer_and_its_time_runs_from_the
         answers = [(await app.call(tool)).text for tool in ("busy", "busy_then_waits")]
         monkeypatch.undo()
     assert [json.loads(text)["value"] for text in answers] == [1, 2]
-    assert timers == [120.0 + 30]
+    [timer] = timers
+    assert 149 < timer <= 120.0 + 30  # the moment that the call spent at its gates counts too
 
 
 async def test_a_handler_waits_as_often_as_it_likes_and_deals_with_what_its_waits_raise():

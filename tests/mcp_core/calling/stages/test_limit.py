@@ -1,10 +1,12 @@
+import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from mcp_core import App, Caller, RateLimit, Settings
 from mcp_core.state.memory import MemoryState
-from tests.mcp_core.declared import query
+from tests.mcp_core.declared import Number, query
 
 ANN, BEN = Caller("user:ann"), Caller("user:ben")
 TWO_AN_HOUR = RateLimit(max_calls=2, window_ms=3_600_000)
@@ -41,9 +43,9 @@ async def test_a_caller_over_the_limit_is_refused_with_the_time_to_wait():
     assert refused.is_error
     assert json.loads(refused.text) == {
         "success": False,
-        "error": "Rate limit of 'ping' reached: 2 calls in 3600 seconds. Try again in 5400.0 seconds.",
+        "error": "Rate limit of 'ping' reached: 2 calls in 3600 seconds. Try again in 3600.0 seconds.",
         "error_type": "RateLimitError",
-        "instruction": "Wait 5400 seconds before calling this tool again.",
+        "instruction": "Wait 3600 seconds before calling this tool again.",
     }
 
 
@@ -52,8 +54,10 @@ async def test_a_limit_ends_with_its_window():
     clock = Clock()
     async with App("test", version="1.0.0", tools=[ping], state=MemoryState(clock)) as app:
         assert [(await app.call("ping")).is_error for _ in range(3)] == [False, False, True]
-        clock.now += 5400
-        assert [(await app.call("ping")).is_error for _ in range(2)] == [False, True]
+        clock.now += 3599.9
+        assert (await app.call("ping")).is_error
+        clock.now += 0.1
+        assert [(await app.call("ping")).is_error for _ in range(3)] == [False, False, True]
 
 
 @pytest.mark.requirement("VAL-3")
@@ -99,9 +103,10 @@ async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: st
     async with App("test", version="1.0.0", tools=[ping], settings=settings) as app:
         answers = [await app.call("ping") for _ in range(4)]
     assert [not answer.is_error for answer in answers] == [goes_through] * 4
-    loud = [message for level, message in log.messages if level == "ERROR" and "Rate limits cannot be read" in message]
-    assert len(loud) == 4
-    assert f"fail {policy}" in loud[0]
+    loud = [message for level, message in log.messages if level == "ERROR" and "Tool" not in message]
+    assert len(loud) == 2  # one for the connection and one for what follows from it, however many calls there are
+    assert loud[0].startswith("Redis cannot be used: ")
+    assert loud[1].startswith(f"Rate limits cannot be read and fail {policy}: ")
     if not goes_through:
         assert json.loads(answers[0].text) == {
             "success": False,
@@ -109,3 +114,53 @@ async def test_without_redis_a_limit_follows_its_policy_and_says_so(dead_url: st
             "error_type": "UnavailableError",
             "instruction": "Present this error to the user and take no further action.",
         }
+
+
+class Slow(MemoryState):
+    """A store that answers late."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+    async def hit(self, *given: Any) -> float:
+        await asyncio.sleep(self.seconds)
+        return await super().hit(*given)
+
+
+async def test_the_time_at_the_gates_counts_toward_the_deadline():
+    ran = []
+
+    @query(rate_limit=TWO_AN_HOUR, deadline=0.2)
+    async def work() -> int:
+        ran.append(1)
+        await asyncio.sleep(60)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[work], state=Slow(60)) as app:
+        refused = json.loads((await app.call("work")).text)
+    assert (refused["error_type"], ran) == ("DeadlineError", [])
+    started = asyncio.get_running_loop().time()
+    async with App("test", version="1.0.0", tools=[work], state=Slow(0.15)) as app:
+        assert json.loads((await app.call("work")).text)["error_type"] == "DeadlineError"
+    assert ran == [1]
+    assert asyncio.get_running_loop().time() - started >= 0.2
+
+
+@pytest.mark.requirement("VAL-3")
+async def test_a_limit_counts_every_call_of_a_cached_tool_and_its_refusal_comes_first():
+    ran = []
+
+    @query({"n": 1}, rate_limit=RateLimit(4, 3_600_000), cacheable=True, cache_ttl=60, permissions=["it:read"])
+    async def read(n: Number) -> int:
+        ran.append(n)
+        return n
+
+    allowed, denied = Caller("user:ann", grants=frozenset({"it:read"})), Caller("user:ann")
+    async with App("test", version="1.0.0", tools=[read]) as app:
+        calls = [({"n": 1}, allowed), ({"n": 1}, allowed), ({"n": "one"}, allowed), ({"n": 1}, denied)]
+        calls += calls[1:]
+        texts = [json.loads((await app.call("read", *call)).text) for call in calls]
+    types = [text.get("error_type") for text in texts]
+    assert types == [None, None, "ValidationError", "PermissionError", *["RateLimitError"] * 3]
+    assert ran == [1]
