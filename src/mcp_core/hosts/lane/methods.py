@@ -94,7 +94,7 @@ class Lane:
         }
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
-        self.handshake_methods, self._modern_methods = shapes.method_shapes(prompts=bool(library.prompts))
+        self.handshake_methods, self._modern_methods = shapes.method_checks(prompts=bool(library.prompts))
         confirming = [spec for spec in app.registry.get_all() if spec.declaration.confirm is not None]
         self._confirming_tools = {app.registry.final_name(spec) for spec in confirming}
 
@@ -127,7 +127,7 @@ class Lane:
     def initialize(self, params: JsonObject) -> tuple[str, JsonObject]:
         """The result of the handshake, and its parameters with the version that was chosen."""
         required = (params.get("clientInfo"), params.get("capabilities"), version := params.get("protocolVersion"))
-        if None in required or not shapes.matches(params, shapes.INITIALIZE):
+        if None in required or not shapes.is_initialize(params):
             raise invalid_params()
         chosen = version if version in HANDSHAKES else LATEST_HANDSHAKE
         result = {**self._initialize_result, "protocolVersion": chosen}
@@ -135,10 +135,10 @@ class Lane:
 
     async def answer(self, method: str, params: JsonObject, peer: Peer) -> str:
         """The result of a request as JSON text. Raises RpcError, or NotHandled for a method of the SDK's."""
-        shape = (self._modern_methods if peer.modern else self.handshake_methods).get(method)
-        if shape is None:
+        is_valid = (self._modern_methods if peer.modern else self.handshake_methods).get(method)
+        if is_valid is None:
             raise NotHandled(method)
-        if not shapes.matches(params, shape):
+        if not is_valid(params):
             raise invalid_params()
         if method == "tools/call":
             return await self._call(params, peer)

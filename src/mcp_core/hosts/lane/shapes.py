@@ -1,68 +1,90 @@
 """The shapes of parameters: the parts of MCP's schema that the fast lane relies on.
 
-A shape is one of:
+A shape is a type, or a function that checks a decoded JSON value. The functions are put together once, so that a
+request is checked without looking at how its shape is described:
 
-    a type, or a tuple of types
-    a frozenset of texts         one of them
-    [shape]                      a list of values of that shape
-    Each(shape)                  an object whose members all have that shape
-    {name: shape}                an object; a member that is present and not null has its shape
-    a function                   that decides
+    one_of(texts)       one of these texts
+    any_of(types)       a value of one of these types
+    list_of(shape)      a list of values of that shape
+    each(shape)         an object whose members all have that shape
+    members({...})      an object; a member that is present and not null has its shape, others may be anything
 """
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY
-from mcp_core.json_text import JsonObject
 
-Shape = Any
+Check = Callable[[Any], bool]
+Shape = type | Check
 
 
-class Each(NamedTuple):
+def check_of(shape: Shape) -> Check:
+    """The function that checks a shape."""
+    if not isinstance(shape, type):
+        return shape
+    return lambda value: type(value) is shape
+
+
+def one_of(texts: frozenset[str]) -> Check:
+    """One of these texts."""
+    return lambda value: type(value) is str and value in texts
+
+
+def any_of(*types: type) -> Check:
+    """A value of one of these types."""
+    return lambda value: type(value) in types
+
+
+def list_of(shape: Shape) -> Check:
+    """A list of values of one shape."""
+    check = check_of(shape)
+    return lambda value: type(value) is list and all(map(check, value))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def each(shape: Shape) -> Check:
     """An object whose members all have one shape."""
-
-    shape: Shape
-
-
-def matches(value: Any, shape: Shape) -> bool:
-    """Whether a decoded JSON value has a shape. Members that the shape does not name may be anything."""
-    # No casts: each is a call, and a request has ten such checks.
-    kind: Any = type(shape)  # pyright: ignore[reportUnknownVariableType]
-    value_type: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-    if kind is dict:
-        return value_type is dict and _members_match(value, shape)
-    if kind is type:
-        return value_type is shape
-    if kind is tuple:
-        return value_type in shape
-    if kind is frozenset:
-        return value_type is str and value in shape
-    if kind is list:
-        return value_type is list and all(matches(item, shape[0]) for item in value)
-    if kind is Each:
-        return value_type is dict and all(matches(item, shape.shape) for item in value.values())
-    return shape(value)
+    check = check_of(shape)
+    return lambda value: type(value) is dict and all(map(check, value.values()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
 
 
-def _members_match(value: JsonObject, shape: dict[str, Shape]) -> bool:
-    for key, item in value.items():
-        if item is not None:
-            member_shape = shape.get(key)
-            if member_shape is not None and not matches(item, member_shape):
+def members(shapes: Mapping[str, Shape]) -> Check:
+    """An object whose members have these shapes, where they are present and not null."""
+    # Types are compared here, without a call: a request has about ten of them.
+    type_of = {name: shape for name, shape in shapes.items() if isinstance(shape, type)}.get
+    check_for = {name: shape for name, shape in shapes.items() if not isinstance(shape, type)}.get
+
+    def check(value: Any) -> bool:
+        if type(value) is not dict:
+            return False
+        for name, member in value.items():  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+            if member is None:
+                continue
+            expected = type_of(name)  # pyright: ignore[reportUnknownArgumentType]
+            if expected is not None:
+                if type(member) is not expected:  # pyright: ignore[reportUnknownArgumentType]
+                    return False
+            elif (check_member := check_for(name)) is not None and not check_member(member):  # pyright: ignore[reportUnknownArgumentType]
                 return False
-    return True
+        return True
+
+    return check
 
 
-OBJECT: Shape = {}
-
-_THEMES = frozenset({"light", "dark"})
-_LOG_LEVELS = frozenset({"alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"})
-_ICON: Shape = {"mimeType": str, "sizes": [str], "src": str, "theme": _THEMES}
-_CLIENT_INFO: Shape = {"name": str, "version": str, "title": str, "description": str, "websiteUrl": str}
-_SAMPLING: Shape = {"context": OBJECT, "tools": OBJECT}
-_ELICITATION: Shape = {"form": OBJECT, "url": OBJECT}
-_ELICIT_RESULT: Shape = {"action": frozenset({"accept", "decline", "cancel"})}
-_SCALARS = (str, int, float, bool, type(None))
+_icon = members(
+    {
+        "mimeType": str,
+        "sizes": list_of(str),
+        "src": str,
+        "theme": one_of(frozenset({"light", "dark"})),
+    }
+)
+_client_info = members({"name": str, "version": str, "title": str, "description": str, "websiteUrl": str})
+_elicit_result = members({"action": one_of(frozenset({"accept", "decline", "cancel"}))})
+_form_scalar, _form_texts = any_of(str, int, float, bool, type(None)), list_of(str)
+_SAMPLING = members({"context": dict, "tools": dict})
+_ELICITATION = members({"form": dict, "url": dict})
+_LOG_LEVEL = one_of(frozenset({"alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"}))
 
 
 def _is_progress_token(value: Any) -> bool:
@@ -71,101 +93,115 @@ def _is_progress_token(value: Any) -> bool:
 
 
 def _is_icon(value: Any) -> bool:
-    return matches(value, _ICON) and "src" in value and value["src"] is not None
+    return _icon(value) and "src" in value and value["src"] is not None
+
+
+_icons = list_of(_is_icon)
 
 
 def _is_client_info(value: Any) -> bool:
-    if not matches(value, _CLIENT_INFO) or value.get("name") is None or value.get("version") is None:
+    if not _client_info(value) or value.get("name") is None or value.get("version") is None:
         return False
     icons = value.get("icons")
-    return icons is None or matches(icons, [_is_icon])
+    return icons is None or _icons(icons)
 
 
 def _is_form_value(value: Any) -> bool:
-    return matches(value, _SCALARS) or matches(value, [str])
+    return _form_scalar(value) or _form_texts(value)
+
+
+_form_values = each(_is_form_value)
 
 
 def _is_input_response(value: Any) -> bool:
     """A person's answer. Responses to requests that this server never makes pass unchecked."""
     if type(value) is not dict:
         return False
-    fields = cast(JsonObject, value)
+    fields: Any = value  # pyright: ignore[reportUnknownVariableType]
     if fields.get("action") is None:
         return "roots" in fields or "model" in fields
     content = fields.get("content")
-    return matches(fields, _ELICIT_RESULT) and (content is None or matches(content, Each(_is_form_value)))
+    return _elicit_result(fields) and (content is None or _form_values(content))
 
 
-_HANDSHAKE_CAPABILITIES: Shape = {
+_CAPABILITIES: dict[str, Shape] = {
     "elicitation": _ELICITATION,
-    "experimental": Each(OBJECT),
-    "extensions": Each(OBJECT),
-    "roots": {"listChanged": bool},
-    "sampling": _SAMPLING,
-    "tasks": {
-        "cancel": OBJECT,
-        "list": OBJECT,
-        "requests": {"elicitation": {"create": OBJECT}, "sampling": {"createMessage": OBJECT}},
-    },
-}
-_MODERN_CAPABILITIES: Shape = {
-    "elicitation": _ELICITATION,
-    "experimental": Each(OBJECT),
-    "extensions": Each(OBJECT),
-    "roots": OBJECT,
+    "experimental": each(dict),
+    "extensions": each(dict),
     "sampling": _SAMPLING,
 }
-_HANDSHAKE_META: Shape = {"progressToken": _is_progress_token}
-_MODERN_META: Shape = {
-    "progressToken": _is_progress_token,
-    CAPABILITIES_KEY: _MODERN_CAPABILITIES,
-    CLIENT_KEY: _is_client_info,
-    "io.modelcontextprotocol/logLevel": _LOG_LEVELS,
-}
+_HANDSHAKE_CAPABILITIES = members(
+    {
+        **_CAPABILITIES,
+        "roots": members({"listChanged": bool}),
+        "tasks": members(
+            {
+                "cancel": dict,
+                "list": dict,
+                "requests": members(
+                    {
+                        "elicitation": members({"create": dict}),
+                        "sampling": members({"createMessage": dict}),
+                    }
+                ),
+            }
+        ),
+    }
+)
+_handshake_meta = members({"progressToken": _is_progress_token})
+_modern_meta = members(
+    {
+        "progressToken": _is_progress_token,
+        CAPABILITIES_KEY: members({**_CAPABILITIES, "roots": dict}),
+        CLIENT_KEY: _is_client_info,
+        "io.modelcontextprotocol/logLevel": _LOG_LEVEL,
+    }
+)
 
 
 def _is_handshake_meta(value: Any) -> bool:
-    return matches(value, _HANDSHAKE_META) and value.get("progressToken", "") is not None
+    return _handshake_meta(value) and value.get("progressToken", "") is not None
 
 
 def _is_modern_meta(value: Any) -> bool:
     return (
-        matches(value, _MODERN_META)
-        and value.get("progressToken", "") is not None
-        and value.get(CAPABILITIES_KEY) is not None
+        _modern_meta(value) and value.get("progressToken", "") is not None and value.get(CAPABILITIES_KEY) is not None
     )
 
 
-_PAGE: Shape = {"cursor": str}
+_PAGE: dict[str, Shape] = {"cursor": str}
 # The SDK checks these members in both eras, though only the newer one defines them.
-_REPLY: Shape = {"requestState": str, "inputResponses": Each(_is_input_response)}
-_CALL: Shape = {"name": str, "arguments": OBJECT, "task": {"ttl": int}, **_REPLY}
-_READ: Shape = {"uri": str, **_REPLY}
-
-ROOTS: Shape = [{"uri": str}]
-NOTIFICATION: Shape = {"_meta": OBJECT}
-INITIALIZE: Shape = {
-    "_meta": _is_handshake_meta,
-    "capabilities": _HANDSHAKE_CAPABILITIES,
-    "clientInfo": _is_client_info,
-    "protocolVersion": str,
-}
-_METHODS: dict[str, Shape] = {
+_REPLY: dict[str, Shape] = {"requestState": str, "inputResponses": each(_is_input_response)}
+_METHODS: dict[str, dict[str, Shape]] = {
     "tools/list": _PAGE,
-    "tools/call": _CALL,
+    "tools/call": {"name": str, "arguments": dict, "task": members({"ttl": int}), **_REPLY},
     "resources/list": _PAGE,
     "resources/templates/list": _PAGE,
-    "resources/read": _READ,
+    "resources/read": {"uri": str, **_REPLY},
 }
-_PROMPT_METHODS: dict[str, Shape] = {
+_PROMPT_METHODS: dict[str, dict[str, Shape]] = {
     "prompts/list": _PAGE,
-    "prompts/get": {"name": str, "arguments": Each(str), **_REPLY},
+    "prompts/get": {"name": str, "arguments": each(str), **_REPLY},
 }
 
+is_roots = list_of(members({"uri": str}))
+is_notification = members({"_meta": dict})
+is_initialize = members(
+    {
+        "_meta": _is_handshake_meta,
+        "capabilities": _HANDSHAKE_CAPABILITIES,
+        "clientInfo": _is_client_info,
+        "protocolVersion": str,
+    }
+)
 
-def method_shapes(*, prompts: bool) -> tuple[dict[str, Shape], dict[str, Shape]]:
-    """The shape of the parameters of each method: with a handshake, and in the modern protocol."""
+
+def method_checks(*, prompts: bool) -> tuple[dict[str, Check], dict[str, Check]]:
+    """The check of the parameters of each method: with a handshake, and in the modern protocol."""
     methods = _METHODS | _PROMPT_METHODS if prompts else _METHODS
-    handshake = {m: {"_meta": _is_handshake_meta, **shape} for m, shape in {**methods, "ping": OBJECT}.items()}
-    modern = {m: {"_meta": _is_modern_meta, **shape} for m, shape in {**methods, "server/discover": OBJECT}.items()}
-    return handshake, modern
+    handshake, modern = {**methods, "ping": {}}, {**methods, "server/discover": {}}
+    return _with_meta(handshake, _is_handshake_meta), _with_meta(modern, _is_modern_meta)
+
+
+def _with_meta(methods: dict[str, dict[str, Shape]], is_meta: Check) -> dict[str, Check]:
+    return {method: members({"_meta": is_meta, **shapes}) for method, shapes in methods.items()}

@@ -26,7 +26,7 @@ from mcp_core.hosts.lane.jsonrpc import (
 )
 from mcp_core.hosts.lane.methods import Lane, NotHandled, read_envelope
 from mcp_core.hosts.lane.pipe import MAX_LINE, Output, claim_stdio, is_pipe, open_lines, open_output
-from mcp_core.hosts.lane.shapes import NOTIFICATION, ROOTS, matches
+from mcp_core.hosts.lane.shapes import is_notification, is_roots
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
@@ -249,7 +249,7 @@ class StdioConnection:
             except _ClientError:
                 result = None
             roots: Any = cast(JsonObject, result).get("roots") if isinstance(result, dict) else None
-            valid = cast(list[JsonObject], roots) if matches(roots, ROOTS) else []
+            valid = cast(list[JsonObject], roots) if is_roots(roots) else []
             self._folders = local_folders(root.get("uri") or "" for root in valid)
         return self._folders
 
@@ -276,7 +276,7 @@ class StdioConnection:
             self._cancel(_valid_id(params.get("requestId")))
         elif method == "notifications/roots/list_changed":
             self._folders = None
-        elif method == "notifications/initialized" and matches(params, NOTIFICATION):
+        elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
 
     def _cancel(self, request_id: str | int | None) -> None:
