@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
@@ -84,6 +85,8 @@ class App:
         naming = naming or Naming()
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
         self.registry.register_all(tools)
+        self.tools_version = 0
+        """Counts how often the tools were replaced. Hosts write their lists again when it changes."""
         self.prepare_examples = prepare_examples
         """Creates the data that the examples use, in an app that is used for nothing else."""
         self.library = Library(self.registry)
@@ -155,6 +158,13 @@ class App:
     def instructions(self) -> str | None:
         """What the server tells the agent at first, with the names of the tools that the agent sees."""
         return None if self._instructions is None else self.registry.mentions.rename(self._instructions)
+
+    def replace_tools(self, tools: Iterable[ToolSpec]) -> None:
+        """Serve these tools in place of all others, also while calls are running; those end as they began."""
+        self.registry.replace_all(tools)
+        if self._pipeline is not None:
+            self._pipeline.bind_tools()
+        self.tools_version += 1
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. It may be entered several times; the last exit closes it."""
@@ -260,6 +270,8 @@ class App:
             return None
 
     def _listed(self, spec: ToolSpec) -> ListedTool:
+        if spec.listed is not None:
+            return replace(spec.listed, name=self.registry.final_name(spec), meta=declared_meta(spec))
         return ListedTool(
             name=self.registry.final_name(spec),
             title=spec.title,

@@ -43,6 +43,12 @@ class ToolRegistry:
             else:
                 self.register(item)
 
+    def replace_all(self, tools: Iterable[ToolSpec]) -> None:
+        """Register these tools in place of all others. If one cannot be registered, nothing changes."""
+        new = ToolRegistry(self.naming)
+        new.register_all(tools)
+        self._by_name, self._by_final, self._mentions = new._by_name, new._by_final, None
+
     def _in_style(self, spec: ToolSpec) -> ToolSpec:
         if spec.has_own_name or self.naming.to_style(spec.name) == spec.name:
             return spec
@@ -67,6 +73,8 @@ class ToolRegistry:
     def validate(self, tool: ToolSpec | Callable[..., Any]) -> list[str]:
         """What is wrong with a tool under this server's policy; empty when nothing is."""
         spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
+        if spec.listed is not None:
+            return value_problems(spec)  # its name and its texts are those of another server
         problems = spec_problems(spec) if spec.governed else value_problems(spec)
         if problem := self.naming.problem(spec.name, spec.declaration.prefix):
             problems.append(f"{spec.name}: name: {problem}")

@@ -25,7 +25,10 @@ from mcp_core import (
     prompt,
 )
 from mcp_core.calling.render import Format
+from mcp_core.declare.spec import spec_of
 from mcp_core.errors import Refused
+from mcp_core.hosts.lane.methods import Lane
+from mcp_core.hosts.protocol import Peer, RpcError
 from tests.mcp_core.declared import Number, mutation, query
 
 
@@ -379,3 +382,43 @@ def test_a_contradiction_or_a_typo_at_a_prompt_is_refused(options: dict[str, Any
         app.prompt(**options)(told)
     assert str(refused.value).startswith(problem)
     assert app.library.prompts == []
+
+
+async def test_tools_can_be_replaced_while_calls_are_running():
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    async def old() -> str:
+        """Wait."""
+        started.set()
+        await go_on.wait()
+        return "from before"
+
+    async def new() -> str:
+        """Answer."""
+        return "new"
+
+    app = App("s", version="1", tools=[old])
+    lane, peer = Lane(app), Peer(Caller(), modern=False)
+    async with app:
+        assert '"name":"old"' in await lane.answer("tools/list", {}, peer)
+        running = asyncio.create_task(app.call("old"))
+        await started.wait()
+        app.replace_tools([spec_of(new)])
+        listed = json.loads(await lane.answer("tools/list", {}, peer))
+        assert [tool["name"] for tool in listed["tools"]] == ["new"]
+        assert '\\"new\\"' in await lane.answer("tools/call", {"name": "new"}, peer)
+        with pytest.raises(RpcError, match="Unknown tool: 'old'"):
+            await lane.answer("tools/call", {"name": "old"}, peer)
+        go_on.set()
+        assert "from before" in (await running).text
+
+
+async def test_tools_that_cannot_be_registered_replace_nothing():
+    async def one() -> str:
+        """Answer."""
+        return "one"
+
+    app = App("s", version="1", tools=[one])
+    with pytest.raises(DeclarationError, match="two tools have this name"):
+        app.replace_tools([spec_of(one), spec_of(one)])
+    assert [tool.name for tool in app.list_tools()] == ["one"]

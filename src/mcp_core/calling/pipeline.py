@@ -79,20 +79,26 @@ class Pipeline:
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
+        self._resources, self._threads = resources, threads
+        self._unknown_tool = unknown_tool()
+        self.bind_tools()
+        self._stacks = StackLimit()
+
+    def bind_tools(self) -> None:
+        """Bind the tools of the registry to their resources, again after they were replaced."""
+        registry, policy = self._registry, self._policy
         published = policy.format if policy.structured else None
         self._tools = {
             final: bind(
                 registry.resolve(final),
                 final,
-                resources,
+                self._resources,
                 policy.deadlines,
-                threads=threads,
+                threads=self._threads,
                 structured_format=published,
             )
             for final in registry.final_names().values()
         }
-        self._unknown_tool = unknown_tool()
-        self._stacks = StackLimit()
         self._mentions = registry.mentions
 
     async def run(self, request: Request) -> Answer | Question:

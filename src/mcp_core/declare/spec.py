@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from mcp_core.declare import docstring, schema
 from mcp_core.declare.docstring import Docstring
+from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import DeclarationError
 from mcp_core.hints import AgentHints
 
@@ -155,6 +156,8 @@ class ToolSpec:
     source: str
     has_own_name: bool
     """Whether the name was declared; one that is not follows the style of the server."""
+    listed: ListedTool | None = None
+    """How another server lists the tool, for one that is only passed on: agents see this, under our name."""
 
     @property
     def parameters(self) -> type[BaseModel]:

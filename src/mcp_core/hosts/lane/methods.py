@@ -95,8 +95,18 @@ class Lane:
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
         self.handshake_methods, self._modern_methods = shapes.method_checks(prompts=bool(library.prompts))
-        confirming = [spec for spec in app.registry.get_all() if spec.declaration.confirm is not None]
-        self._confirming_tools = {app.registry.final_name(spec) for spec in confirming}
+        self._tools_version = app.tools_version
+        self._confirming_tools = self._find_confirming_tools()
+
+    def _find_confirming_tools(self) -> set[str]:
+        registry = self.app.registry
+        return {registry.final_name(spec) for spec in registry.get_all() if spec.declaration.confirm is not None}
+
+    def _reload_tools(self) -> None:
+        """Read the tools again after the app has replaced them."""
+        self._tools_version = self.app.tools_version
+        self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
+        self._confirming_tools = self._find_confirming_tools()
 
     def _caching(self, scope: str) -> JsonObject:
         """What a list of the modern protocol has besides."""
@@ -138,6 +148,8 @@ class Lane:
         is_valid = (self._modern_methods if peer.modern else self.handshake_methods).get(method)
         if is_valid is None:
             raise NotHandled(method)
+        if self._tools_version != self.app.tools_version:
+            self._reload_tools()
         if not is_valid(params):
             raise invalid_params()
         if method == "tools/call":

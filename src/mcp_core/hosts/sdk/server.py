@@ -66,10 +66,8 @@ class _Handlers:
     """
 
     def __init__(self, app: App) -> None:
-        self._app = app
-        self._tools = ByGrants(
-            lambda caller: types.ListToolsResult(tools=[_tool(tool) for tool in app.list_tools(caller)])
-        )
+        self._app, self._tools_version = app, app.tools_version
+        self._tools = ByGrants(self._write_tools)
         self._fixed_resources = [library_json.resource_fields(resource) for resource in app.library.fixed]
         self._templates = [library_json.template_fields(template) for template in app.library.templates]
         self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
@@ -80,7 +78,12 @@ class _Handlers:
             yield self._app
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        if self._tools_version != self._app.tools_version:
+            self._tools_version, self._tools = self._app.tools_version, ByGrants(self._write_tools)
         return self._tools.get(self._caller(ctx))
+
+    def _write_tools(self, caller: Caller) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_tool(tool) for tool in self._app.list_tools(caller)])
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app
