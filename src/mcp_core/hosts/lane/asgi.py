@@ -1,9 +1,7 @@
 """HTTP over ASGI as the fast lane reads and writes it: headers, bodies, responses and event streams."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
-
-from mcp_core.hosts.callers import Scope
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -30,11 +28,11 @@ _EVENT_RANGES = frozenset({"text/event-stream", "text/*"})
 # --- requests ----------------------------------------------------------------------------------------------
 
 
-def read_headers(scope: Scope, names: frozenset[bytes]) -> tuple[Headers, bool]:
+def read_headers(raw_headers: Iterable[Header], names: frozenset[bytes]) -> tuple[Headers, bool]:
     """The headers of these names, the first of each, and whether any of them needs the SDK to judge it."""
     headers: Headers = {}
     unusual = False
-    for name, value in scope["headers"]:
+    for name, value in raw_headers:
         if name in names:
             text = name.decode()
             if text in headers:

@@ -6,9 +6,9 @@ anything missing, wrong or rare goes on to the SDK unchanged and is judged there
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
@@ -18,6 +18,7 @@ from mcp_core.hosts.lane.asgi import (
     HEADERS_READ,
     TOO_LARGE,
     EventStream,
+    Header,
     Headers,
     HttpResponse,
     Receive,
@@ -72,6 +73,22 @@ _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
 _MODERN_STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 
 
+class RequestHead(NamedTuple):
+    """What the lane reads in the headers of a request: the same for all requests with the same headers."""
+
+    headers: Headers
+    version: str | None
+    may_have_session: bool
+    """Whether it is of a protocol version with a handshake."""
+    host_problem: HttpResponse | None
+    needs_sdk: bool
+    """Whether a header is wrong or rare. Outside the lane's own sessions, the SDK then answers."""
+    has_media_types: bool
+    trace_ids: dict[str, str] | None
+    declared: RequestHeaders
+    """The headers that the app declared."""
+
+
 class HttpLane:
     """An ASGI application that serves an app at `/mcp`. Enter its `lifespan` before it is called."""
 
@@ -102,40 +119,81 @@ class HttpLane:
         """Answer a request, or hand it to the SDK."""
         body: bytes | None = None
         try:
-            headers, unusual = self._ordinary_headers(scope)
-            caller = await http_caller(self._app, scope, headers.get("authorization", ""))
+            if scope["path"][len(scope.get("root_path", "")) :] != "/mcp":
+                raise NotHandled("path")
+            head = self.read_head(scope["headers"])
+            caller = await http_caller(self._app, scope, head.headers.get("authorization", ""))
             if scope["method"] == "POST":
                 body = await read_body(receive, self._max_body)
                 if body is None:
                     return None  # the client has left
                 if len(body) > self._max_body:
                     return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
-            version = headers.get("mcp-protocol-version")
-            if version is None or version in HANDSHAKES:
-                peer = await self._session_peer(headers, caller)
-                if peer is not None:
-                    request = self._session_request(scope["method"], headers, body)
-                    if isinstance(request, HttpResponse):
-                        return await request.send(send)
-                    return await self._answer(request, peer, receive, send)
-            if unusual or body is None or self._host_problem(headers) is not None:
-                raise NotHandled("headers")
-            await self._serve(headers, caller, body, receive, send)
+            request = await self._read_request(scope["method"], head, caller, body)
+            if isinstance(request, HttpResponse):
+                return await request.send(send)
+            await self._answer(*request, receive, send)
         except NotIdentified as refused:
             await refused.send(send)
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
 
-    def _ordinary_headers(self, scope: Scope) -> tuple[Headers, bool]:
-        """The headers of a request that the lane may answer, and whether any of them needs the SDK to judge it."""
-        path: str = scope["path"]
-        if path[len(scope.get("root_path", "")) :] != "/mcp":
-            raise NotHandled("path")
-        headers, unusual = read_headers(scope, self._headers_read)
+    async def respond(self, head: RequestHead, client: Any, authorization: str, body: bytes) -> HttpResponse:
+        """The response to a POST that can be answered at once. Raises NotHandled before anything has happened.
+
+        This is the way without ASGI: `client` is the address of the other side, as a scope has it.
+        """
+        try:
+            caller = await http_caller(self._app, {"client": client}, authorization)
+        except NotIdentified as refused:
+            return HttpResponse(refused.status, refused.body, tuple(refused.headers))
+        request = await self._read_request("POST", head, caller, body)
+        if isinstance(request, HttpResponse):
+            return request
+        if self._may_take_long(request[0]):
+            raise NotHandled("a call that may take long")
+        return await self._respond(*request)
+
+    def read_head(self, raw_headers: Iterable[Header]) -> RequestHead:
+        """What the lane reads in the headers of a request."""
+        headers, needs_sdk = read_headers(raw_headers, self._headers_read)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_body:
             raise NotHandled("content-length")
-        return headers, unusual
+        version, problem = headers.get("mcp-protocol-version"), self._host_problem(headers)
+        return RequestHead(
+            headers,
+            version,
+            may_have_session=version is None or version in HANDSHAKES,
+            host_problem=problem,
+            needs_sdk=needs_sdk or problem is not None,
+            has_media_types=is_json(headers) and accepts_json_and_events(headers),
+            trace_ids=trace_ids(headers),
+            declared=self._declared(headers),
+        )
+
+    async def _read_request(
+        self, method: str, head: RequestHead, caller: Caller, body: bytes | None
+    ) -> tuple[RpcRequest, Peer] | HttpResponse:
+        """The request and who sends it, or the response to what is not a request. Raises NotHandled."""
+        if head.may_have_session:
+            peer = await self._session_peer(head, caller)
+            if peer is not None:
+                request = self._session_request(method, head, body)
+                return request if isinstance(request, HttpResponse) else (request, peer)
+        if head.needs_sdk or body is None or not head.has_media_types:
+            raise NotHandled("headers")
+        try:
+            request = parse_request(decode(body))
+        except ValueError as error:
+            raise NotHandled("not JSON") from error
+        if request is None:
+            raise NotHandled("not a request")
+        if head.version == MODERN:
+            return request, self._modern_peer(head, request, caller)
+        if request.method == "initialize" and "mcp-session-id" not in head.headers and head.may_have_session:
+            return await self._initialize(request, caller)
+        raise NotHandled("version or session")
 
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
         application = await self._sdk.application()
@@ -160,49 +218,32 @@ class HttpLane:
 
     # --- requests without a session --------------------------------------------------------------------
 
-    async def _serve(self, headers: Headers, caller: Caller, body: bytes, receive: Receive, send: Send) -> None:
-        if not is_json(headers) or not accepts_json_and_events(headers):
-            raise NotHandled("media types")
-        try:
-            request = parse_request(decode(body))
-        except ValueError as error:
-            raise NotHandled("not JSON") from error
-        if request is None:
-            raise NotHandled("not a request")
-        version = headers.get("mcp-protocol-version")
-        if version == MODERN:
-            return await self._answer(request, self._modern_peer(headers, request, caller), receive, send)
-        if request.method == "initialize" and "mcp-session-id" not in headers and version in (None, *HANDSHAKES):
-            return await self._initialize(request, caller, send)
-        raise NotHandled("version or session")
-
-    def _modern_peer(self, headers: Headers, request: RpcRequest, caller: Caller) -> Peer:
-        method, params = request.method, request.params
-        meta: Any = params.get("_meta")
-        if not isinstance(meta, dict):
+    def _modern_peer(self, head: RequestHead, request: RpcRequest, caller: Caller) -> Peer:
+        (_, method, params), headers = request, head.headers
+        envelope: Any = params.get("_meta")
+        if type(envelope) is not dict:
             raise NotHandled("no envelope")
-        envelope = cast(JsonObject, meta)
         parameter = _NAME_PARAMETER.get(method)
         if (
-            envelope.get(VERSION_KEY) != MODERN
+            envelope.get(VERSION_KEY) != MODERN  # pyright: ignore[reportUnknownMemberType]
             or CAPABILITIES_KEY not in envelope
             or headers.get("mcp-method") != method
             or (parameter is not None and not _name_header_matches(headers, params.get(parameter)))
             or _contains_name(self._header_tools, params.get("name"))
         ):
             raise NotHandled("envelope")
-        agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))
+        agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))  # pyright: ignore[reportUnknownMemberType]
         return Peer(
             caller,
             modern=True,
             agent_id=agent_id,
             agent_version=agent_version,
             can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
-            trace_ids=trace_ids(headers),
-            headers=self._declared(headers),
+            trace_ids=head.trace_ids,
+            headers=head.declared,
         )
 
-    async def _initialize(self, request: RpcRequest, caller: Caller, send: Send) -> None:
+    async def _initialize(self, request: RpcRequest, caller: Caller) -> HttpResponse:
         if self._needs_elicitation(request.params):
             raise NotHandled("elicitation")
         try:
@@ -211,7 +252,7 @@ class HttpLane:
             raise NotHandled("handshake") from error
         session_id = await self._sessions.begin(*client_identity(params["clientInfo"]), caller)
         response = HttpResponse(200, result_message(request.id, result))
-        await response.with_header(b"mcp-session-id", session_id.encode()).send(send)
+        return response.with_header(b"mcp-session-id", session_id.encode())
 
     def _needs_elicitation(self, params: JsonObject) -> bool:
         """Whether a client would be asked for confirmations, which needs a stream in both directions."""
@@ -219,9 +260,9 @@ class HttpLane:
 
     # --- requests in a session: a protocol version with a handshake ------------------------------------
 
-    async def _session_peer(self, headers: Headers, caller: Caller) -> Peer | None:
+    async def _session_peer(self, head: RequestHead, caller: Caller) -> Peer | None:
         """The client of a session that this server sealed for this caller."""
-        session_id = headers.get("mcp-session-id", "")
+        session_id = head.headers.get("mcp-session-id", "")
         session = await self._sessions.find(session_id, caller)
         if session is None:
             return None
@@ -231,19 +272,20 @@ class HttpLane:
             agent_id=session.agent_id,
             agent_version=session.agent_version,
             session_id=session_id,
-            trace_ids=trace_ids(headers),
-            headers=self._declared(headers),
+            trace_ids=head.trace_ids,
+            headers=head.declared,
         )
 
-    def _session_request(self, method: str, headers: Headers, body: bytes | None) -> RpcRequest | HttpResponse:
+    def _session_request(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
         """The request that came in a session of the lane, or the response where it is not one.
 
         The SDK does not know the session, so errors are answered here, worded and ordered as the SDK does it.
         """
+        headers = head.headers
         if body is not None and not headers.get("content-type", "").lower().startswith("application/json"):
             return HttpResponse(400, b"Invalid Content-Type header", ())
-        if problem := self._host_problem(headers):
-            return problem
+        if head.host_problem is not None:
+            return head.host_problem
         if method == "DELETE":
             self._sessions.end(headers["mcp-session-id"])
             return HttpResponse(200, b"")
@@ -287,13 +329,17 @@ class HttpLane:
     # --- answers ---------------------------------------------------------------------------------------
 
     async def _answer(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
-        token = progress_token(request.params)
-        if request.method in _SLOW_METHODS and (
-            token is not None or not _contains_name(self._fast_tools, request.params.get("name"))
-        ):
-            return await self._answer_slowly(request, peer, token, receive, send)
+        if self._may_take_long(request):
+            return await self._answer_slowly(request, peer, receive, send)
         response = await self._respond(request, peer)
         return await response.send(send)
+
+    def _may_take_long(self, request: RpcRequest) -> bool:
+        """Whether a request may take a while, or wants to be told about its progress."""
+        method, params = request.method, request.params
+        if method not in _SLOW_METHODS:
+            return False
+        return not _contains_name(self._fast_tools, params.get("name")) or progress_token(params) is not None
 
     async def _respond(self, request: RpcRequest, peer: Peer) -> HttpResponse:
         try:
@@ -309,14 +355,12 @@ class HttpLane:
             return HttpResponse(status, error_message(request.id, error))
         return HttpResponse(200, result_message(request.id, result))
 
-    async def _answer_slowly(
-        self, request: RpcRequest, peer: Peer, token: str | int | None, receive: Receive, send: Send
-    ) -> None:
+    async def _answer_slowly(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
         """Answer a call that may take a while. It is cancelled when the client disconnects.
 
         The response becomes an event stream with the first progress notification, or after a long silence.
         """
-        stream = EventStream(send)
+        stream, token = EventStream(send), progress_token(request.params)
 
         async def report(done: float, total: float | None, message: str | None) -> None:
             if token is not None:
