@@ -29,10 +29,11 @@ from mcp_core.declare.schema import JsonSchema
 from mcp_core.declare.spec import ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
+from mcp_core.health import HealthCheck
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
-from mcp_core.state.interface import State
+from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry, build_info
 
@@ -104,6 +105,7 @@ class App:
         self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}
         self._running: RunningHandlers = set()
+        self._checks: dict[str, HealthCheck] = {}
         self._pipeline: Pipeline | None = None
         self._stack: AsyncExitStack | None = None
         self._users = 0
@@ -231,6 +233,14 @@ class App:
     def state(self) -> State:
         """What calls share. Until the app is open, a store in memory."""
         return self._shared
+
+    def add_check(self, name: str, probe: Callable[[], Awaitable[object]]) -> None:
+        """Have readiness try something that calls depend on. `probe` raises if it cannot be reached."""
+        self._checks[name] = HealthCheck(name, probe)
+
+    async def check_health(self) -> list[DependencyHealth]:
+        """What calls depend on, as it is now, in a bounded time. The shared state has a check of its own."""
+        return [await check.run() for check in self._checks.values()]
 
     def stop_calls(self) -> None:
         """Cancel all handlers that run. Their callers get an answer that says so, and their entries are `cancelled`."""

@@ -16,9 +16,9 @@ CLEANUP_SECONDS = 5.0
 """Enough to end a server that a command has started, and that does not answer."""
 
 
-def exit_after(seconds: float, sig: int) -> None:
+def exit_after(seconds: float, code: int) -> None:
     """End the process if it has not ended by then: Python would wait for threads that cannot be stopped."""
-    timer = threading.Timer(seconds, os._exit, [128 + sig])
+    timer = threading.Timer(seconds, os._exit, [code])
     timer.daemon = True
     timer.start()
 
@@ -40,7 +40,7 @@ async def _limit_cleanup(main: Coroutine[Any, Any, T]) -> T:
     cancel = cast(Callable[[int, FrameType | None], Any], signal.getsignal(signal.SIGINT))
 
     def interrupt(sig: int, frame: FrameType | None) -> None:
-        exit_after(CLEANUP_SECONDS, sig)
+        exit_after(CLEANUP_SECONDS, 128 + sig)
         cancel(sig, frame)
 
     signal.signal(signal.SIGINT, interrupt)

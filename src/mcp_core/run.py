@@ -81,7 +81,7 @@ def _parser(about: str, settings_class: type[Settings]) -> argparse.ArgumentPars
 
 def _serve_http(app: App, settings: Settings) -> None:
     with _garbage_collection_off():
-        from mcp_core.hosts.site.server import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
+        from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
     try:
         serve_http([app], settings)
     except KeyboardInterrupt:  # the server has shut down by now

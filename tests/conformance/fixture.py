@@ -30,7 +30,7 @@ from mcp_core import (
     ToolContext,
     mcp_log,
 )
-from mcp_core.hosts.site.server import serve_http
+from mcp_core.hosts.site.serving import serve_http
 from mcp_core.settings import add_options, from_options
 
 logger = mcp_log.get_logger("conformance")

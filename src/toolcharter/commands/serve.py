@@ -5,7 +5,7 @@ import os
 
 from mcp_core import mcp_log
 from mcp_core.app import App
-from mcp_core.hosts.site.server import serve_http
+from mcp_core.hosts.site.serving import serve_http
 from mcp_core.settings import add_options, from_options, settings_type
 from toolcharter import targets
 

@@ -58,8 +58,10 @@ def _token_option(app: App) -> str:
     return f"--token {PLACEHOLDER} " if app.verifier else ""
 
 
-def terminal_text(apps: Sequence[App], base_url: str) -> str:
+def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None = None) -> str:
     """What is served, how to call it, and how to add it to a client."""
+    if unix_socket is not None:
+        return _unix_text(apps, unix_socket)
     lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''}. Documentation: {base_url}/", ""]
     for app in apps:
         tools = _listed_tools(app)
@@ -81,6 +83,14 @@ def terminal_text(apps: Sequence[App], base_url: str) -> str:
         "",
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]
+    return "\n".join(lines)
+
+
+def _unix_text(apps: Sequence[App], unix_socket: Path) -> str:
+    """What is served on a socket that only a proxy, or curl, connects to."""
+    lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''} on the unix socket {unix_socket}.", ""]
+    lines += [f"  {app.title} {app.version}   /{app.name}/mcp" for app in apps]
+    lines += ["", f"Health: curl --unix-socket {unix_socket} http://localhost/health   Stop: Ctrl+C"]
     return "\n".join(lines)
 
 

@@ -16,7 +16,9 @@ from toolcharter_examples import demo
 
 from mcp_core import App, Settings
 from mcp_core.hosts.sdk.server import build_server
-from mcp_core.hosts.site.server import Site, _listen, _refuse_open_server, serve_http
+from mcp_core.hosts.site.listener import listen
+from mcp_core.hosts.site.server import Site
+from mcp_core.hosts.site.serving import _refuse_open_server, serve_http
 from mcp_core.start_errors import CannotStart, InvalidSetting
 
 # In a process of its own: the SDK's providers are global, and cannot be put back.
@@ -96,7 +98,7 @@ def test_a_port_in_use_is_named():
 
 def test_answers_are_not_held_back_by_nagle_s_algorithm():
     # asyncio turns it off only for sockets that say they are TCP; otherwise an answer takes 40 ms.
-    with _listen(Settings(port=0)) as listener:
+    with listen(Settings(port=0)) as listener:
         assert listener.proto == socket.IPPROTO_TCP
 
 

@@ -35,7 +35,8 @@ def browse(site: Site) -> httpx2.AsyncClient:
 
 
 async def test_the_page_refuses_a_foreign_host_as_the_endpoint_does():
-    async with browse(Site([targets.load("demo", Settings())], BASE)) as http:
+    site = Site([targets.load("demo", Settings())], BASE)
+    async with site.open(), browse(site) as http:
         refused = await http.get("/", headers={"Host": "evil.example"})
         allowed = await http.get("/", headers={"Host": "localhost:8000"})
         probe = await http.get("/health", headers={"Host": "10.0.0.7:8000"})

@@ -1,0 +1,131 @@
+"""The pages beside the MCP endpoints: documentation, health and metrics.
+
+Where callers need a token, so do these pages; of health, everyone sees the status and nothing else.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from mcp_core.app import App
+from mcp_core.hosts.callers import NotIdentified, site_caller
+from mcp_core.hosts.site.page import render_page
+from mcp_core.state.interface import DependencyHealth
+
+Phase = Literal["starting", "serving", "stopping"]
+Status = Literal["ok", "degraded", "starting", "stopping", "unavailable"]
+Page = Callable[[Request], Awaitable[Response]]
+
+_READY = frozenset({"ok", "degraded"})
+_NOT_READY_CODE = 503
+
+
+class Readiness(NamedTuple):
+    """Whether a site can serve calls, and the state of what it depends on."""
+
+    status: Status
+    dependencies: Sequence[tuple[str, DependencyHealth]] = ()
+    """Each with the name of the server that depends on it."""
+
+    @property
+    def code(self) -> int:
+        """The HTTP status."""
+        return 200 if self.status in _READY else _NOT_READY_CODE
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The dependencies as probes and people read them."""
+        return [
+            {
+                "server": server,
+                "name": health.name,
+                "status": "ok" if health.ok else "unavailable",
+                "since": datetime.fromtimestamp(health.since, UTC).isoformat(timespec="seconds"),
+                **({"detail": health.detail} if health.detail else {}),
+            }
+            for server, health in self.dependencies
+        ]
+
+
+async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
+    """Try everything that the apps depend on. Without its shared state an app still serves, with less."""
+    if phase != "serving":
+        return Readiness(phase)
+    dependencies = [(app.name, health) for app in apps for health in await app.check_health()]
+    shared = [(app.name, health) for app in apps if (health := await app.state.check_health()) is not None]
+    status: Status = "ok"
+    if not all(health.ok for _, health in shared):
+        status = "degraded"
+    if not all(health.ok for _, health in dependencies):
+        status = "unavailable"
+    return Readiness(status, [*dependencies, *shared])
+
+
+class Pages:
+    """What answers at all addresses except those of the servers."""
+
+    def __init__(
+        self,
+        apps: Sequence[App],
+        base_url: str,
+        *,
+        phase: Callable[[], Phase],
+        metrics: Callable[[], Awaitable[str]],
+    ) -> None:
+        self._apps, self._base_url, self._phase, self._metrics = apps, base_url, phase, metrics
+        self._guarded = [app for app in apps if app.verifier is not None]
+
+    def application(self, lifespan: Callable[[Starlette], Any]) -> Starlette:
+        """The pages as an ASGI application."""
+        routes = [
+            Route("/", self._protected(self._documentation)),
+            Route("/metrics", self._protected(self._show_metrics)),
+            Route("/health", self._health),
+            Route("/health/live", self._live),
+            Route("/health/ready", self._ready),
+        ]
+        return Starlette(routes=routes, lifespan=lifespan)
+
+    async def _documentation(self, _: Request) -> Response:
+        return HTMLResponse(render_page(self._apps, self._base_url))
+
+    async def _show_metrics(self, _: Request) -> Response:
+        return PlainTextResponse(await self._metrics(), media_type="text/plain; version=0.0.4")
+
+    async def _live(self, _: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _ready(self, request: Request) -> Response:
+        state = await readiness(self._apps, self._phase())
+        details = {} if await self._refusal(request) else {"dependencies": state.to_json()}
+        return JSONResponse({"status": state.status, **details}, state.code)
+
+    async def _health(self, request: Request) -> Response:
+        state = await readiness(self._apps, self._phase())
+        details = {} if await self._refusal(request) else {"servers": {app.name: app.version for app in self._apps}}
+        return JSONResponse({"status": state.status, **details}, state.code)
+
+    def _protected(self, page: Page) -> Page:
+        """A page that needs a token where calls do."""
+
+        async def answer(request: Request) -> Response:
+            refusal = await self._refusal(request)
+            if refusal is None:
+                return await page(request)
+            return Response(refusal.body, refusal.status, {key.decode(): v.decode() for key, v in refusal.headers})
+
+        return answer
+
+    async def _refusal(self, request: Request) -> NotIdentified | None:
+        """The answer to a request without a valid token, where one is needed."""
+        if not self._guarded:
+            return None
+        try:
+            await site_caller(self._guarded, request.scope, request.headers.get("authorization", ""))
+        except NotIdentified as error:
+            return error
+        return None

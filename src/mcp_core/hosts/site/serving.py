@@ -1,0 +1,199 @@
+"""Serves a site over HTTP until a signal: opens the apps, drains at the end, and reports to systemd."""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from mcp_core.app import App
+from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
+from mcp_core.hosts.site.notify import notify, watchdog_seconds
+from mcp_core.hosts.site.page import terminal_text
+from mcp_core.hosts.site.server import Site, uvicorn_options
+from mcp_core.interrupt import INTERRUPTED, drain_notice, exit_after
+from mcp_core.settings import Settings
+from mcp_core.start_errors import InvalidSetting
+
+DRAIN_SECONDS = 8.0
+"""How long running calls may go on after a signal to stop, by default. Docker kills a process after ten seconds."""
+_ANSWER_SECONDS = 1.0
+"""How long calls that are stopped then may take to answer."""
+_EXIT_SECONDS = 4.0
+"""How long a process may take to end after that, before it is ended by force."""
+_STREAM_METHOD = (b"mcp-method", b"subscriptions/listen")
+
+
+def serve_http(apps: Sequence[App], settings: Settings) -> None:
+    """Serve until a signal stops the process."""
+    _refuse_open_server(apps, settings)
+    with listen(settings) as listener:
+        url = base_url(settings, listener)
+
+        def announce() -> None:
+            sys.stderr.write(terminal_text(apps, url, settings.unix_socket) + "\n")
+            sys.stderr.flush()
+            notify("READY=1")
+
+        server = HttpServer(Site(apps, url, announce), apps, settings)
+        server.run(sockets=[listener])
+    if settings.unix_socket is not None:
+        settings.unix_socket.unlink(missing_ok=True)
+    if server.interrupted:
+        raise KeyboardInterrupt
+
+
+class HttpServer(uvicorn.Server):
+    """Opens the apps itself, as uvicorn would log why they cannot start, and exit with a code of its own.
+
+    The first signal lets calls finish for a while; the second ends them at once. What is ended is answered.
+    """
+
+    interrupted = False
+
+    def __init__(self, site: Site, apps: Sequence[App], settings: Settings) -> None:
+        super().__init__(_config(site, settings))
+        self._site, self._apps, self._stack = site, apps, AsyncExitStack()
+        self._drain_seconds = DRAIN_SECONDS if settings.drain_seconds is None else settings.drain_seconds
+        self._at_once = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    # --- signals ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Handle SIGTERM and SIGINT. uvicorn would raise them again at the end, and the process end with their code."""
+        self._loop = asyncio.get_running_loop()
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        previous = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for sig, handler in previous.items():
+                signal.signal(sig, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take a signal, also while a handler blocks the event loop: by then a thread ends the process."""
+        self.interrupted = self.interrupted or sig == signal.SIGINT
+        if self.should_exit and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._at_once.set)
+            exit_after(_ANSWER_SECONDS + _EXIT_SECONDS, 128 + sig)
+        else:
+            self.should_exit = True
+            exit_after(self._drain_seconds + _ANSWER_SECONDS + _EXIT_SECONDS, 128 + sig)
+
+    # --- start and end ---------------------------------------------------------------------------------
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Open the apps, then listen."""
+        await self._stack.enter_async_context(self._site.open())
+        await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Drain, then close everything. The listener is open until then, so that new requests get an answer."""
+        # uvicorn logs each call that it ends, with its stack.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        notify("STOPPING=1")
+        self._site.stop()
+        self._close_after_responses()
+        await self._drain()
+        for listener in (*self.servers, *(sockets or ())):
+            listener.close()
+        await self._close_connections()
+        await self._stack.aclose()
+        # Everything is answered and stored. Python would wait for threads that cannot be stopped.
+        exit_after(_EXIT_SECONDS, INTERRUPTED if self.interrupted else 0)
+
+    def _close_after_responses(self) -> None:
+        """Close each connection with its response, and streams, which never end, at once."""
+        for connection in self._connections():
+            if _is_stream(connection):
+                connection.transport.close()
+            elif _is_busy(connection):
+                connection.shutdown()
+
+    async def _drain(self) -> None:
+        calls = {task for task in self.server_state.tasks if not task.done()}
+        if running := self._site.calls.running:
+            sys.stderr.write(drain_notice(running, self._drain_seconds))
+            sys.stderr.flush()
+        calls = await self._wait_for(calls, self._drain_seconds)
+        if calls:
+            for app in self._apps:
+                app.stop_calls()
+            calls = await _wait(calls, _ANSWER_SECONDS)
+        for call in calls:
+            call.cancel()
+        await _wait(calls, _ANSWER_SECONDS)
+
+    async def _wait_for(self, calls: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+        """Wait for calls until a second signal; returns those that still run."""
+        at_once = asyncio.ensure_future(self._at_once.wait())
+        everything = asyncio.ensure_future(_wait(calls, seconds))
+        await asyncio.wait({at_once, everything}, return_when=asyncio.FIRST_COMPLETED)
+        at_once.cancel()
+        everything.cancel()
+        return {call for call in calls if not call.done()}
+
+    async def _close_connections(self) -> None:
+        """Close what is idle, and wait a moment until the last responses are sent."""
+        for connection in self._connections():
+            connection.shutdown()
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                while self.server_state.connections:  # noqa: ASYNC110 - uvicorn has no event for it
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            for connection in self._connections():
+                connection.transport.abort()
+
+    def _connections(self) -> list[Any]:
+        return list(self.server_state.connections)
+
+
+def _is_busy(connection: Any) -> bool:
+    return connection.cycle is not None and not connection.cycle.response_complete
+
+
+def _is_stream(connection: Any) -> bool:
+    """Whether the client waits for notifications, not for the answer to a call."""
+    if not _is_busy(connection):
+        return False
+    scope = connection.cycle.scope
+    return (scope["method"] == "GET" and scope["path"].endswith("/mcp")) or _STREAM_METHOD in scope["headers"]
+
+
+async def _wait(tasks: Iterable[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+    """Wait for tasks; returns those that still run."""
+    waited = set(tasks)
+    return (await asyncio.wait(waited, timeout=seconds))[1] if waited else waited
+
+
+def _config(site: Site, settings: Settings) -> uvicorn.Config:
+    options = uvicorn_options() | tls_options(settings)
+    if (seconds := watchdog_seconds()) is not None:
+
+        async def feed_watchdog() -> None:
+            notify("WATCHDOG=1")
+
+        options |= {"callback_notify": feed_watchdog, "timeout_notify": seconds}
+    return uvicorn.Config(site, lifespan="off", **options)
+
+
+def _refuse_open_server(apps: Sequence[App], settings: Settings) -> None:
+    """A server must not give everyone on the network every permission by accident."""
+    if is_local(settings) or settings.grants is not None or all(app.verifier for app in apps):
+        return
+    raise InvalidSetting(
+        f"Refusing to listen on {settings.host}: anyone who reaches it could call every tool.\n"
+        "Give --tokens FILE to let in only callers with a token, or --grants to say what everyone may do."
+    )

@@ -1,0 +1,105 @@
+"""What happens to calls when a server is stopped."""
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, started
+
+CALLS = 10
+STOPPED = "The server is stopping, and 'wait' was stopped: its outcome is unknown."
+REFUSED = {
+    "code": -32603,
+    "message": "The server is stopping. Try again.",
+    "data": {"reason": "draining", "retryable": True},
+}
+
+
+def client(base: str) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(base_url=base, timeout=PATIENCE)
+
+
+def audit_outcomes(file: Path) -> list[tuple[str, str]]:
+    return [(entry["tool"], entry["outcome"]) for entry in map(json.loads, file.read_text().splitlines())]
+
+
+def text(answer: httpx2.Response) -> str:
+    body = answer.text.partition("data: ")[2] or answer.text  # an event stream, where the SDK answers
+    return json.loads(body)["result"]["content"][0]["text"]
+
+
+async def not_ready(http: httpx2.AsyncClient) -> httpx2.Response:
+    async with asyncio.timeout(PATIENCE):
+        while (answer := await http.get("/health/ready")).status_code == httpx2.codes.OK:
+            pass
+    return answer
+
+
+def options(audit: Path, *more: str) -> list[str]:
+    return [GATE_SERVER, "http", "--port", "0", "--audit-file", str(audit), "--deadline", "600", *more]
+
+
+@pytest.mark.requirement("OPS-6")
+@pytest.mark.parametrize("lane", ["fast", "sdk"])
+async def test_calls_in_flight_finish_and_new_ones_are_refused(tmp_path: Path, lane: str):
+    gate, audit = tmp_path / "gate", tmp_path / "audit.jsonl"
+    with started(*options(audit, "--drain-seconds", str(PATIENCE), "--lane", lane)) as server:
+        async with client(server.base_url()) as http, client(str(http.base_url)) as other:
+            # This connection is open, and idle, when the signal comes.
+            assert (await other.get("/health/ready")).json()["status"] == "ok"
+            calls = [asyncio.ensure_future(call(http, n, "wait", gate=str(gate))) for n in range(CALLS)]
+            await asyncio.to_thread(server.read_until, "running", CALLS)
+            server.process.send_signal(signal.SIGTERM)
+            ready = await not_ready(other)
+            live = await other.get("/health/live")
+            refused = await call(other, 77, "wait", gate=str(gate))
+            gate.touch()
+            answers = await asyncio.gather(*calls)
+        code = await asyncio.to_thread(server.wait)
+    assert (ready.status_code, ready.json()["status"]) == (503, "stopping")
+    assert live.status_code == 200
+    assert (refused.status_code, refused.headers["retry-after"], refused.headers["connection"]) == (503, "1", "close")
+    assert refused.json() == {"jsonrpc": "2.0", "id": None, "error": REFUSED}
+    if lane == "fast":  # the SDK sends the headers at the start of a call
+        assert {answer.headers.get("connection") for answer in answers} == {"close"}
+    assert ["passed" in text(answer) for answer in answers] == [True] * CALLS
+    assert audit_outcomes(audit) == [("wait", "ok")] * CALLS
+    assert code == 0
+    assert "Traceback" not in server.log
+
+
+@pytest.mark.requirement("OPS-6")
+@pytest.mark.parametrize("lane", ["fast", "sdk"])
+async def test_calls_that_do_not_finish_are_answered_and_recorded(tmp_path: Path, lane: str):
+    audit = tmp_path / "audit.jsonl"
+    with started(*options(audit, "--drain-seconds", "0.2", "--lane", lane)) as server:
+        async with client(server.base_url()) as http:
+            calls = [asyncio.ensure_future(call(http, n, "wait", gate="/never")) for n in range(CALLS)]
+            await asyncio.to_thread(server.read_until, "running", CALLS)
+            server.process.send_signal(signal.SIGTERM)
+            answers = await asyncio.gather(*calls)
+        code = await asyncio.to_thread(server.wait)
+    assert [STOPPED in text(answer) for answer in answers] == [True] * CALLS
+    assert audit_outcomes(audit) == [("wait", "cancelled")] * CALLS
+    assert code == 0
+    assert "Traceback" not in server.log
+
+
+async def test_a_second_signal_ends_the_calls_at_once(tmp_path: Path):
+    audit = tmp_path / "audit.jsonl"
+    with started(*options(audit, "--drain-seconds", "600")) as server:
+        async with client(server.base_url()) as http:
+            waiting = asyncio.ensure_future(call(http, 1, "wait", gate="/never"))
+            await asyncio.to_thread(server.read_until, "running")
+            server.process.send_signal(signal.SIGTERM)
+            await not_ready(http)
+            server.process.send_signal(signal.SIGTERM)
+            answer = await waiting
+        code = await asyncio.to_thread(server.wait)
+    assert STOPPED in text(answer)
+    assert audit_outcomes(audit) == [("wait", "cancelled")]
+    assert code == 0
