@@ -8,7 +8,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
-from mcp_core.auth import Caller, StaticTokens, TokenVerifier, user
+from mcp_core.auth import Caller, TokenVerifier, user
+from mcp_core.auth.identity import open_identity
 from mcp_core.calling.bound import PerCall
 from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
@@ -98,7 +99,9 @@ class App:
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
         self.telemetry = telemetry or Telemetry(name)
-        self.verifier = verifier or (StaticTokens.from_file(self.settings.tokens) if self.settings.tokens else None)
+        self.identity = open_identity(self.settings, name) if verifier is None else None
+        """How the settings identify callers over HTTP; None if they do not, or a verifier was passed."""
+        self.verifier = verifier or self.identity
         self.local_caller = _local_caller(self.settings)
         self.request_headers = frozenset(name.lower() for name in request_headers)
         self._lifespan, self._state = lifespan, state
@@ -201,6 +204,9 @@ class App:
         await state.open()
         if self._lifespan is not None:
             await stack.enter_async_context(self._lifespan(self))
+        if self.identity is not None:
+            stack.push_async_callback(self.identity.close)
+            self.identity.open()
         audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
         if audit is not None:
             stack.callback(audit.close)

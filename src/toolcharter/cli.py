@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "lock": "write the contract of a server to a file, or check it",
     "diff": "compare two contracts or servers, and find breaking changes",
     "evaluate": "measure how often the right tool is selected",
+    "token": "create, list and revoke the tokens of callers over HTTP",
 }
 
 FAILED = 1
@@ -88,7 +89,7 @@ def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Nam
     return parser.parse_intermixed_args(argv)
 
 
-def load_command(name: str) -> CommandModule:
+def load_command(name: str) -> CommandModule:  # noqa: PLR0911 - one for each command
     """Import the module of a command, and no other: each needs its own libraries, 80 ms (call) to 350 ms (verify)."""
     match name:
         case "serve":
@@ -123,6 +124,10 @@ def load_command(name: str) -> CommandModule:
             from toolcharter.commands import evaluate  # noqa: PLC0415
 
             return evaluate
+        case "token":
+            from toolcharter.commands import token  # noqa: PLC0415
+
+            return token
         case _:
             raise ValueError(f"{name!r} is not a command; COMMANDS has all of them")
 

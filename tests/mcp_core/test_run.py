@@ -174,7 +174,12 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         (("--log-level", "LOUD"), {}, 2, "invalid choice: 'LOUD'"),
         (("--redis", "localhost"), {}, 2, "--redis is not a Redis URL; write redis://host:6379/0."),
         (("http", "--port", "0", "--redis", "localhost"), {}, 2, "--redis is not a Redis URL"),
-        (("http", "--tokens", "/nowhere"), {}, 2, "/nowhere is not a readable token file"),
+        (
+            ("http", "--tokens", "/nowhere"),
+            {},
+            2,
+            "The token file /nowhere does not exist. Create it with",
+        ),
         (("http", "--host", "0.0.0.0"), {}, 2, "Refusing to listen on 0.0.0.0"),
         (("--log-file", "/dev/null/x"), {}, 1, "The log file '/dev/null/x' cannot be written: Not a directory."),
         (("--audit-file", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be written: "),
