@@ -121,7 +121,8 @@ def allowed_hosts(settings: Settings) -> list[str]:
 
 def allowed_origins(settings: Settings) -> list[str]:
     """The values that an Origin header may have. Requests without one are allowed."""
-    return [*settings.allow_origins, *(f"http://{host}" for host in allowed_hosts(settings))]
+    schemes = ("http", "https") if settings.tls_cert or settings.trusted_proxies else ("http",)
+    return [*settings.allow_origins, *(f"{scheme}://{host}" for scheme in schemes for host in allowed_hosts(settings))]
 
 
 def is_allowed(value: str, allowed: frozenset[str]) -> bool:
