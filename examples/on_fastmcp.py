@@ -1,4 +1,4 @@
-"""Governed tools beside plain ones, on a FastMCP server. Needs `pip install toolcharter[fastmcp]`."""
+"""Governed tools beside plain ones, on a FastMCP server. Needs `pip install 'toolcharter[fastmcp]'`."""
 
 from fastmcp import FastMCP
 from toolcharter_examples.hello import build

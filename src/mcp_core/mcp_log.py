@@ -234,7 +234,7 @@ def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bo
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     logging.basicConfig(level=level, handlers=[handler], force=True)
     # At INFO, libraries log their internals too.
-    for library in ("mcp", "uvicorn", "fastmcp", "alembic"):
+    for library in ("mcp", "uvicorn", "fastmcp", "alembic", "httpx2"):
         logging.getLogger(library).setLevel(logging.WARNING if level == "INFO" else level)
     # Below INFO these log whole requests and responses, with their secrets.
     for library in ("fastmcp", "sse_starlette"):

@@ -24,6 +24,8 @@ Build = Callable[[Any], App]
 """It takes `Settings`, or a subclass for a server with options of its own."""
 
 TRANSPORTS = ("stdio", "http")
+GREETING_TOOLS = 8
+"""How many tools the greeting in a terminal names."""
 
 
 def run(
@@ -118,7 +120,9 @@ def _garbage_collection_off() -> Generator[None]:
 
 def greeting(app: App, program: str, arguments: Sequence[str] = ()) -> str:
     """The text for a person who starts a stdio server in a terminal."""
-    names = ", ".join(tool.name for tool in app.list_tools(app.local_caller))
+    tools = [tool.name for tool in app.list_tools(app.local_caller)]
+    more = f" and {len(tools) - GREETING_TOOLS} more" if len(tools) > GREETING_TOOLS else ""
+    names = ", ".join(tools[:GREETING_TOOLS]) + more
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
         f"To try it from a terminal: {program} http, then open the address it prints; or add it to your client:\n"

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import Any, NamedTuple, cast
@@ -49,6 +50,8 @@ class Timeouts(NamedTuple):
 
 
 DEFAULT_TIMEOUTS = Timeouts()
+_EXPLAINED = frozenset(map(int, (httpx2.codes.UNAUTHORIZED, httpx2.codes.NOT_FOUND, httpx2.codes.MISDIRECTED_REQUEST)))
+"""The rejections that have an error of their own."""
 
 
 class ServerUnreachable(Exception):
@@ -66,7 +69,7 @@ async def connect(
     rejected: list[httpx2.Response] = []
 
     async def note_rejection(response: httpx2.Response) -> None:
-        if response.status_code in (int(httpx2.codes.UNAUTHORIZED), int(httpx2.codes.NOT_FOUND)):
+        if response.status_code in _EXPLAINED:
             rejected.append(response)
 
     # The SDK raises the same error for every rejection, without the reason.
@@ -85,6 +88,11 @@ async def connect(
     except ServerUnreachable:
         if not rejected:
             raise
+        if rejected[0].status_code == int(httpx2.codes.MISDIRECTED_REQUEST):
+            host = httpx2.URL(url).host
+            problem = f"the server does not answer to the name {host!r}"
+            hint = f"A server of toolcharter does with --allow-hosts {host}"
+            raise ServerUnreachable(f"{url}: {problem}. {hint}.") from None
         if rejected[0].status_code == int(httpx2.codes.NOT_FOUND):
             hint = "" if url.rstrip("/").endswith("/mcp") else " Most addresses of MCP servers end in /mcp."
             raise ServerUnreachable(f"{url}: there is no MCP server at this address (404 Not Found).{hint}") from None
@@ -216,6 +224,8 @@ def _first_cause(error: BaseException) -> BaseException:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, httpx2.ConnectError):
+        if _is_unknown_host(error):
+            return "no host has this name."
         return "nothing listens at this address; is the server running?"
     if isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED:
         if error.error.message.endswith("byte limit."):
@@ -228,6 +238,12 @@ def _reason(error: BaseException) -> str:
         place = ".".join(map(str, first["loc"]))
         return f"the server sent an answer that is not valid in MCP, at {place}: {first['msg']}"
     return str(error) or type(error).__name__
+
+
+def _is_unknown_host(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, socket.gaierror):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 class RemoteServer:

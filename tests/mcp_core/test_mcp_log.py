@@ -35,7 +35,7 @@ MARK = LogContext("trace1", "correlation1")
 def _own_logging() -> Iterator[None]:
     """Leave the logging of the test run as it was found."""
     root = logging.getLogger()
-    names = ("mcp", "uvicorn", "fastmcp", "sse_starlette")
+    names = ("mcp", "uvicorn", "fastmcp", "httpx2", "sse_starlette")
     handlers, level, levels = root.handlers[:], root.level, [logging.getLogger(name).level for name in names]
     yield
     for handler in root.handlers:
@@ -228,7 +228,7 @@ def test_configuring_again_replaces_the_first_way(tmp_path: Path, capsys: pytest
 @pytest.mark.usefixtures("_own_logging")
 def test_libraries_are_quiet_unless_they_are_asked_for():
     configure("INFO")
-    assert [logging.getLogger(name).level for name in ("mcp", "uvicorn", "fastmcp")] == [logging.WARNING] * 3
+    assert [logging.getLogger(name).level for name in ("mcp", "uvicorn", "fastmcp", "httpx2")] == [logging.WARNING] * 4
     configure("TRACE")
     assert [logging.getLogger(name).level for name in ("mcp", "uvicorn")] == [TRACE_LEVEL] * 2
     assert logging.getLogger("fastmcp").level >= logging.INFO

@@ -1,5 +1,6 @@
 """Who calls over HTTP, and from which hosts and origins requests are allowed. Checked before the protocol is read."""
 
+import socket
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +20,9 @@ LONGEST_TOKEN = 16_384
 """In characters. Access tokens with many groups have a few thousand."""
 
 RETRY_SECONDS = 5
+
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
+"""The hosts that stand for all addresses of this machine."""
 
 
 class NotIdentified(Exception):
@@ -114,8 +118,13 @@ class ByGrants(Generic[T]):
 
 
 def allowed_hosts(settings: Settings) -> list[str]:
-    """The values that a Host header may have; `:*` stands for any port."""
+    """The values that a Host header may have; `:*` stands for any port.
+
+    A server that listens on all addresses also answers to the name of its machine.
+    """
     hosts = [settings.host, "127.0.0.1", "localhost", "[::1]", *settings.allow_hosts]
+    if settings.host in EVERYWHERE:
+        hosts.append(socket.gethostname())
     return [form for host in hosts for form in (host, f"{host}:*")]
 
 

@@ -1,5 +1,6 @@
 import io
 import json
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -148,6 +149,22 @@ def test_an_address_without_a_server_says_what_addresses_look_like(capsys, addre
         f"{wrong}: there is no MCP server at this address (404 Not Found). Most addresses of MCP servers end in /mcp.\n"
     )
     assert run(capsys, "call", wrong, "add", "a=2", "b=3") == (1, "", message)
+
+
+def test_a_name_that_the_server_does_not_answer_to_is_explained(capsys):
+    with serving("--host", "0.0.0.0", "--grants", "*") as url:
+        assert run(capsys, "call", url, "add", "a=2", "b=3")[0] == 0  # by the name of the machine
+        other = url.replace(socket.gethostname(), "127.0.0.2")
+        message = "the server does not answer to the name '127.0.0.2'. A server of toolcharter does with --allow-hosts"
+        assert run(capsys, "call", other, "add", "a=2", "b=3") == (1, "", f"{other}: {message} 127.0.0.2.\n")
+
+
+def test_a_host_that_does_not_exist_is_named_as_such(capsys):
+    assert run(capsys, "tools", "http://nowhere.invalid/mcp") == (
+        1,
+        "",
+        "http://nowhere.invalid/mcp: no host has this name.\n",
+    )
 
 
 def test_a_call_without_a_tool_says_that_it_is_missing(capsys):

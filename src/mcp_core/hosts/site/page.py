@@ -3,16 +3,20 @@
 import html
 import json
 import shutil
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 
 from mcp_core.app import App, ListedTool
 from mcp_core.declare.prompts import Prompt
 from mcp_core.declare.resources import ResourceSource
+from mcp_core.hosts.callers import EVERYWHERE
+from mcp_core.plurals import count
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8881;--accent:#2563eb}
@@ -62,13 +66,18 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
     """What is served, how to call it, and how to add it to a client."""
     if unix_socket is not None:
         return _unix_text(apps, unix_socket)
-    lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''}. Documentation: {base_url}/", ""]
-    for app in apps:
-        tools = _listed_tools(app)
-        lines.append(f"  {app.title} {app.version}   {address(app, base_url)}")
-        lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in tools]
-        lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
-        lines += [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
+    base_url = _with_machine_name(base_url)
+    lines = [f"Serving {count(len(apps), 'MCP server')}. Documentation: {base_url}/", ""]
+    if len(apps) == 1:
+        lines += _everything_in(apps[0], base_url)
+    else:
+        # The names of all tools would push the lines to copy off the screen.
+        width = max(len(f"{app.title} {app.version}") for app in apps)
+        lines += [
+            f"  {f'{app.title} {app.version}':<{width}}   {address(app, base_url)}   "
+            f"{count(len(_listed_tools(app)), 'tool')}"
+            for app in apps
+        ]
     first, command = apps[0], _command()
     lines += [
         *(["", _TOKEN_NOTE] if any(app.verifier for app in apps) else []),
@@ -79,19 +88,26 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
         "",
         "Add it to a client:",
         *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
-        f"  {_claude_command(first, base_url)}",
+        *(f"  {_claude_command(app, base_url)}" for app in apps),
         "",
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]
     return "\n".join(lines)
 
 
-def _unix_text(apps: Sequence[App], unix_socket: Path) -> str:
-    """What is served on a socket that only a proxy, or curl, connects to."""
-    lines = [f"Serving {len(apps)} MCP server{'s' if len(apps) > 1 else ''} on the unix socket {unix_socket}.", ""]
-    lines += [f"  {app.title} {app.version}   /{app.name}/mcp" for app in apps]
-    lines += ["", f"Health: curl --unix-socket {unix_socket} http://localhost/health   Stop: Ctrl+C"]
-    return "\n".join(lines)
+    if unix_socket is not None:
+        return _unix_text(apps, unix_socket)
+def _everything_in(app: App, base_url: str) -> list[str]:
+    lines = [f"  {app.title} {app.version}   {address(app, base_url)}"]
+    lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in _listed_tools(app)]
+    lines += [f"    {p.name:<20} (prompt) {p.spec.doc.summary or p.title}" for p in app.library.prompts]
+    return lines + [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
+
+
+def _with_machine_name(base_url: str) -> str:
+    """The URL as other machines know it, if the server listens on all addresses."""
+    url = urlsplit(base_url)
+    return f"{url.scheme}://{socket.gethostname()}:{url.port}" if url.hostname in EVERYWHERE else base_url
 
 
 def _listed_tools(app: App) -> list[ListedTool]:
@@ -128,6 +144,7 @@ def _shell_word(value: Any) -> str:
 
 def render_page(apps: Sequence[App], base_url: str) -> str:
     """The page. It loads nothing from other servers."""
+    base_url = _with_machine_name(base_url)
     configuration = html.escape(json.dumps(client_configuration(apps, base_url), indent=2))
     servers = "".join(_server(app, base_url) for app in apps)
     return (

@@ -1,5 +1,6 @@
 import html
 import json
+import socket
 import sys
 from pathlib import Path
 
@@ -61,6 +62,25 @@ def test_the_terminal_shows_tools_a_call_that_works_and_configuration():
     start = text.index("{")
     configuration, _ = json.JSONDecoder().raw_decode(text[start:])
     assert configuration == page.client_configuration([demo()], BASE)
+
+
+def test_for_several_servers_the_terminal_shows_addresses_and_commands_and_not_every_tool():
+    other = App("other", version="2.0.0", title="Other notes")
+    text = page.terminal_text([demo(), other], BASE)
+    assert text.startswith(
+        f"Serving 2 MCP servers. Documentation: {BASE}/\n\n"
+        f"  Notebook 1.0.0      {BASE}/demo/mcp   {len(demo().list_tools())} tools\n"
+        f"  Other notes 2.0.0   {BASE}/other/mcp   0 tools\n\n"
+    )
+    for name in ("demo", "other"):
+        assert f"  claude mcp add --transport http {name} {BASE}/{name}/mcp\n" in text
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "[::]"])
+def test_a_server_on_all_addresses_is_shown_by_the_name_of_the_machine(host: str):
+    text = page.terminal_text([demo()], f"http://{host}:8000")
+    assert f"Documentation: http://{socket.gethostname()}:8000/\n" in text
+    assert host not in text + page.render_page([demo()], f"http://{host}:8000")
 
 
 def test_the_page_and_the_terminal_show_prompts_and_resources():
