@@ -7,10 +7,9 @@ from functools import cached_property
 
 from toolcharter.verify.model import Tool
 from toolcharter.verify.rule import Problem
-from toolcharter.verify.texts import Text, contains_any
+from toolcharter.verify.texts import KEYWORDS, Text, Texts, contains_any
 
 _MAX_QUOTE = 80
-_MAX_WORDS = 50_000
 _CONTEXT = 200
 """How many characters before a match are read, to see whether the text only quotes the pattern."""
 _OPEN_QUOTE = re.compile(r"""["'`(][^"'`]{0,40}$""")
@@ -32,10 +31,6 @@ class TextPattern:
         """Compiled when it is first needed: most texts have none of the keywords, and all together take 100 ms."""
         return re.compile(self.expression)
 
-    def may_match(self, text: str) -> bool:
-        """Whether the text has one of the keywords."""
-        return contains_any(text, self.keywords)
-
 
 def pattern(keywords: str, regex: str) -> TextPattern:
     """A pattern. The keywords are separated by `|`, and may have spaces."""
@@ -47,39 +42,36 @@ class TextPatterns:
 
     def __init__(self, *patterns: TextPattern) -> None:
         self._patterns = patterns
-        self._longest_words = [
-            (max(keyword.split(), key=len), number) for number, one in enumerate(patterns) for keyword in one.keywords
-        ]
-        # Tools use the same words again and again: a word is compared with all keywords once.
-        self._by_word: dict[str, frozenset[int]] = {}
-        self._other_words: set[str] = set()
+        self._by_word: dict[str, list[int]] = {}
+        """The patterns that a word of a text may belong to, by the longest word of each of their keywords."""
+        for number, one in enumerate(patterns):
+            for keyword in one.keywords:
+                self._by_word.setdefault(max(keyword.split(), key=len), []).append(number)
+        KEYWORDS.add(self._by_word)
 
     def find(self, tool: Tool, verb: str = "says") -> Iterator[Problem]:
         """The first match in each text. A text about such patterns may quote one, as a scanner for injections does."""
-        numbers: set[int] = set()
-        for word in tool.texts.words - self._other_words:
-            numbers |= self._by_word.get(word) or self._learn(word)
-        likely = [one for one in map(self._patterns.__getitem__, sorted(numbers)) if one.may_match(tool.texts.joined)]
-        for text in tool.texts.all if likely else ():
+        likely = self._likely(tool.texts)
+        if not likely:
+            return
+        for text in tool.texts.all:
             if match := _first_match(text, likely):
                 yield Problem(f"{verb} {quote(match[0])}", text.path)
 
-    def _learn(self, word: str) -> frozenset[int]:
-        """The numbers of the patterns of which a keyword may be in a text with this word."""
-        if len(self._by_word) + len(self._other_words) >= _MAX_WORDS:
-            self._by_word.clear()
-            self._other_words.clear()
-        numbers = frozenset(number for longest, number in self._longest_words if longest in word)
-        if numbers:
-            self._by_word[word] = numbers
-        else:
-            self._other_words.add(word)
-        return numbers
+    def _likely(self, texts: Texts) -> list[tuple[TextPattern, list[str]]]:
+        """The patterns of which a keyword is in the texts, each with these keywords."""
+        numbers = {number for word in texts.keywords & self._by_word.keys() for number in self._by_word[word]}
+        joined = texts.joined if numbers else ""
+        found = [(one, [keyword for keyword in one.keywords if keyword in joined]) for one in self._in_order(numbers)]
+        return [(one, keywords) for one, keywords in found if keywords]
+
+    def _in_order(self, numbers: set[int]) -> Iterable[TextPattern]:
+        return (self._patterns[number] for number in sorted(numbers))
 
 
-def _first_match(text: Text, patterns: Iterable[TextPattern]) -> re.Match[str] | None:
-    for one in patterns:
-        if one.may_match(text.normalized):
+def _first_match(text: Text, patterns: Iterable[tuple[TextPattern, list[str]]]) -> re.Match[str] | None:
+    for one, keywords in patterns:
+        if contains_any(text.normalized, keywords):
             for match in one.regex.finditer(text.normalized):
                 if not _is_quoted(text, match):
                     return match

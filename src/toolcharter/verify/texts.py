@@ -1,7 +1,7 @@
 """Every text of a tool that an agent reads: names, prose, and values in schemas."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
 
@@ -14,8 +14,56 @@ _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 """Under these keywords the keys are names that an author chose."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = {ord("\u2019"): "'", ord("\u2018"): "'", ord("\u201c"): '"', ord("\u201d"): '"'}
+MAX_WORDS = 50_000
+"""How many different words are remembered."""
 MAX_TEXTS = 20_000
 """Where the walk stops. No real tool has as many texts."""
+
+
+class KeywordIndex:
+    """The keywords of all patterns. Tools use the same words again and again, so a word is searched once."""
+
+    def __init__(self) -> None:
+        self._by_start: dict[str, list[str]] = {}
+        self._letters: list[str] = []
+        self._known: dict[str, frozenset[str]] = {}
+        self._plain: set[str] = set()
+        """Words that have no keyword in them: nearly all words."""
+
+    def add(self, keywords: Iterable[str]) -> None:
+        """Add keywords, which have no spaces."""
+        for keyword in keywords:
+            known = self._by_start.setdefault(keyword[:2], []) if len(keyword) > 1 else self._letters
+            if keyword not in known:
+                known.append(keyword)
+        self._forget()
+
+    def find(self, words: Set[str]) -> frozenset[str]:
+        """The keywords that the words have in them."""
+        found: set[str] = set()
+        for word in words - self._plain:
+            found |= self._known.get(word) or self._learn(word)
+        return frozenset(found)
+
+    def _learn(self, word: str) -> frozenset[str]:
+        if len(self._known) + len(self._plain) >= MAX_WORDS:
+            self._forget()
+        found = [letter for letter in self._letters if letter in word]
+        for start in range(len(word) - 1):
+            same_start = self._by_start.get(word[start : start + 2], ())
+            found += [keyword for keyword in same_start if word.startswith(keyword, start)]
+        if found:
+            return self._known.setdefault(word, frozenset(found))
+        self._plain.add(word)
+        return frozenset()
+
+    def _forget(self) -> None:
+        self._known.clear()
+        self._plain.clear()
+
+
+KEYWORDS = KeywordIndex()
+"""Each rule adds its own."""
 
 
 class Text(NamedTuple):
@@ -48,6 +96,11 @@ class Texts:
     def words(self) -> frozenset[str]:
         """The different words of all normalized texts."""
         return frozenset(self.joined.split())
+
+    @cached_property
+    def keywords(self) -> frozenset[str]:
+        """The keywords of all patterns that a word has in it."""
+        return KEYWORDS.find(self.words)
 
     @cached_property
     def joined_as_written(self) -> str:
