@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
@@ -16,6 +16,7 @@ from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.stages.hint import HintDetail
+from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.calling.stages.invoke import RunningHandlers, server_stopping
 from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.calling.threads import HandlerThreads, thread_samples
@@ -31,12 +32,17 @@ from mcp_core.declare.spec import ResponseTime, ToolOptions, ToolSpec, declarati
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import UnknownTool
 from mcp_core.health import HealthCheck
+from mcp_core.idempotency import KeyStore
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
+from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry, build_info
+
+if TYPE_CHECKING:
+    from mcp_core.db import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -107,6 +113,7 @@ class App:
         self._lifespan, self._state = lifespan, state
         self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}
+        self._keys: KeyStore | None = None
         self._running: RunningHandlers = set()
         self._checks: dict[str, HealthCheck] = {}
         self._pipeline: Pipeline | None = None
@@ -127,6 +134,16 @@ class App:
     def provided(self, of: type[T]) -> T:
         """What handlers are given as `Need[of]`."""
         return self._resources[of]
+
+    async def use_database(self, database: "Database") -> None:
+        """Keep idempotency keys in the server's database, each in the transaction of what its call writes.
+
+        Call it in the lifespan. Without it, keys are kept in the shared store, and a crash leaves the outcome unknown.
+        """
+        from mcp_core.db.idempotency import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+
+        await MIGRATIONS.apply(database)
+        self._keys = SqlKeyStore(database, self.name, self.settings.idempotency_seconds)
 
     @overload
     def tool(self, function: F, /) -> F: ...
@@ -225,6 +242,7 @@ class App:
             threads=threads,
             running=self._running,
             audit=audit,
+            keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
 
     # --- what hosts use --------------------------------------------------------------------------------
@@ -257,11 +275,19 @@ class App:
         """The key that all processes sharing this app's state seal with."""
         return await self._shared.seal_key()
 
-    async def call(self, tool: str, arguments: Mapping[str, Any] | None = None, caller: Caller | None = None) -> Answer:
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any] | None = None,
+        caller: Caller | None = None,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Answer:
         """Call a tool by its undecorated name: for tests, scripts and other tools."""
         spec = self.registry.get(tool)
         final = self.registry.final_name(spec) if spec else tool
-        answer = await self.run(Request(final, arguments or {}, caller or self.local_caller))
+        meta = {} if idempotency_key is None else {KEY: idempotency_key}
+        answer = await self.run(Request(final, arguments or {}, caller or self.local_caller, meta=meta))
         return cast(Answer, answer)  # without a client, there is nobody to ask
 
     def list_tools(self, caller: Caller | None = None) -> list[ListedTool]:

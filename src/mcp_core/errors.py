@@ -9,6 +9,9 @@
     │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
     │   └── ElicitationUnsupported ConsentError       a protocol error, not a result         business
     ├── RateLimited                RateLimitError     too many calls                         business
+    ├── IdempotencyConflict        IdempotencyError   its key was used for another call      business
+    ├── InProgress                 InProgressError    a call with the same key is running    system
+    ├── OutcomeUnknown             OutcomeError       it may have been carried out or not    system
     ├── DeadlineExceeded           DeadlineError      it took too long                       system
     ├── ServerStopping             StoppingError      the server stops before it ends        system
     └── Unavailable                UnavailableError   something it needs cannot be reached   system
@@ -108,6 +111,28 @@ class RateLimited(ToolError):
     def __init__(self, error: str, *, retry_after: float) -> None:
         super().__init__(error, instruction=f"Wait {retry_after:.0f} seconds before calling this tool again.")
         self.retry_after = retry_after
+
+
+class IdempotencyConflict(ToolError):
+    """The idempotency key of the call was used before, for another tool or other arguments."""
+
+    error_type = "IdempotencyError"
+
+
+class InProgress(ToolError):
+    """Another call with the same idempotency key is being carried out. This one did nothing."""
+
+    error_type = "InProgressError"
+    kind = "system"
+    default_instruction = "Wait a moment, then call this tool again with the same idempotency key and arguments."
+
+
+class OutcomeUnknown(ToolError):
+    """An earlier call may have been carried out or not."""
+
+    error_type = "OutcomeError"
+    kind = "system"
+    default_instruction = f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"
 
 
 class DeadlineExceeded(ToolError):

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from mcp_core.idempotency import RETENTION_SECONDS
 from mcp_core.mcp_log import LogLevel
 from mcp_core.start_errors import InvalidSetting
 
@@ -159,6 +160,12 @@ class Settings(BaseSettings):
     limits_without_redis: Literal["open", "closed"] = Field(
         default="open",
         description="While Redis cannot be reached: let calls pass their rate limits (open) or refuse them (closed).",
+    )
+    idempotency_seconds: float = Field(
+        default=RETENTION_SECONDS,
+        gt=0,
+        title="SECONDS",
+        description="How long the answer to a call with an idempotency key is kept for retries.",
     )
     tokens: Path | None = Field(
         default=None,

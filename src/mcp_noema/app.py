@@ -64,6 +64,9 @@ async def _open_collection(world: World, app: App) -> AsyncGenerator[None]:
     # In a thread, so that the server answers while SQLAlchemy is imported.
     store = await asyncio.to_thread(_store, app.settings.db, world.dice)
     async with store as repositories:
+        from mcp_core.db import Database  # noqa: PLC0415 - loaded with the store
+
+        await app.use_database(repositories[Database])
         for protocol, repository in repositories.items():
             app.provide(protocol, repository)
         try:

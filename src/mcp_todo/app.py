@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from mcp_todo.model import TaskRepository
 from mcp_todo.tools import EXAMPLE_TASK, TOOLS
 from toolcharter import App, Settings
+
+if TYPE_CHECKING:
+    from mcp_todo.store import SqlTaskRepository
 
 VERSION = "1.0.0"
 
@@ -36,11 +40,12 @@ async def _open_repository(app: App) -> AsyncGenerator[None]:
     # In a thread, so that the server answers while SQLAlchemy is imported.
     opening = await asyncio.to_thread(_repository, app.settings.db)
     async with opening as repository:
+        await app.use_database(repository.database)
         app.provide(TaskRepository, repository)
         yield
 
 
-def _repository(url: str | None) -> AbstractAsyncContextManager[TaskRepository]:
+def _repository(url: str | None) -> "AbstractAsyncContextManager[SqlTaskRepository]":
     from mcp_todo.store import open_repository  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
 
     return open_repository(url)

@@ -38,24 +38,24 @@ class SqlTaskRepository:
     """Tasks in a database."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self.database = database
 
     async def add(self, user_id: str, task: Task) -> None:
-        await self._database.write(_insert, user_id, task)
+        await self.database.write(_insert, user_id, task)
 
     async def list(self, user_id: str, status: Status) -> list[Task]:
-        return await self._database.read(_select, user_id, status)
+        return await self.database.read(_select, user_id, status)
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:
-        return await self._database.write(_update, user_id, task_id, {"is_completed": ~tasks.c.is_completed})
+        return await self.database.write(_update, user_id, task_id, {"is_completed": ~tasks.c.is_completed})
 
     async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
         fields = {"title": title, "description": description}
         changes = {name: value for name, value in fields.items() if value is not None}
-        return await self._database.write(_update, user_id, task_id, changes)
+        return await self.database.write(_update, user_id, task_id, changes)
 
     async def delete(self, user_id: str, task_id: UUID) -> Task | None:
-        return await self._database.write(_delete, user_id, task_id)
+        return await self.database.write(_delete, user_id, task_id)
 
 
 def _insert(connection: Connection, user_id: str, task: Task) -> None:

@@ -320,8 +320,16 @@ class RemoteServer:
         content = read.contents[0]
         return content.text if isinstance(content, types.TextResourceContents) else tool.description
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: ReportProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Answer:
         """Call a tool. `progress` is called with what the tool reports."""
-        result = await self._client.call_tool(tool, dict(arguments), self._timeouts.call, cast(Any, progress))
+        result = await self._client.call_tool(
+            tool, dict(arguments), self._timeouts.call, cast(Any, progress), meta=cast(Any, meta)
+        )
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
         return Answer("\n".join(texts), bool(result.is_error), result.structured_content)

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from mcp.shared.exceptions import MCPError
 from toolcharter_examples import demo
 
 from mcp_core import Example
+from mcp_core.calling.stages.idempotency import KEY, REPEATED
 from mcp_core.declare.spec import declaration_of
 from tests.behaviour.combinations import Combination, Connect, Person, answer_of, data_of, error_of, over
 from tests.behaviour.served import LIMIT
@@ -340,3 +342,14 @@ async def test_no_log_and_no_error_shows_a_secret(connect: Connect, server_log):
     assert "Tool log_in failed: [redacted] and [redacted] do not match" in log
     for text in (log, *(result.content[0].text for result in (crashed, wrong, long))):
         assert not [secret for secret in secrets.values() if secret in text]
+
+
+@pytest.mark.requirement("OPS-4")
+async def test_an_idempotency_key_gives_the_first_answer_again(connect: Connect):
+    key = f"key-{uuid4()}"
+    async with connect() as client:
+        first, again = [await client.call_tool("create_note", {"title": key}, meta={KEY: key}) for _ in "12"]
+        refused = await client.call_tool("create_note", {"title": "Another"}, meta={KEY: key})
+    assert answer_of(first)["data"] == answer_of(again)["data"]
+    assert [(result.meta or {}).get(REPEATED) for result in (first, again)] == [None, True]
+    assert answer_of(refused)["error"]["type"] == "IdempotencyError"

@@ -3,7 +3,8 @@
     1 receive -> 2 observe -> 3 resolve -> 4 limit -> 5 authorize -> 6 parse -> 7 consent -> 8 recall
     -> 9 invoke -> 10 check -> 11 remember -> 12 record -> 13 render
 
-All gates come before any data. A step that a tool does not use costs nothing.
+All gates come before any data. A step that a tool does not use costs nothing. A mutation with an idempotency key that
+was carried out before gets its first answer after step 6, and nothing is done again.
 """
 
 import logging
@@ -11,19 +12,21 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from pydantic import BaseModel
 
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
-from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Permit, Question, Request
+from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import CachePlace, forget, recall, remember
 from mcp_core.calling.stages.check import check
-from mcp_core.calling.stages.consent import consent
+from mcp_core.calling.stages.consent import check_repeated, consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintDetail, HintPolicy
+from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, first_answer, keyed_call
 from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
 from mcp_core.calling.stages.limit import WithoutRedis, limit, limit_and_recall
 from mcp_core.calling.stages.observe import log_context, observe
@@ -31,9 +34,11 @@ from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import AuditTrail, CallSummary, StackLimit, begin, record
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import RateLimit, ResponseTime
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, UnknownTool
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, ToolError, UnknownTool
+from mcp_core.idempotency import KeyedCall, KeyStore
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
+from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import State
 from mcp_core.telemetry import Span, Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
@@ -71,11 +76,13 @@ class Pipeline:
         threads: HandlerThreads | None = None,
         running: RunningHandlers | None = None,
         audit: AuditTrail | None = None,
+        keys: KeyStore | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
         self._running: RunningHandlers = set() if running is None else running
+        self._keys = keys or StateKeyStore(state)
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
@@ -124,6 +131,8 @@ class Pipeline:
                     body = body.rename_tools(self._mentions.rename)
                 metadata = self._metadata(call, summary, started)
                 answer = render(body, self._policy.format, metadata, structured=tool.structured)
+                if summary.repeated:
+                    answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
                 summary.size = len(answer.text) + len(answer.blocks)
                 return answer
             finally:
@@ -152,6 +161,9 @@ class Pipeline:
             # A limit is looked up together with the cache, unless somebody is asked in between.
             late_limit = tool.rate_limit if cached and not tool.confirmed else None
             arguments, arguments_json = await self._limit_and_parse(call, tool, late_limit)
+            keyed = None if tool.read_only or KEY not in call.request.meta else keyed_call(call, tool, arguments_json)
+            if keyed is not None and (first := await first_answer(keyed, self._keys)) is not None:
+                return await self._repeat(first, call, tool, summary)
             confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
             if isinstance(confirmation, Question):
                 summary.outcome = "asked"
@@ -167,12 +179,8 @@ class Pipeline:
             permit = Permit(call.with_confirmation() if confirmation else call, arguments, arguments_json)
             summary.arguments_json = arguments_json
             summary.invoked = True
-            try:
-                raw = await invoke(permit, tool, self._running, time.perf_counter() - started)
-            finally:
-                if tool.forgets:
-                    await forget(tool, state)
-            body = check(raw, permit, tool, self._hint_policy)
+            spent = time.perf_counter() - started
+            body = await self._act(permit, tool, spent, keyed, summary)
             if place is not None:
                 await remember(place, body, tool, state)
         except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
@@ -209,6 +217,38 @@ class Pipeline:
         if late_limit is None:
             return recall(call, arguments_json, self._state)
         return limit_and_recall(call, late_limit, arguments_json, self._state, self._policy.limits_without_redis)
+
+    async def _act(
+        self, permit: Permit, tool: BoundTool, spent: float, keyed: KeyedCall | None, summary: CallSummary
+    ) -> Body:
+        """Steps 9 and 10, once for an idempotency key."""
+        try:
+            if keyed is None:
+                return check(await invoke(permit, tool, self._running, spent), permit, tool, self._hint_policy)
+            act = partial(self._try, permit, tool, spent, summary)
+            body, summary.repeated = await carry_out_once(keyed, self._keys, act)
+            return body
+        finally:
+            if tool.forgets:
+                await forget(tool, self._state)
+
+    async def _try(self, permit: Permit, tool: BoundTool, spent: float, summary: CallSummary) -> Body:
+        """The answer, also to a call that fails for a known reason."""
+        try:
+            return check(await invoke(permit, tool, self._running, spent), permit, tool, self._hint_policy)
+        except ToolError as error:
+            summary.error = error
+            body = fail(error, permit.call, self._hint_policy)
+            return without_secrets(body, cast(Failure, body.failure), permit.call, invoked=True)
+
+    async def _repeat(self, first: Body, call: Call, tool: BoundTool, summary: CallSummary) -> Body:
+        """The first answer again. The process that gave it may have died before it invalidated cached answers."""
+        await check_repeated(call, self._state)
+        if tool.forgets:
+            await forget(tool, self._state)
+        summary.repeated, summary.failure = True, first.failure
+        summary.outcome = _outcome(first, None)
+        return first
 
     def _resolve(self, call: Call, tool: BoundTool) -> None:
         if tool is self._unknown_tool:

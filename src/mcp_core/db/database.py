@@ -4,10 +4,12 @@ A unit of work is a plain function from a connection to a value, so that the sam
 
     await database.write(insert_task, owner, title)    # insert_task(connection, owner, title)
 
-`write` is one transaction: all of it happens, or nothing. `read` cannot change anything.
+`write` is one transaction: all of it happens, or nothing. `read` cannot change anything. `transaction` makes one of
+several units of work.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
@@ -17,6 +19,7 @@ from sqlalchemy import Connection, DateTime, Dialect, TypeDecorator
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from mcp_core.db.transaction import Transaction, Unit
 from mcp_core.start_errors import InvalidSetting
 
 P = ParamSpec("P")
@@ -45,6 +48,10 @@ class Database(Protocol):
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a unit of work in one transaction."""
+        ...
+
+    def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
+        """Run all units of work of this task in one transaction, which the first write begins with `first`."""
         ...
 
 

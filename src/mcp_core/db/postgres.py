@@ -1,7 +1,8 @@
 """A database on a PostgreSQL server."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -9,9 +10,10 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
 from sqlalchemy import event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work
+from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
 
 MAX_CONNECTIONS = 16
@@ -32,16 +34,46 @@ class Postgres:
         self._read_engine = _engine(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if (transaction := current(self)) is not None and transaction.is_begun:
+            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         async with _connection_errors(), self._read_engine.connect() as connection:
             return await connection.run_sync(work, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if (transaction := current(self)) is not None:
+            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         async with _connection_errors(), self._write_engine.begin() as connection:
             return await connection.run_sync(work, *args, **kwargs)
+
+    def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
+        return one_transaction(self, partial(_Session.open, self._write_engine), first)
 
     async def close(self) -> None:
         await self._write_engine.dispose()
         await self._read_engine.dispose()
+
+
+class _Session:
+    """A transaction on a connection of its own."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
+
+    @classmethod
+    async def open(cls, engine: AsyncEngine) -> "_Session":
+        async with _connection_errors():
+            return cls(await engine.connect())
+
+    async def run(self, unit: Unit[T]) -> T:
+        async with _connection_errors():
+            return await self._connection.run_sync(unit)
+
+    async def commit(self) -> None:
+        async with _connection_errors():
+            await self._connection.commit()
+
+    async def close(self) -> None:
+        await self._connection.close()
 
 
 def _engine(url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:

@@ -3,9 +3,12 @@
 import asyncio
 import os
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -14,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work
+from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
 from mcp_core.start_errors import CannotStart
 
@@ -49,10 +53,14 @@ class Sqlite:
         self._readers = self._writer if in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if (transaction := current(self)) is not None and transaction.is_begun:
+            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         reading = partial(_query_only, work) if self._read_engine is self._write_engine else work
         return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if (transaction := current(self)) is not None:
+            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
 
     async def _run(
@@ -65,6 +73,9 @@ class Sqlite:
             # The thread goes on to its next statement, and would commit what the caller believes to have failed.
             cancellation.requested = True
             raise
+
+    def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
+        return one_transaction(self, partial(_Session.open, self._writer, self._write_engine), first)
 
     async def close(self) -> None:
         for threads in (self._readers, self._writer):
@@ -83,22 +94,81 @@ class _Cancellation:
 
 
 def _run_unit(engine: Engine, cancellation: _Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    with _file_errors(), engine.begin() as connection:
+        with _interruptible(connection, cancellation):
+            value = work(connection, *args, **kwargs)
+        if cancellation.requested:
+            connection.rollback()
+        return value
+
+
+@contextmanager
+def _interruptible(connection: Connection, cancellation: _Cancellation) -> Generator[None]:
+    """A statement of a cancelled call ends, and so do all that follow it."""
+    driver: Any = connection.connection.driver_connection
+    driver.set_progress_handler(cancellation.is_requested, _STEPS_BETWEEN_CHECKS)
     try:
-        with engine.begin() as connection:
-            driver: Any = connection.connection.driver_connection
-            # A statement of a cancelled call ends, and so do all that follow it.
-            driver.set_progress_handler(cancellation.is_requested, _STEPS_BETWEEN_CHECKS)
-            try:
-                value = work(connection, *args, **kwargs)
-            finally:
-                driver.set_progress_handler(None, 0)
-            if cancellation.requested:
-                connection.rollback()
-            return value
+        yield
+    finally:
+        driver.set_progress_handler(None, 0)
+
+
+@contextmanager
+def _file_errors() -> Generator[None]:
+    try:
+        yield
     except DBAPIError as error:
         if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY_CODE not in _FILE_ERRORS:
             raise
         raise Unavailable("The database cannot be used at the moment. Try again shortly.") from error
+
+
+class _Session:
+    """A transaction that has the writer's thread to itself, so that other writes wait for their turn behind it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._cancellation = _Cancellation()
+
+    @classmethod
+    async def open(cls, writer: ThreadPoolExecutor, engine: Engine) -> "_Session":
+        session = cls(engine)
+        writer.submit(session._run_jobs)
+        return session
+
+    def _run_jobs(self) -> None:
+        try:
+            while (job := self._jobs.get()) is not None:
+                job()
+        finally:
+            if self._connection is not None:
+                self._connection.close()
+
+    async def run(self, unit: Unit[T]) -> T:
+        done: Future[T] = Future()
+
+        def job() -> None:
+            if not done.set_running_or_notify_cancel() or self._cancellation.requested:
+                return
+            try:
+                with _file_errors():
+                    connection = self._connection = self._connection or self._engine.connect()
+                    with _interruptible(connection, self._cancellation):
+                        done.set_result(unit(connection))
+            except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
+                done.set_exception(error)
+
+        self._jobs.put(job)
+        return await asyncio.wrap_future(done)
+
+    async def commit(self) -> None:
+        await self.run(lambda connection: connection.commit())
+
+    async def close(self) -> None:
+        self._cancellation.requested = True
+        self._jobs.put(None)
 
 
 def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:

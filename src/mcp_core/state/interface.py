@@ -81,6 +81,18 @@ class State(Protocol):
         """Use a one-time value. False where it was used before."""
         ...
 
+    async def reserve(self, key: str, text: str, ttl: float) -> str | None:
+        """Keep a text under a key for `ttl` seconds. Returns the text that it holds already. None is evicted."""
+        ...
+
+    async def replace(self, key: str, text: str, ttl: float) -> None:
+        """Keep another text under a key that is reserved."""
+        ...
+
+    async def reserved(self, key: str) -> str | None:
+        """The text under a key that is reserved."""
+        ...
+
     async def seal_key(self) -> bytes:
         """The key for sealing confirmations, the same for all processes that share this store."""
         ...

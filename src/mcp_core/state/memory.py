@@ -12,6 +12,9 @@ from mcp_core.state.interface import LARGEST_ENTRY, LARGEST_LOG, CachedAnswer, R
 MAX_ENTRIES = 4096
 MAX_CLAIMS = 65_536
 """Forgetting one that is still valid would allow it a second time, so more are refused."""
+MAX_RESERVED = 65_536
+MAX_RESERVED_TEXT = 64_000_000
+"""Keys and characters of the texts under them. More are refused, as above."""
 
 
 class MemoryState:
@@ -26,6 +29,8 @@ class MemoryState:
         self._claims: dict[str, float] = {}
         self._marks: OrderedDict[str, float] = OrderedDict()
         self._receivers: list[Callable[[str], None]] = []
+        self._reserved: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._reserved_text = 0
         self._key = secrets.token_bytes(32)
 
     async def open(self) -> None:
@@ -83,6 +88,30 @@ class MemoryState:
             raise StateUnavailable("confirmations")
         self._claims[nonce] = now + ttl
         return True
+
+    async def reserve(self, key: str, text: str, ttl: float) -> str | None:
+        if (kept := await self.reserved(key)) is not None:
+            return kept
+        now = self._clock()
+        # The oldest come first, and all live equally long.
+        while self._reserved and next(iter(self._reserved.values()))[0] <= now:
+            self._drop(next(iter(self._reserved)))
+        if len(self._reserved) >= MAX_RESERVED or self._reserved_text > MAX_RESERVED_TEXT:
+            raise StateUnavailable("idempotency keys")
+        await self.replace(key, text, ttl)
+        return None
+
+    async def replace(self, key: str, text: str, ttl: float) -> None:
+        self._drop(key)
+        self._reserved[key] = (self._clock() + ttl, text)
+        self._reserved_text += len(text)
+
+    async def reserved(self, key: str) -> str | None:
+        expires, text = self._reserved.get(key, (0.0, ""))
+        return text if expires > self._clock() else None
+
+    def _drop(self, key: str) -> None:
+        self._reserved_text -= len(self._reserved.pop(key, (0.0, ""))[1])
 
     async def seal_key(self) -> bytes:
         return self._key

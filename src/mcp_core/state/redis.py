@@ -20,6 +20,7 @@ from mcp_core.state.redis_scripts import LOOK_UP
 logger = get_logger(__name__)
 
 _SHA = hashlib.sha1(LOOK_UP.encode(), usedforsecurity=False).hexdigest()
+_KEYS = "idempotency keys"
 _MESSAGES_KEPT = 10_000
 _MESSAGES_MS = 3_600_000
 _LISTEN_SECONDS = 10.0
@@ -136,6 +137,22 @@ class RedisState:
         if self._seal_key is None:
             await self._connection.execute("confirmations", "PING")
         return bytes.fromhex(cast(str, self._seal_key))
+
+    # --- idempotency keys ------------------------------------------------------------------------------
+
+    async def reserve(self, key: str, text: str, ttl: float) -> str | None:
+        name = f"{self._prefix}reserved:{key}"
+        while await self._connection.execute(_KEYS, "SET", name, text, "NX", "PX", max(1, int(ttl * 1000))) is None:
+            if kept := await self.reserved(key):
+                return kept  # otherwise it has expired between the two commands
+        return None
+
+    async def replace(self, key: str, text: str, ttl: float) -> None:
+        name = f"{self._prefix}reserved:{key}"
+        await self._connection.execute(_KEYS, "SET", name, text, "PX", max(1, int(ttl * 1000)))
+
+    async def reserved(self, key: str) -> str | None:
+        return cast(str | None, await self._connection.execute(_KEYS, "GET", f"{self._prefix}reserved:{key}"))
 
     # --- between processes -----------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.interrupt import run_interruptible
 from toolcharter.commands import UsageError, connection
 from toolcharter.commands.answer_text import print_answer
@@ -23,6 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "arguments", nargs="*", metavar="key=value", help="its arguments; a value that is not a string is JSON"
     )
     parser.add_argument("--json", dest="json_object", metavar="OBJECT", help="all arguments as one JSON object")
+    parser.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        help="carry a change out once: the same call with the same key gives the first answer again",
+    )
     connection.add_settings(parser)
 
 
@@ -41,7 +47,8 @@ async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options, attended=True) as server:
         tool = connection.require_tool(options.tool, await server.list_tools())
         arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, tool.input_schema)
-        answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None)
+        meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
+        answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)
     if sys.stdout.isatty():
         print_answer(answer)
     else:

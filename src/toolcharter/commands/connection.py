@@ -31,9 +31,10 @@ SERVER = (
 )
 
 
-CALL_SETTINGS = frozenset(
-    {"db", "redis", "redis_timeout", "limits_without_redis", "user", "grants", "audit_file", "deadline", "threads"}
-)
+CALL_SETTINGS = frozenset({
+    *("db", "redis", "redis_timeout", "limits_without_redis", "idempotency_seconds"),
+    *("user", "grants", "audit_file", "deadline", "threads"),
+})  # fmt: skip
 """Settings that do nothing in a command that only lists tools."""
 
 
@@ -65,8 +66,14 @@ class Connection(Protocol):
         """The full documentation of a tool."""
         ...
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
-        """Call a tool. `progress` is called with what the tool reports."""
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: ReportProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Call a tool. `progress` is called with what the tool reports; `meta` is sent as `_meta`."""
         ...
 
 
@@ -200,7 +207,13 @@ class ToolsFile:
     async def documentation(self, tool: ListedTool) -> str:
         return tool.description
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:  # noqa: ARG002
+    async def call(
+        self,
+        tool: str,  # noqa: ARG002
+        arguments: Mapping[str, Any],  # noqa: ARG002
+        progress: ReportProgress | None = None,  # noqa: ARG002
+        meta: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> Answer:
         raise UsageError("The tools in a file cannot be called. Give a server that runs.")
 
 
@@ -234,7 +247,13 @@ class LocalServer:
     async def documentation(self, tool: ListedTool) -> str:
         return self.app.documentation(tool.name)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: ReportProgress | None = None) -> Answer:
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        progress: ReportProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Answer:
         request = Request(
             tool,
             arguments,
@@ -243,6 +262,7 @@ class LocalServer:
             agent_version=self.app.version,
             ask=self._ask,
             progress=progress,
+            meta=meta or {},
         )
         try:
             # A question is returned only to a caller that cannot be asked during the call.

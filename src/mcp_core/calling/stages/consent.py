@@ -61,6 +61,19 @@ async def consent(
     return False
 
 
+async def check_repeated(call: Call, state: State) -> None:
+    """Check the reply that came with a call that was carried out before. The person agreed then, and is not asked."""
+    reply = call.request.reply
+    if reply is None:
+        return
+    await _check_seal(call, reply, state)
+    if not reply.accepted:
+        raise ConsentRequired(
+            f"The user did not agree to {call.final_name!r}. This call did nothing; an earlier one with the same "
+            "idempotency key was carried out."
+        )
+
+
 async def _check_seal(call: Call, reply: Reply, state: State) -> None:
     """A seal that this server did not make is a protocol error: it was forged, or made by another server."""
     try:

@@ -36,6 +36,8 @@ class CallSummary:
 
     outcome: CallOutcome = "cancelled"
     cached: bool | None = None
+    repeated: bool = False
+    """Whether the answer is that of an earlier call with the same idempotency key."""
     invoked: bool = False
     failure: Failure | None = None
     error: Exception | None = None

@@ -1,0 +1,117 @@
+"""One transaction around all units of work of a call.
+
+    async with database.transaction(claim) as transaction:
+        await database.write(insert_task, ...)    # the first write begins the transaction, with `claim`
+        await database.read(select_tasks, ...)    # sees what was written
+        await transaction.commit(store_answer)
+
+Without `commit`, everything is rolled back. It lasts from the first write to the end, so that a call which computes
+for a while before it writes does not lock others out.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
+
+T = TypeVar("T")
+Unit = Callable[[Connection], T]
+
+
+class Session(Protocol):
+    """An open transaction in one kind of database."""
+
+    async def run(self, unit: Unit[T]) -> T:
+        """Run a unit of work in the transaction."""
+        ...
+
+    async def commit(self) -> None:
+        """Commit the transaction."""
+        ...
+
+    async def close(self) -> None:
+        """Roll back what was not committed, and give the connection back."""
+        ...
+
+
+class Transaction:
+    """The transaction of one call, which its first write begins."""
+
+    def __init__(self, database: object, open_session: Callable[[], Awaitable[Session]], first: Unit[None]) -> None:
+        self._database, self._open_session, self._first = database, open_session, first
+        self._session: Session | None = None
+        self._lock = asyncio.Lock()
+        self.failure: Exception | None = None
+        """What `first` raised. No unit of work runs without it."""
+        self.is_begun = False
+        self.is_waiting = False
+        """Whether `first` has not ended; still so after a call that was cancelled while it waited."""
+        self._is_over = False
+
+    def is_in(self, database: object) -> bool:
+        """Whether work in this database belongs to the transaction."""
+        return self._database is database and not self._is_over
+
+    async def run(self, unit: Unit[T]) -> T:
+        """Run a unit of work. If it fails, what it did is undone, and the transaction goes on."""
+        async with self._lock:
+            session = await self._begin()
+            return await session.run(lambda connection: _in_savepoint(connection, unit))
+
+    async def commit(self, last: Unit[None]) -> None:
+        """Run the last unit of work, and commit everything."""
+        async with self._lock:
+            session = await self._begin()
+            await session.run(last)
+            await session.commit()
+
+    async def _begin(self) -> Session:
+        if self._session is not None and self.is_begun:
+            return self._session
+        self.is_waiting = True
+        try:
+            session = self._session = self._session or await self._open_session()
+            await session.run(self._first)
+        except Exception as error:
+            self.is_waiting, self.failure = False, error
+            raise
+        self.is_waiting, self.is_begun = False, True
+        return session
+
+    async def close(self) -> None:
+        """End the transaction."""
+        self._is_over = True
+        if self._session is not None:
+            # Shielded: a call that is being cancelled may be cancelled again at each await.
+            await asyncio.shield(self._session.close())
+
+
+def _in_savepoint(connection: Connection, unit: Unit[T]) -> T:
+    with connection.begin_nested():
+        return unit(connection)
+
+
+_current: ContextVar[Transaction | None] = ContextVar("transaction", default=None)
+
+
+def current(database: object) -> Transaction | None:
+    """The transaction that this call has in this database."""
+    transaction = _current.get()
+    return transaction if transaction is not None and transaction.is_in(database) else None
+
+
+@asynccontextmanager
+async def one_transaction(
+    database: object, open_session: Callable[[], Awaitable[Session]], first: Unit[None]
+) -> AsyncGenerator[Transaction]:
+    """Run the units of work of this task in one transaction."""
+    transaction = Transaction(database, open_session, first)
+    token = _current.set(transaction)
+    try:
+        yield transaction
+    finally:
+        _current.reset(token)
+        await transaction.close()
