@@ -31,6 +31,7 @@ from mcp_core.hosts.lane.asgi import (
     trace_ids,
     wait_for_disconnect,
 )
+from mcp_core.hosts.lane.client_requests import confirm
 from mcp_core.hosts.lane.jsonrpc import (
     RpcRequest,
     decode,
@@ -63,13 +64,14 @@ from mcp_core.hosts.protocol import (
     method_not_found,
     supports_forms,
 )
-from mcp_core.json_text import JsonObject
+from mcp_core.state.interface import StateUnavailable
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
 
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
+_METHODS_THAT_MAY_ASK = _SLOW_METHODS | {"resources/list", "resources/read"}
 _MODERN_STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
 
 
@@ -101,13 +103,13 @@ class HttpLane:
         self._header_tools = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
         """Tools with arguments that must be repeated in headers, which the SDK compares."""
         self._fast_tools = {
-            app.registry.final_name(spec) for spec in app.registry.get_all() if spec.response_time == "fast"
+            app.registry.final_name(spec)
+            for spec in app.registry.get_all()
+            if spec.response_time == "fast" and spec.declaration.confirm is None
         }
         self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
         self._sdk = SdkFallback(app)
         self._sessions = Sessions(app)
-        self._session_calls: dict[tuple[str | None, str | int], asyncio.Task[Any]] = {}
-        """Slow calls in sessions, by session and request id: their client may cancel them."""
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncGenerator[None]:
@@ -150,7 +152,7 @@ class HttpLane:
         request = await self._read_request("POST", head, caller, body)
         if isinstance(request, HttpResponse):
             return request
-        if self._may_take_long(request[0]):
+        if self._may_take_long(*request):
             raise NotHandled("a call that may take long")
         return await self._respond(*request)
 
@@ -176,11 +178,19 @@ class HttpLane:
         self, method: str, head: RequestHead, caller: Caller, body: bytes | None
     ) -> tuple[RpcRequest, Peer] | HttpResponse:
         """The request and who sends it, or the response to what is not a request. Raises NotHandled."""
-        if head.may_have_session:
-            peer = await self._session_peer(head, caller)
-            if peer is not None:
-                request = self._session_request(method, head, body)
-                return request if isinstance(request, HttpResponse) else (request, peer)
+        try:
+            if head.may_have_session:
+                peer = await self._session_peer(head, caller)
+                if peer is not None:
+                    request = await self._session_request(method, head, body)
+                    return request if isinstance(request, HttpResponse) else (request, peer)
+            return await self._read_request_without_session(head, caller, body)
+        except StateUnavailable:
+            return _sessions_unavailable(body)
+
+    async def _read_request_without_session(
+        self, head: RequestHead, caller: Caller, body: bytes | None
+    ) -> tuple[RpcRequest, Peer] | HttpResponse:
         if head.needs_sdk or body is None or not head.has_media_types:
             raise NotHandled("headers")
         try:
@@ -244,19 +254,13 @@ class HttpLane:
         )
 
     async def _initialize(self, request: RpcRequest, caller: Caller) -> HttpResponse:
-        if self._needs_elicitation(request.params):
-            raise NotHandled("elicitation")
         try:
             result, params = self._lane.initialize(request.params)
         except RpcError as error:
             raise NotHandled("handshake") from error
-        session_id = await self._sessions.begin(*client_identity(params["clientInfo"]), caller)
+        session_id = await self._sessions.begin(params, caller)
         response = HttpResponse(200, result_message(request.id, result))
         return response.with_header(b"mcp-session-id", session_id.encode())
-
-    def _needs_elicitation(self, params: JsonObject) -> bool:
-        """Whether a client would be asked for confirmations, which needs a stream in both directions."""
-        return self._lane.asks_for_confirmation and supports_forms(params.get("capabilities"))
 
     # --- requests in a session: a protocol version with a handshake ------------------------------------
 
@@ -272,11 +276,13 @@ class HttpLane:
             agent_id=session.agent_id,
             agent_version=session.agent_version,
             session_id=session_id,
+            can_elicit=session.can_elicit,
+            folders=_no_folders if session.has_roots else None,
             trace_ids=head.trace_ids,
             headers=head.declared,
         )
 
-    def _session_request(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
+    async def _session_request(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
         """The request that came in a session of the lane, or the response where it is not one.
 
         The SDK does not know the session, so errors are answered here, worded and ordered as the SDK does it.
@@ -287,7 +293,7 @@ class HttpLane:
         if head.host_problem is not None:
             return head.host_problem
         if method == "DELETE":
-            self._sessions.end(headers["mcp-session-id"])
+            await self._sessions.end(headers["mcp-session-id"])
             return HttpResponse(200, b"")
         if body is None:  # a session of the lane has no stream of its own either
             return _error(405, INVALID_REQUEST, "Method Not Allowed").with_header(b"allow", b"POST, DELETE")
@@ -296,9 +302,9 @@ class HttpLane:
             return _error(406, INVALID_REQUEST, message)
         if not is_json(headers):
             return _error(415, INVALID_REQUEST, "Unsupported Media Type: Content-Type must be application/json")
-        return self._session_message(body, headers["mcp-session-id"])
+        return await self._session_message(body, headers["mcp-session-id"])
 
-    def _session_message(self, body: bytes, session_id: str) -> RpcRequest | HttpResponse:
+    async def _session_message(self, body: bytes, session_id: str) -> RpcRequest | HttpResponse:
         try:
             message = decode(body)
         except ValueError as error:
@@ -308,35 +314,29 @@ class HttpLane:
             return request
         if not is_message(message):
             return _error(400, INVALID_PARAMS, "Validation error: not one JSON-RPC 2.0 message")
-        self._take_notification(message, session_id)
+        await self._sessions.receive(message, session_id)
         return HttpResponse(202, b"")
 
-    def _take_notification(self, message: JsonObject, session_id: str) -> None:
-        params: Any = message.get("params")
-        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
-            request_id: Any = cast(JsonObject, params).get("requestId")
-            call = self._session_calls.get((session_id, request_id)) if isinstance(request_id, str | int) else None
-            if call is not None:
-                call.cancel()
-
-    def _initialize_again(self, request: RpcRequest, peer: Peer) -> HttpResponse:
-        if self._needs_elicitation(request.params):
-            # A session of the lane cannot ask: this one ends, and the client begins another, of the SDK.
-            self._sessions.end(peer.session_id or "")
+    async def _initialize_again(self, request: RpcRequest, peer: Peer) -> HttpResponse:
+        if supports_forms(request.params.get("capabilities")) and not peer.can_elicit:
+            # The id says that this client cannot be asked: the session ends, and the client begins another.
+            await self._sessions.end(cast(str, peer.session_id))
             return _error(404, INVALID_REQUEST, "Session not found")
         return HttpResponse(200, result_message(request.id, self._lane.initialize(request.params)[0]))
 
     # --- answers ---------------------------------------------------------------------------------------
 
     async def _answer(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
-        if self._may_take_long(request):
+        if self._may_take_long(request, peer):
             return await self._answer_slowly(request, peer, receive, send)
         response = await self._respond(request, peer)
         return await response.send(send)
 
-    def _may_take_long(self, request: RpcRequest) -> bool:
-        """Whether a request may take a while, or wants to be told about its progress."""
+    def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
+        """Whether a request may take a while, wants to be told about its progress, or may ask its client."""
         method, params = request.method, request.params
+        if peer.folders is not None:
+            return method in _METHODS_THAT_MAY_ASK
         if method not in _SLOW_METHODS:
             return False
         return not _contains_name(self._fast_tools, params.get("name")) or progress_token(params) is not None
@@ -344,12 +344,14 @@ class HttpLane:
     async def _respond(self, request: RpcRequest, peer: Peer) -> HttpResponse:
         try:
             if request.method == "initialize" and not peer.modern:
-                return self._initialize_again(request, peer)
+                return await self._initialize_again(request, peer)
             result = await self._lane.answer(request.method, request.params, peer)
         except NotHandled:
             if peer.modern:
                 raise
             return HttpResponse(200, error_message(request.id, method_not_found(request.method)))
+        except StateUnavailable:
+            return _sessions_unavailable_for(request.id)
         except RpcError as error:
             status = _MODERN_STATUS.get(error.code, 200) if peer.modern else 200
             return HttpResponse(status, error_message(request.id, error))
@@ -358,7 +360,8 @@ class HttpLane:
     async def _answer_slowly(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
         """Answer a call that may take a while. It is cancelled when the client disconnects.
 
-        The response becomes an event stream with the first progress notification, or after a long silence.
+        The response becomes an event stream with the first progress notification or question to the client, or after
+        a long silence.
         """
         stream, token = EventStream(send), progress_token(request.params)
 
@@ -366,11 +369,13 @@ class HttpLane:
             if token is not None:
                 await stream.send(progress_message(token, done, total, message))
 
-        call = asyncio.ensure_future(self._respond(request, peer._replace(progress=report)))
-        disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
-        key = (peer.session_id, request.id)
+        peer = peer._replace(progress=report)
         if not peer.modern:
-            self._session_calls[key] = call
+            peer = self._with_questions(peer, stream)
+        call = asyncio.ensure_future(self._respond(request, peer))
+        disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
+        if not peer.modern:
+            self._sessions.add_call(cast(str, peer.session_id), request.id, call)
         try:
             both = {call, disconnect}
             while not (await asyncio.wait(both, timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED))[0]:
@@ -379,11 +384,28 @@ class HttpLane:
                 response = _cancelled(request.id) if call.cancelled() else call.result()
                 await (stream.send(response.body, last=True) if stream.started else response.send(send))
         finally:
-            if self._session_calls.get(key) is call:
-                del self._session_calls[key]
             for task in (call, disconnect):
                 task.cancel()
             await asyncio.gather(call, disconnect, return_exceptions=True)
+
+    def _with_questions(self, peer: Peer, stream: EventStream) -> Peer:
+        """A client of a session that can be asked on the stream of its call."""
+        sessions, session_id = self._sessions, cast(str, peer.session_id)
+
+        async def ask(question: str) -> bool:
+            return await confirm(
+                lambda method, params: sessions.request(session_id, method, params, stream.send), question
+            )
+
+        async def folders() -> tuple[str, ...]:
+            return await sessions.list_folders(session_id, stream.send)
+
+        return peer._replace(ask=ask if peer.can_elicit else None, folders=None if peer.folders is None else folders)
+
+
+async def _no_folders() -> tuple[str, ...]:
+    """Stands for the folders of a client until its call has a stream on which they can be asked for."""
+    return ()
 
 
 def _contains_name(tools: set[str], name: Any) -> bool:
@@ -407,9 +429,24 @@ def _cancelled(request_id: str | int) -> HttpResponse:
 
 
 def _sdk_unavailable(body: bytes | None) -> HttpResponse:
+    message = "The server could not load what this request needs; its log has the reason. Try again later."
+    return HttpResponse(500, error_message(_request_id(body), RpcError(INTERNAL_ERROR, message)))
+
+
+def _sessions_unavailable(body: bytes | None) -> HttpResponse:
+    return _sessions_unavailable_for(_request_id(body))
+
+
+def _sessions_unavailable_for(request_id: str | int | None) -> HttpResponse:
+    """The response in a session that needs the shared store, while that cannot be reached."""
+    message = "The server cannot reach what its processes share, which sessions need. Try again."
+    error = RpcError(INTERNAL_ERROR, message, {"reason": "unavailable", "retryable": True})
+    return HttpResponse(503, error_message(request_id, error)).with_header(b"retry-after", b"1")
+
+
+def _request_id(body: bytes | None) -> str | int | None:
     try:
         request = None if body is None else parse_request(decode(body))
     except ValueError:
-        request = None
-    message = "The server could not load what this request needs; its log has the reason. Try again later."
-    return HttpResponse(500, error_message(request.id if request else None, RpcError(INTERNAL_ERROR, message)))
+        return None
+    return request.id if request else None

@@ -129,11 +129,6 @@ class Lane:
             lists["prompts/list"] = {"prompts": [library_json.prompt_fields(prompt) for prompt in library.prompts]}
         return lists
 
-    @property
-    def asks_for_confirmation(self) -> bool:
-        """Whether any tool asks the person."""
-        return bool(self._confirming_tools)
-
     def initialize(self, params: JsonObject) -> tuple[str, JsonObject]:
         """The result of the handshake, and its parameters with the version that was chosen."""
         required = (params.get("clientInfo"), params.get("capabilities"), version := params.get("protocolVersion"))

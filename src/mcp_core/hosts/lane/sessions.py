@@ -1,66 +1,234 @@
-"""Sessions of the fast lane, for protocol versions with a handshake. The sealed session id carries all their data.
+"""Sessions of the fast lane, for protocol versions with a handshake.
 
-The server keeps only which sessions ended recently, so processes that share their state share sessions.
+The sealed session id carries all data of a session, so processes that share their state share sessions. What a client
+sends about a call may reach another process than the call did: a cancellation, an answer to a question. That process
+announces it to the others.
 """
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import json
 import secrets
+import time
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
+from mcp_core.hosts.lane.client_requests import ClientError, list_folders
+from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
+from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots
+from mcp_core.json_text import JsonObject
+from mcp_core.mcp_log import get_logger
+from mcp_core.state.interface import State, StateUnavailable
+
+logger = get_logger(__name__)
 
 PREFIX = "lane-"
+SESSION_SECONDS = 7 * 86400.0
+"""How long a session lasts. Its client then gets 404, and begins another."""
 _MAX_REMEMBERED = 4096
+
+SendMessage = Callable[[bytes], Awaitable[None]]
+_CallKey = tuple[str, str | int]
+"""The nonce of a session, and the id of a request in it: of the client, or of the server."""
 
 
 class Session(NamedTuple):
-    """The client's name and version from the handshake, and a nonce that makes the session unique."""
+    """What the client declared in the handshake, and a nonce that makes the session unique."""
 
     agent_id: str
     agent_version: str
     nonce: str
+    started: int
+    """In seconds since the epoch."""
+    can_elicit: bool
+    has_roots: bool
 
 
 class Sessions:
-    """Makes session ids, and recognizes its own."""
+    """Makes session ids, recognizes its own, and delivers what clients send about their calls."""
 
     def __init__(self, app: App) -> None:
         self._app = app
-        # Sessions seen or ended here recently. An id that is in neither is checked by its signature.
+        self._listening_to: State | None = None
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        """Sessions seen recently, by id and caller. Others are checked by their signature."""
+        self._calls: dict[_CallKey, asyncio.Task[Any]] = {}
+        """Calls that their client may cancel."""
+        self._questions: dict[_CallKey, asyncio.Future[Any]] = {}
+        """Requests to clients that wait for their response."""
+        self._folders: OrderedDict[str, tuple[str, ...]] = OrderedDict()
 
-    async def begin(self, agent_id: str, agent_version: str, caller: Caller) -> str:
-        """The id of a new session, which is valid for this caller only."""
-        session = Session(agent_id, agent_version, secrets.token_urlsafe(12))
+    async def begin(self, params: JsonObject, caller: Caller) -> str:
+        """The id of a new session, from the parameters of its handshake. It is valid for this caller only."""
+        capabilities = params.get("capabilities")
+        session = Session(
+            *client_identity(params.get("clientInfo")),
+            nonce=secrets.token_urlsafe(12),
+            started=int(time.time()),
+            can_elicit=supports_forms(capabilities),
+            has_roots=supports_roots(capabilities),
+        )
         payload = base64.urlsafe_b64encode(json.dumps(session).encode()).decode().rstrip("=")
         return f"{PREFIX}{payload}.{await self._signature(payload, caller)}"
 
     async def find(self, session_id: str, caller: Caller) -> Session | None:
-        """The session, if this server sealed the id for this caller and the session has not ended."""
-        if not session_id.startswith(PREFIX) or session_id in self._ended:
-            return None
+        """The session, if this server sealed the id for this caller and the session has not ended.
+
+        Raises StateUnavailable where the key of the seal has never been read.
+        """
         session = self._known.get((session_id, caller.key))
         if session is None:
-            payload, _, signature = session_id.removeprefix(PREFIX).partition(".")
-            if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
-                return None
-            session = Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
-            _remember(self._known, (session_id, caller.key), session)
+            session = await self._verify(session_id, caller)
+        if session is None or session.started + SESSION_SECONDS < time.time():
+            return None
         return session
 
-    def end(self, session_id: str) -> None:
-        """End a session."""
-        _remember(self._ended, session_id, None)
+    async def _verify(self, session_id: str, caller: Caller) -> Session | None:
+        if not session_id.startswith(PREFIX):
+            return None
+        payload, _, signature = session_id.removeprefix(PREFIX).partition(".")
+        if not hmac.compare_digest((await self._signature(payload, caller)).encode(), signature.encode()):
+            return None
+        try:
+            session = _parse(payload)
+        except (TypeError, ValueError):
+            return None  # made by another release
+        try:
+            await self._listen()
+            if await self._app.state.is_marked(_end_mark(session.nonce)):
+                return None
+        except StateUnavailable:
+            return session  # whether it has ended is looked up again with the next request
+        _remember(self._known, (session_id, caller.key), session)
+        return session
+
+    async def end(self, session_id: str) -> None:
+        """End a session, at every process."""
+        nonce = _nonce(session_id)
+        await self._app.state.mark(_end_mark(nonce), SESSION_SECONDS)
+        self._forget(nonce)
+        await self._announce("end", nonce)
+
+    def _forget(self, nonce: str) -> None:
+        for key in [key for key, session in self._known.items() if session.nonce == nonce]:
+            del self._known[key]
+        self._folders.pop(nonce, None)
 
     async def _signature(self, payload: str, caller: Caller) -> str:
         key = await self._app.seal_key()
         return hmac.digest(key, f"session\0{caller.key}\0{payload}".encode(), hashlib.sha256).hex()
+
+    # --- calls, and requests to the client -------------------------------------------------------------
+
+    def add_call(self, session_id: str, request_id: str | int, call: "asyncio.Task[Any]") -> None:
+        """Let the client cancel a call until it is done."""
+        key = (_nonce(session_id), request_id)
+        self._calls[key] = call
+
+        def remove(done: "asyncio.Task[Any]") -> None:
+            if self._calls.get(key) is done:
+                del self._calls[key]
+
+        call.add_done_callback(remove)
+
+    async def request(self, session_id: str, method: str, params: JsonObject, send: SendMessage) -> Any:
+        """The client's response to a request, which may arrive at any process. Raises ClientError."""
+        request_id = f"ask-{secrets.token_urlsafe(9)}"
+        key = (_nonce(session_id), request_id)
+        response = self._questions[key] = asyncio.get_running_loop().create_future()
+        try:
+            with suppress(StateUnavailable):  # the response may still come to this process
+                await self._listen()
+            await send(request_message(request_id, method, params))
+            return await response
+        finally:
+            del self._questions[key]
+
+    async def list_folders(self, session_id: str, send: SendMessage) -> tuple[str, ...]:
+        """The client's folders. They are requested once, and again when the client says that they changed."""
+        nonce = _nonce(session_id)
+        if nonce not in self._folders:
+            folders = await list_folders(lambda method, params: self.request(session_id, method, params, send))
+            _remember(self._folders, nonce, folders)
+        return self._folders[nonce]
+
+    # --- what the client sends about them --------------------------------------------------------------
+
+    async def receive(self, message: JsonObject, session_id: str) -> None:
+        """Take a notification, or a response. Raises StateUnavailable where another process should take it."""
+        nonce, method = _nonce(session_id), message.get("method")
+        if method is None:
+            body = {"error": True} if "error" in message else {"result": message.get("result")}
+            await self._deliver_or_announce("response", nonce, message.get("id"), body)
+        elif method == "notifications/cancelled":
+            params: Any = message.get("params")
+            request_id: Any = cast(JsonObject, params).get("requestId") if isinstance(params, dict) else None
+            await self._deliver_or_announce("cancel", nonce, request_id)
+        elif method == "notifications/roots/list_changed":
+            self._folders.pop(nonce, None)
+            await self._announce("folders", nonce)
+
+    async def _deliver_or_announce(
+        self, kind: str, nonce: str, request_id: Any, body: JsonObject | None = None
+    ) -> None:
+        if type(request_id) in ID_TYPES and not self._deliver(kind, nonce, request_id, body):
+            await self._announce(kind, nonce, request_id, body)
+
+    def _deliver(self, kind: str, nonce: str, request_id: Any = None, body: JsonObject | None = None) -> bool:
+        """Act on what a client sent. False where it is not about anything at this process."""
+        if kind == "response":
+            return _resolve(self._questions.get((nonce, request_id)), body or {})
+        if kind == "cancel":
+            call = self._calls.get((nonce, request_id))
+            return call is not None and call.cancel()
+        if kind == "end":
+            self._forget(nonce)
+        elif kind == "folders":
+            self._folders.pop(nonce, None)
+        return True
+
+    # --- other processes -------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        state = self._app.state
+        if self._listening_to is not state:
+            await state.listen(self._take_announcement)
+            self._listening_to = state
+
+    async def _announce(self, *message: Any) -> None:
+        await self._app.state.announce(json.dumps(message))
+
+    def _take_announcement(self, text: str) -> None:
+        self._deliver(*json.loads(text))
+
+
+def _resolve(response: "asyncio.Future[Any] | None", body: JsonObject) -> bool:
+    if response is None or response.done():
+        return False
+    if "error" in body:
+        response.set_exception(ClientError)
+    else:
+        response.set_result(body.get("result"))
+    return True
+
+
+def _parse(payload: str) -> Session:
+    return Session(*json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4))))
+
+
+def _nonce(session_id: str) -> str:
+    """The nonce of a session whose seal has been verified."""
+    return _parse(session_id.removeprefix(PREFIX).partition(".")[0]).nonce
+
+
+def _end_mark(nonce: str) -> str:
+    return f"session-ended:{nonce}"
 
 
 def _remember(entries: "OrderedDict[Any, Any]", key: Any, value: Any) -> None:

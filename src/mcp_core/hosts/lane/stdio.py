@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.context import ReportProgress
-from mcp_core.errors import ConsentRequired
+from mcp_core.hosts.lane.client_requests import ClientError, confirm, list_folders
 from mcp_core.hosts.lane.jsonrpc import (
     ID_TYPES,
     PARAMS_TYPES,
@@ -26,11 +26,10 @@ from mcp_core.hosts.lane.jsonrpc import (
 )
 from mcp_core.hosts.lane.methods import Lane, NotHandled, read_envelope
 from mcp_core.hosts.lane.pipe import MAX_LINE, Output, claim_stdio, is_pipe, open_lines, open_output
-from mcp_core.hosts.lane.shapes import is_notification, is_roots
+from mcp_core.hosts.lane.shapes import is_notification
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
-    CONFIRM_SCHEMA,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     MODERN,
@@ -41,8 +40,6 @@ from mcp_core.hosts.protocol import (
     RpcError,
     client_identity,
     invalid_params,
-    is_accepted,
-    local_folders,
     method_not_found,
     server_stopping,
     supports_forms,
@@ -75,10 +72,6 @@ class _Call(NamedTuple):
     request: RpcRequest
     peer: Peer
     size: int
-
-
-class _ClientError(Exception):
-    """The client answered a request of the server's with an error."""
 
 
 class StdioConnection:
@@ -235,22 +228,12 @@ class StdioConnection:
 
     async def _ask(self, question: str) -> bool:
         """Ask the person and wait for the answer."""
-        params = {"mode": "form", "message": question, "requestedSchema": CONFIRM_SCHEMA}
-        try:
-            return is_accepted(await self._request("elicitation/create", params))
-        except _ClientError:
-            raise ConsentRequired("The client could not ask the user. Nothing was done.") from None
+        return await confirm(self._request, question)
 
     async def _list_folders(self) -> tuple[str, ...]:
         """The client's folders. They are requested once, and again when the client says that they changed."""
         if self._folders is None:
-            try:
-                result = await self._request("roots/list", {})
-            except _ClientError:
-                result = None
-            roots: Any = cast(JsonObject, result).get("roots") if isinstance(result, dict) else None
-            valid = cast(list[JsonObject], roots) if is_roots(roots) else []
-            self._folders = local_folders(root.get("uri") or "" for root in valid)
+            self._folders = await list_folders(self._request)
         return self._folders
 
     async def _request(self, method: str, params: JsonObject) -> Any:
@@ -267,7 +250,7 @@ class StdioConnection:
         if response is None or response.done():
             logger.debug("Ignoring a response with the id of no open request")
         elif "error" in message:
-            response.set_exception(_ClientError)
+            response.set_exception(ClientError)
         else:
             response.set_result(message.get("result"))
 

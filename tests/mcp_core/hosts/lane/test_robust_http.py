@@ -334,7 +334,8 @@ async def test_a_client_that_later_declares_elicitation_gets_another_session(ser
         assert (await wire.ask(opening(), session)).status == 200
         assert (await wire.ask(opening(elicitation={}), session)).status == 404
         assert (await wire.ask(request("ping"), session)).status == 404
-        assert not (await session_of(wire, elicitation={}))["Mcp-Session-Id"].startswith("lane-")
+        asking = await session_of(wire, elicitation={})
+        assert (await wire.ask(opening(elicitation={}), asking)).status == 200
 
 
 async def test_an_unknown_method_does_not_end_the_session(server: HttpServer):
@@ -348,7 +349,7 @@ async def test_an_unknown_method_does_not_end_the_session(server: HttpServer):
 async def test_a_client_that_can_be_asked_is_asked(server: HttpServer):
     async with connected(server) as wire, connected(server) as other:
         session = await session_of(wire, elicitation={})
-        assert not session["Mcp-Session-Id"].startswith("lane-")
+        assert session["Mcp-Session-Id"].startswith("lane-")
         assert (await wire.ask({"jsonrpc": "2.0", "method": "notifications/initialized"}, session)).status == 202
         text = json.dumps(
             request("tools/call", name="wipe", arguments={"key": "http", "explicit_action": "WIPE"})
