@@ -95,8 +95,6 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
     return "\n".join(lines)
 
 
-    if unix_socket is not None:
-        return _unix_text(apps, unix_socket)
 def _everything_in(app: App, base_url: str) -> list[str]:
     lines = [f"  {app.title} {app.version}   {address(app, base_url)}"]
     lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in _listed_tools(app)]
