@@ -1,25 +1,22 @@
 """TOML files that people write by hand. An error names the file, the line and the key, and says what to do."""
 
 import difflib
-import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.start_errors import InvalidSetting
+from mcp_core.toml_lines import key_text, line_of
 
 M = TypeVar("M", bound=BaseModel)
 
 Keys = tuple[str | int, ...]
 """The way from the top of a file to a value."""
-
-_KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_BARE_KEY = re.compile(r"[\w-]+")
 
 
 class TomlFile(NamedTuple):
@@ -31,17 +28,7 @@ class TomlFile(NamedTuple):
 
     def error(self, keys: Sequence[str | int], problem: str) -> InvalidSetting:
         """The error for a value in this file."""
-        return InvalidSetting(f"{self.path}, line {self.line(keys)}: {dotted(keys)}: {problem}")
-
-    def line(self, keys: Sequence[str | int]) -> int:
-        """The line of a value, or else of the table that it belongs to."""
-        wanted = tuple(key for key in keys if isinstance(key, str))
-        best, line = 0, 1
-        for number, found in _keys_by_line(self.text):
-            length = _common_length(found, wanted)
-            if length > best:
-                best, line = length, number
-        return line
+        return InvalidSetting(f"{self.path}, line {line_of(self.text, keys)}: {key_text(keys)}: {problem}")
 
     def read(self, model: type[M], content: Any = None, keys: Keys = ()) -> M:
         """The content, or a part of it at `keys`, as a model. Raises InvalidSetting for the first error."""
@@ -63,55 +50,6 @@ def read_toml(path: Path) -> TomlFile:
         raise InvalidSetting(f"{path} is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidSetting(f"{path} is not valid TOML: {error}.") from None
-
-
-def dotted(keys: Sequence[str | int]) -> str:
-    """The keys as TOML writes them: `tools."github:*".consent`, and `[0]` for the entry of a list."""
-    text = ""
-    for key in keys:
-        if isinstance(key, int):
-            text += f"[{key}]"
-        else:
-            text += ("." if text else "") + (key if _BARE_KEY.fullmatch(key) else f'"{key}"')
-    return text
-
-
-def _keys_by_line(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The lines with a table or a key, and the names that lead to it."""
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.lstrip().startswith("["):
-            header = _names(line)
-            if header is not None:
-                table = header
-                yield number, table
-        elif match := _KEY.match(line):
-            yield number, (*table, *(_names(f"{match[1]} = 0") or ()))
-
-
-def _names(line: str) -> tuple[str, ...] | None:
-    """The names in a line that is a table header or `a.b = 0`; None where it is neither, as in a list."""
-    try:
-        value: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
-        return None
-    names: list[str] = []
-    while value and isinstance(value, dict | list):
-        if isinstance(value, list):
-            value = cast(list[Any], value)[0]
-        else:
-            ((name, value),) = cast(dict[str, Any], value).items()
-            names.append(name)
-    return tuple(names)
-
-
-def _common_length(found: Sequence[str], wanted: Sequence[str]) -> int:
-    length = 0
-    for one, other in zip(found, wanted, strict=False):
-        if one != other:
-            break
-        length += 1
-    return length
 
 
 def _problem(model: type[BaseModel], error: ErrorDetails) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 _NAME = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
+_BARE_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _ASSIGNMENT = re.compile(rf"\s*({_NAME}(?:\s*\.\s*{_NAME})*)\s*=")
 _HEADER = re.compile(r"\s*\[(\[)?\s*(.*?)\s*\]?\]\s*(?:#.*)?$")
 
@@ -35,8 +36,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
 
 
 def key_text(path: Sequence[str | int]) -> str:
-    """A path as people write it: `members[0].role`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    """A path as TOML writes keys: `members[0].role`, `tools."github:*".consent`."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{_quoted(part)}" for part in path)
+    return "".join(parts).removeprefix(".")
+
+
+def _quoted(name: str) -> str:
+    return name if _BARE_NAME.fullmatch(name) else f'"{name}"'
 
 
 def _keys(dotted: str) -> Path:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from mcp_core.start_errors import InvalidSetting
-from mcp_core.toml_file import dotted, read_toml
+from mcp_core.toml_file import read_toml
 
 
 class Rule(BaseModel):
@@ -73,7 +73,3 @@ def test_a_part_of_a_file_keeps_its_place(tmp_path: Path):
     file = read_toml(path)
     with pytest.raises(InvalidSetting, match=r"line 3: rules\.one\.limit: "):
         file.read(Rule, file.content["rules"]["one"], ("rules", "one"))
-
-
-def test_keys_are_written_as_toml_writes_them():
-    assert dotted(("tools", "github:delete_*", "tags", 0)) == 'tools."github:delete_*".tags[0]'

@@ -47,5 +47,6 @@ def test_a_broken_header_or_key_is_not_a_place():
     assert line_of('[a b]\n"x = 1\nkey = 1\n', ("key",)) == 3
 
 
-def test_a_path_is_written_as_people_write_it():
+def test_a_path_is_written_as_toml_writes_keys():
     assert key_text(("members", 0, "role")) == "members[0].role"
+    assert key_text(("tools", "github:delete_*", "tags", 0)) == 'tools."github:delete_*".tags[0]'

@@ -1,7 +1,6 @@
 """The policy file: roles with their permissions, and who has which role."""
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -12,7 +11,7 @@ from mcp_core.auth.caller import Caller, is_in
 from mcp_core.auth.permissions import Principal
 from mcp_core.mcp_log import get_logger
 from mcp_core.start_errors import InvalidSetting
-from mcp_core.toml_lines import key_text, line_of
+from mcp_core.toml_file import TomlFile, read_toml
 
 logger = get_logger(__name__)
 
@@ -105,20 +104,15 @@ class Policy(_Strict):
 
 def read_policy(path: Path) -> Policy:
     """Read a policy file. Raises InvalidSetting with the line and the key of each problem."""
+    file = read_toml(path)
     try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InvalidSetting(f"The policy {path} cannot be read: {reason}.") from None
-    try:
-        policy = Policy.model_validate(content)
+        policy = Policy.model_validate(file.content)
     except ValidationError as error:
         problems = [(tuple(one["loc"]), _problem_text(one)) for one in error.errors()]
-        raise _invalid(path, text, problems) from None
+        raise _invalid(file, problems) from None
     problems = [problem for at, members in enumerate(policy.members) for problem in _problems(policy, at, members)]
     if problems:
-        raise _invalid(path, text, problems)
+        raise _invalid(file, problems)
     return policy
 
 
@@ -139,9 +133,8 @@ def _problems(policy: Policy, at: int, members: Members) -> list[_Problem]:
     return problems
 
 
-def _invalid(path: Path, text: str, problems: Sequence[_Problem]) -> InvalidSetting:
-    lines = [f"{path}, line {line_of(text, where)}, {key_text(where)}: {problem}." for where, problem in problems]
-    return InvalidSetting("\n".join(lines))
+def _invalid(file: TomlFile, problems: Sequence[_Problem]) -> InvalidSetting:
+    return InvalidSetting("\n".join(str(file.error(where, f"{problem}.")) for where, problem in problems))
 
 
 def _problem_text(error: Any) -> str:

@@ -95,6 +95,14 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
     return "\n".join(lines)
 
 
+def _unix_text(apps: Sequence[App], unix_socket: Path) -> str:
+    """What is served on a socket that only a proxy, or curl, connects to."""
+    lines = [f"Serving {count(len(apps), 'MCP server')} on the unix socket {unix_socket}.", ""]
+    lines += [f"  {app.title} {app.version}   /{app.name}/mcp" for app in apps]
+    lines += ["", f"Health: curl --unix-socket {unix_socket} http://localhost/health   Stop: Ctrl+C"]
+    return "\n".join(lines)
+
+
 def _everything_in(app: App, base_url: str) -> list[str]:
     lines = [f"  {app.title} {app.version}   {address(app, base_url)}"]
     lines += [f"    {tool.name:<20} {_first_line(app, tool)}" for tool in _listed_tools(app)]
