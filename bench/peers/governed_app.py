@@ -44,7 +44,7 @@ def build(tools: int) -> App:
         version="1.0.0",
         tools=[add, *(further(number) for number in range(1, tools))],
         format="hints",
-        settings=Settings(audit_file=folder / f"audit-{os.getpid()}.jsonl", grants=("math:use",)),
+        settings=Settings(audit=str(folder / f"audit-{os.getpid()}.jsonl"), grants=("math:use",)),
     )
 
 

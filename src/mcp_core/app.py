@@ -5,9 +5,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
+from mcp_core.audit import AuditTrail, read_key
+from mcp_core.audit.file import FileSink, Rotation
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
 from mcp_core.calling.bound import PerCall
@@ -15,10 +18,10 @@ from mcp_core.calling.library import Library
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
+from mcp_core.calling.requests import RequestRecorder
 from mcp_core.calling.stages.hint import HintDetail
 from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.calling.stages.invoke import RunningHandlers, server_stopping
-from mcp_core.calling.stages.record import AuditTrail
 from mcp_core.calling.threads import HandlerThreads, thread_samples
 from mcp_core.declare.describe import Detail, describe, full
 from mcp_core.declare.listed import ListedTool
@@ -39,7 +42,7 @@ from mcp_core.start_errors import CannotStart
 from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
-from mcp_core.telemetry import Telemetry, build_info
+from mcp_core.telemetry import Source, Telemetry, build_info
 
 if TYPE_CHECKING:
     from mcp_core.db import Database
@@ -97,14 +100,16 @@ class App:
         """Counts how often the tools were replaced. Hosts write their lists again when it changes."""
         self.prepare_examples = prepare_examples
         """Creates the data that the examples use, in an app that is used for nothing else."""
-        self.library = Library(self.registry)
+        self.telemetry = telemetry or Telemetry(name)
+        self.requests = RequestRecorder(self.telemetry)
+        """Records requests that are not calls of tools."""
+        self.library = Library(self.registry, self.requests)
         for function in prompts:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
-        self.telemetry = telemetry or Telemetry(name)
         self.identity = open_identity(self.settings, name) if verifier is None else None
         """How the settings identify callers over HTTP; None if they do not, or a verifier was passed."""
         self.verifier = verifier or self.identity
@@ -224,14 +229,14 @@ class App:
         if self.identity is not None:
             stack.push_async_callback(self.identity.close)
             self.identity.open()
-        audit = AuditTrail(self.settings.audit_file) if self.settings.audit_file else None
+        audit = self.requests.audit = await _open_audit(self.settings, self.name, self.version)
         if audit is not None:
-            stack.callback(audit.close)
+            await audit.open()
+            stack.push_async_callback(audit.close)
+            self._add_metrics(stack, audit.samples)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
-        for source in (build_info(self.version), partial(thread_samples, threads)):
-            self.telemetry.add_source(source)
-            stack.callback(self.telemetry.remove_source, source)
+        self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads))
         self.library.open(self._resources, self.policy.deadlines, threads, self._running)
         self._pipeline = Pipeline(
             self.registry,
@@ -244,6 +249,11 @@ class App:
             audit=audit,
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
+
+    def _add_metrics(self, stack: AsyncExitStack, *sources: Source) -> None:
+        for source in sources:
+            self.telemetry.add_source(source)
+            stack.callback(self.telemetry.remove_source, source)
 
     # --- what hosts use --------------------------------------------------------------------------------
 
@@ -352,6 +362,28 @@ def _local_caller(settings: Settings) -> Caller:
     """The caller without a token: on stdio the person who started the process, who may do everything."""
     grants = ("*",) if settings.grants is None else settings.grants
     return user(settings.user, grants) if settings.user else Caller(grants=frozenset(grants))
+
+
+async def _open_audit(settings: Settings, server: str, version: str) -> AuditTrail | None:
+    target = settings.audit
+    if not target:
+        return None
+    key = read_key(settings.audit_key) if settings.audit_key else None
+    if "://" in target:
+        from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+
+        sink = await DatabaseSink.open(target, settings.audit_keep)
+    else:
+        rotation = Rotation(settings.audit_rotate_size, settings.audit_rotate_age, settings.audit_keep)
+        sink = FileSink(Path(target), rotation)
+    return AuditTrail(
+        server,
+        sink,
+        version=version,
+        policy=settings.audit_failure,
+        key=key,
+        with_arguments=settings.audit_arguments,
+    )
 
 
 def _open_state(settings: Settings, server: str) -> State:

@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -52,6 +53,35 @@ HTTP_ONLY = frozenset({
 def _split(text: Any) -> Any:
     """`a, b` as the command line and the environment write it."""
     return tuple(word.strip() for word in text.split(",") if word.strip()) if isinstance(text, str) else text
+
+
+def _path_text(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+_SIZES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+_DURATIONS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+
+
+def parse_size(text: Any) -> Any:
+    """`100MB` as a number of bytes."""
+    if not isinstance(text, str):
+        return text
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or match[2].upper() not in _SIZES:
+        raise ValueError("Write a size such as 500KB, 100MB or 2GB")
+    return int(float(match[1]) * _SIZES[match[2].upper()])
+
+
+def parse_duration(text: Any) -> Any:
+    """`90d` as a number of seconds."""
+    if not isinstance(text, str):
+        return text
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or match[2] not in _DURATIONS:
+        raise ValueError("Write a time such as 30s, 12h, 7d or 4w")
+    return float(match[1]) * _DURATIONS[match[2]]
 
 
 TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -209,7 +239,36 @@ class Settings(BaseSettings):
     grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
     )
-    audit_file: Path | None = Field(default=None, description="File to append one JSON line to for each call.")
+    audit: Annotated[str | None, BeforeValidator(_path_text)] = Field(
+        default=None,
+        title="FILE|URL",
+        description="Audit trail: a file of JSON lines, sqlite:///audit.db or postgresql://... One record for each "
+        "request.",
+    )
+    audit_failure: Literal["continue", "refuse"] = Field(
+        default="continue",
+        description="While no audit record can be written: carry out calls all the same (continue), or refuse them.",
+    )
+    audit_arguments: bool = Field(
+        default=False, description="Put the arguments of calls, redacted, into the audit trail, not only their digest."
+    )
+    audit_key: Path | None = Field(
+        default=None,
+        title="FILE",
+        description="File with a secret key for the hashes of the audit trail, so that only who has it can make them.",
+    )
+    audit_rotate_size: Annotated[int, BeforeValidator(parse_size)] | None = Field(
+        default=None, gt=0, title="SIZE", description="Begin a new audit file at this size, such as 100MB."
+    )
+    audit_rotate_age: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
+        default=None, gt=0, title="TIME", description="Begin a new audit file after this time, such as 1d."
+    )
+    audit_keep: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
+        default=None,
+        gt=0,
+        title="TIME",
+        description="Delete rotated audit files, or audit records in a database, that are older, such as 90d.",
+    )
     log_level: LogLevel = Field(default="INFO", description="TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL.")
     log_file: Path | None = Field(default=None, description="File to log to instead of stderr.")
     log_json: bool = Field(default=False, description="Log as JSON lines.")
@@ -227,7 +286,6 @@ class Settings(BaseSettings):
         title="SECONDS",
         description="Time limit of every call in seconds, instead of that of the tool's response time.",
     )
-
     threads: int = Field(
         default=32, ge=1, le=10_000, description="Threads of each server for tools that are not async."
     )
@@ -236,6 +294,9 @@ class Settings(BaseSettings):
     def of(cls, settings: "Settings") -> Self:
         """These settings as this type; the environment fills in the fields that a subclass adds."""
         return settings if isinstance(settings, cls) else cls(**settings.model_dump())
+
+
+AUDIT_SETTINGS = frozenset(name for name in Settings.model_fields if name.startswith("audit"))
 
 
 def settings_type(build: Any) -> type[Settings]:

@@ -29,6 +29,8 @@ CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 
 IN_FLIGHT = "toolcharter.calls.in_flight"
 THREADS = "toolcharter.threads"
+AUDIT_RECORDS = "toolcharter.audit.records"
+REQUESTS = "toolcharter.requests"
 BUILD = "toolcharter.build.info"
 HTTP_CONNECTIONS = "toolcharter.http.connections"
 HTTP_REFUSALS = "toolcharter.http.refusals"
@@ -69,6 +71,13 @@ METRICS: Mapping[str, Metric] = {
         ("reason",),
         "HTTP requests and connections that a limit refused or closed, whoever sent them, by reason.",
     ),
+    REQUESTS: Metric(
+        "counter",
+        ("method", "outcome"),
+        "Requests that are not calls of tools, by method and outcome; (http) stands for requests that were refused "
+        "before their method was read, and (other) for methods that do not exist.",
+    ),
+    AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }
 SPAN = "tools/call {tool}"

@@ -67,7 +67,7 @@ async def run_example(build: Build, spec: ToolSpec, example: Example, settings: 
     with tempfile.TemporaryDirectory(prefix="toolcharter-") as folder:
         db = settings.db or f"sqlite:///{Path(folder) / 'example.db'}"
         # Nothing that other processes share, and no file that outlives the example.
-        isolated = settings.model_copy(update={"db": db, "redis": None, "audit_file": None})
+        isolated = settings.model_copy(update={"db": db, "redis": None, "audit": None})
         app = build(isolated)
         if app.settings.db != db:
             raise CannotRunExamples(

@@ -14,6 +14,7 @@ from bench.__main__ import parse
 from bench.contenders import CONTENDERS, ERAS, IN_FLIGHT
 from bench.measure import Cell, cpu_seconds, difference, in_order, interleave, median, ratio, spread
 from bench.targets import Finding, Target, targets
+from tests.mcp_core.audited import audited
 
 OURS, THEIRS = "governed_native", "low_level"
 
@@ -120,7 +121,7 @@ def test_our_tool_and_the_bare_one_can_be_measured_in_memory():
     with tempfile.TemporaryDirectory() as folder:
         samples = memory_calls.measure([OURS, THEIRS], [2], 1, 5, Path(folder))
         (file,) = Path(folder).glob("audit-*.jsonl")
-        audit = [json.loads(line) for line in file.read_text().splitlines()]
+        audit = audited(file)
     assert set(samples) == {Cell("memory", peer, era, 2) for peer in (OURS, THEIRS) for era in ERAS}
     assert all(taken[0]["cpu_us"] > 0 for taken in samples.values())
     # Warm-up and measured calls, both eras, once before the rounds and once in the only one; each does its work.

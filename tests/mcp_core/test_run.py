@@ -182,8 +182,8 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         ),
         (("http", "--host", "0.0.0.0"), {}, 2, "Refusing to listen on 0.0.0.0"),
         (("--log-file", "/dev/null/x"), {}, 1, "The log file '/dev/null/x' cannot be written: Not a directory."),
-        (("--audit-file", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be written: "),
-        (("http", "--port", "0", "--audit-file", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be wri"),
+        (("--audit", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be written: "),
+        (("http", "--port", "0", "--audit", "/dev/null/x"), {}, 1, "The audit file '/dev/null/x' cannot be wri"),
     ],
 )
 def test_a_server_that_cannot_start_says_why_without_a_stack(arguments, environment, code: int, said: str):

@@ -56,7 +56,12 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("policy", "policy.toml", Path("policy.toml")),
     ("user", "user_1", "user_1"),
     ("grants", "cards:read,notes:*", ("cards:read", "notes:*")),
-    ("audit_file", "audit.jsonl", Path("audit.jsonl")),
+    ("audit", "audit.jsonl", "audit.jsonl"),
+    ("audit_failure", "refuse", "refuse"),
+    ("audit_key", "audit.key", Path("audit.key")),
+    ("audit_rotate_size", "100MB", 100_000_000),
+    ("audit_rotate_age", "1d", 86_400.0),
+    ("audit_keep", "12w", 12 * 604_800.0),
     ("log_level", "TRACE", "TRACE"),
     ("log_file", "server.log", Path("server.log")),
     ("tool_prefix", "guide", "guide"),
@@ -67,7 +72,7 @@ GIVEN: list[tuple[str, str, Any]] = [
 
 
 def test_every_setting_is_tried_here():
-    assert {name for name, *_ in GIVEN} | {"log_json"} == set(Settings.model_fields)
+    assert {name for name, *_ in GIVEN} | {"log_json", "audit_arguments"} == set(Settings.model_fields)
 
 
 @pytest.mark.parametrize(("name", "text", "value"), GIVEN)
@@ -134,7 +139,13 @@ def test_without_anything_the_defaults_hold():
         "policy": None,
         "user": None,
         "grants": None,
-        "audit_file": None,
+        "audit": None,
+        "audit_failure": "continue",
+        "audit_arguments": False,
+        "audit_key": None,
+        "audit_rotate_size": None,
+        "audit_rotate_age": None,
+        "audit_keep": None,
         "log_level": "INFO",
         "log_file": None,
         "log_json": False,

@@ -60,7 +60,7 @@ def test_a_command_that_only_lists_tools_offers_no_options_for_calls(capsys, nam
         "--limits-without-redis",
         "--user",
         "--grants",
-        "--audit-file",
+        "--audit",
         "--deadline",
     )
     assert [option for option in unused if f"  {option} " in shown] == []

@@ -157,7 +157,7 @@ def test_each_example_has_a_server_and_a_database_of_its_own(tmp_path: Path):
         seen.append(settings)
         return App("made", version="1.0.0", tools=[one], settings=settings)
 
-    given = Settings(db=None, redis="redis://127.0.0.1:1/0", audit_file=tmp_path / "audit.jsonl")
+    given = Settings(db=None, redis="redis://127.0.0.1:1/0", audit=tmp_path / "audit.jsonl")
     assert all(result.ok for result in asyncio.run(run_examples(build, given)))
     first, second = seen[1:]
     assert first.db.startswith("sqlite:///")

@@ -6,12 +6,13 @@ that could carry it.
 
 import difflib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core import json_text
 from mcp_core.calling.bound import BoundTool, Resources, bind
 from mcp_core.calling.records import Body, Call, Failure, Permit, Request
+from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import RunningHandlers, invoke
@@ -24,7 +25,7 @@ from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
-from mcp_core.errors import BrokenResult, DeclarationError, Refused, UnknownTool
+from mcp_core.errors import BrokenResult, DeclarationError, Refused, Unavailable, UnknownTool
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Result
@@ -66,7 +67,10 @@ class _BoundSource(NamedTuple):
 class Library:
     """The prompts and resources of one server. What never changes can be listed before it is open."""
 
-    def __init__(self, registry: ToolRegistry, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, registry: ToolRegistry, requests: RequestRecorder, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._requests = requests
         self._registry, self._clock, self._stacks = registry, clock, StackLimit()
         self._prompts: dict[str, Prompt] = {}
         self._sources: list[ResourceSource] = []
@@ -143,6 +147,9 @@ class Library:
 
     async def prompt(self, request: Request) -> Conversation:
         """The messages of the prompt that a request names. Raises Refused."""
+        return await self._recorded("prompts/get", request, self._prompt(request))
+
+    async def _prompt(self, request: Request) -> Conversation:
         name = request.tool
         bound = self._bound_prompts.get(name)
         if bound is None:
@@ -154,6 +161,9 @@ class Library:
 
     async def read(self, request: Request) -> Reading:
         """The content at the address that a request names. Raises Refused."""
+        return await self._recorded("resources/read", request, self._read(request))
+
+    async def _read(self, request: Request) -> Reading:
         uri = request.tool
         if uri.startswith(DOCS_SCHEME):
             return self._documentation(uri)
@@ -177,6 +187,9 @@ class Library:
 
     async def list_changing(self, cursor: str | None, request: Request) -> ResourcePage:
         """A page of the resources that change: all sources in turn, until one has a further page."""
+        return await self._recorded("resources/list", request, self._list_changing(cursor, request))
+
+    async def _list_changing(self, cursor: str | None, request: Request) -> ResourcePage:
         listers = [bound.list for bound in self._bound_sources if bound.list is not None]
         first, inner_cursor = _split_cursor(cursor, len(listers))
         resources: list[Resource] = []
@@ -196,8 +209,36 @@ class Library:
         arguments = {} if cursor is None else {"cursor": cursor}
         return await self._run(lister, request._replace(tool=lister.final_name, arguments=arguments), _page)
 
+    async def _recorded(self, method: str, request: Request, answering: Coroutine[Any, Any, T]) -> T:
+        """Answer a request, and record it: exactly once, also when it is cancelled."""
+        started, audit = time.perf_counter(), self._requests.audit
+        outcome, error, size = "cancelled", None, 0
+        try:
+            try:
+                if audit is not None:
+                    audit.check()
+            except Unavailable as failed:
+                answering.close()
+                raise Refused(str(failed), "system", {"errorType": failed.error_type}) from None
+            answer = await answering
+            outcome, size = "ok", _size(answer)
+        except Refused as refused:
+            outcome, error = refused.kind, str(refused)
+            raise
+        finally:
+            seconds, name = time.perf_counter() - started, None if method == "resources/list" else request.tool
+            sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
+            self._requests.record(
+                method, outcome, sender, name=name, seconds=seconds, size=size, error=error, meta=request.meta
+            )
+        if audit is not None and audit.refuses and not await audit.settled():
+            raise Refused(
+                "The audit record of this request could not be written.", "system", {"errorType": "UnavailableError"}
+            )
+        return answer
+
     async def _run(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
-        """Run a handler behind the gates. Only tools are counted, traced and audited."""
+        """Run a handler behind the gates."""
         call = observe(request, bound, None, self._clock())
         token, invoked = set_log_context(log_context(call)), False
         logger.trace("Requested: %s", request.tool)
@@ -217,6 +258,15 @@ class Library:
     def _refused(self, body: Body, call: Call, error: Exception, *, invoked: bool) -> Refused:
         renamed = body.rename_tools(self._registry.mentions.rename)
         return _refused(renamed, call, error, invoked=invoked, stacks=self._stacks)
+
+
+def _size(answer: Any) -> int:
+    """About how long an answer is."""
+    if isinstance(answer, Reading):
+        return len(answer.content.value)
+    if isinstance(answer, Conversation):
+        return sum(len(message.content) for message in answer.messages if isinstance(message.content, str))
+    return 0
 
 
 def _about(tool: str) -> str:

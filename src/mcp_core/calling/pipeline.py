@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
@@ -31,10 +32,10 @@ from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
 from mcp_core.calling.stages.limit import WithoutRedis, limit, limit_and_recall
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import AuditTrail, CallSummary, StackLimit, begin, record
+from mcp_core.calling.stages.record import CallSummary, StackLimit, begin, record
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import RateLimit, ResponseTime
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, ToolError, UnknownTool
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, ToolError, Unavailable, UnknownTool
 from mcp_core.idempotency import KeyedCall, KeyStore
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
@@ -125,16 +126,7 @@ class Pipeline:
                 body = await self._pass_gates_and_invoke(call, tool, summary)
                 if isinstance(summary.error, _PROTOCOL_ERRORS):
                     raise summary.error
-                if isinstance(body, Question):
-                    return body
-                if self._mentions:
-                    body = body.rename_tools(self._mentions.rename)
-                metadata = self._metadata(call, summary, started)
-                answer = render(body, self._policy.format, metadata, structured=tool.structured)
-                if summary.repeated:
-                    answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
-                summary.size = len(answer.text) + len(answer.blocks)
-                return answer
+                answer = body if isinstance(body, Question) else self._render(body, call, tool, summary, started)
             finally:
                 seconds, level = time.perf_counter() - started, self._log_level
                 record(
@@ -151,6 +143,29 @@ class Pipeline:
                     end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)
                 reset_log_context(token)
                 self._telemetry.in_flight -= 1
+        if self._audit is not None and self._audit.refuses and not await self._audit.settled():
+            return self._withhold(answer, call, tool, summary, started)
+        return answer
+
+    def _render(self, body: Body, call: Call, tool: BoundTool, summary: CallSummary, started: float) -> Answer:
+        if self._mentions:
+            body = body.rename_tools(self._mentions.rename)
+        metadata = self._metadata(call, summary, started)
+        answer = render(body, self._policy.format, metadata, structured=tool.structured)
+        if summary.repeated:
+            answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
+        summary.size = len(answer.text) + len(answer.blocks)
+        return answer
+
+    def _withhold(
+        self, answer: Answer | Question, call: Call, tool: BoundTool, summary: CallSummary, started: float
+    ) -> Answer | Question:
+        """The answer to a call whose audit record could not be written, where the policy is to refuse."""
+        if summary.failure is not None and not summary.invoked:
+            return answer  # it was refused already, and holds no data
+        done = "it was carried out. Check its outcome." if summary.invoked else "nothing was done."
+        error = Unavailable(f"The audit record of {call.final_name!r} could not be written: {done}")
+        return self._render(fail(error, call, self._hint_policy), call, tool, summary, started)
 
     async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, summary: CallSummary) -> Body | Question:
         state, started, place = self._state, time.perf_counter(), None
@@ -253,6 +268,8 @@ class Pipeline:
     def _resolve(self, call: Call, tool: BoundTool) -> None:
         if tool is self._unknown_tool:
             raise UnknownTool(call.request.tool, self._registry.nearest(call.request.tool))
+        if self._audit is not None:
+            self._audit.check()
 
     def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
         if not self._telemetry.traced:

@@ -19,7 +19,7 @@ from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
-from mcp_core.settings import HTTP_ONLY, add_options, from_options, settings_type
+from mcp_core.settings import AUDIT_SETTINGS, HTTP_ONLY, add_options, from_options, settings_type
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.json_file import read_json
@@ -31,10 +31,10 @@ SERVER = (
 )
 
 
-CALL_SETTINGS = frozenset({
+CALL_SETTINGS = AUDIT_SETTINGS | {
     *("db", "redis", "redis_timeout", "limits_without_redis", "idempotency_seconds"),
-    *("user", "grants", "audit_file", "deadline", "threads"),
-})  # fmt: skip
+    *("user", "grants", "deadline", "threads"),
+}  # fmt: skip
 """Settings that do nothing in a command that only lists tools."""
 
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.interrupt import run_interruptible
-from mcp_core.settings import Settings, from_options
+from mcp_core.settings import AUDIT_SETTINGS, Settings, from_options
 from toolcharter import examples, targets
 from toolcharter.commands import CannotRun, UsageError, connection
 from toolcharter.examples import ExampleResult
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("server", nargs="?", metavar="SERVER", help="an installed server, file.py or module:object")
     parser.add_argument("tool", nargs="?", metavar="TOOL", help="only the examples of this tool")
     # Each example has its own data and a caller with all permissions.
-    without = {"redis", "redis_timeout", "limits_without_redis", "user", "grants", "audit_file"}
+    without = {"redis", "redis_timeout", "limits_without_redis", "user", "grants", *AUDIT_SETTINGS}
     connection.add_settings(parser, without=without)
 
 

@@ -16,6 +16,7 @@ from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.declare.listed import ListedTool
 from mcp_core.interrupt import run_interruptible
 from mcp_core.json_text import JsonObject
+from mcp_core.settings import AUDIT_SETTINGS
 from toolcharter.commands import connection
 from toolcharter.terminal import escape_invisible, escape_lines
 
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--prompts", action="store_true", help="list the prompts instead")
     kinds.add_argument("--resources", action="store_true", help="list the resources instead")
-    connection.add_settings(parser, without={"redis", "redis_timeout", "limits_without_redis", "audit_file"})
+    connection.add_settings(parser, without={"redis", "redis_timeout", "limits_without_redis", *AUDIT_SETTINGS})
 
 
 def run(options: argparse.Namespace) -> int:

@@ -74,7 +74,7 @@ def loop() -> Iterator[asyncio.Runner]:
 @pytest.fixture(scope="module")
 def app(loop: asyncio.Runner, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     audit = tmp_path_factory.mktemp("audit") / "audit.jsonl"
-    made = demo.build(Settings(audit_file=audit))
+    made = demo.build(Settings(audit=audit))
     loop.run(made.__aenter__())
     yield made
     loop.run(made.__aexit__(None, None, None))

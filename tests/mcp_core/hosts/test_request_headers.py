@@ -78,7 +78,7 @@ async def test_each_call_has_the_declared_headers_of_its_own_request(host: Any, 
     "credentials", [f"Bearer {TOKEN}", "Basic " + base64.b64encode(f"ann:{TOKEN}".encode()).decode()]
 )
 async def test_credentials_in_headers_are_in_no_log_audit_or_error(tmp_path: Path, log_file: Path, credentials: str):
-    app = echo(audit_file=tmp_path / "audit")
+    app = echo(audit=tmp_path / "audit")
 
     @app.tool()
     async def fail(context: ToolContext) -> None:

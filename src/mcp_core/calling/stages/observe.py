@@ -27,11 +27,11 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
     # Ids must be unique, not secret, so the system's source of randomness is not needed.
     meta, fresh = request.meta, f"{random.getrandbits(256):064x}"
     context = ToolContext(
-        correlation_id=_correlation_id(meta) or fresh[:32],
-        trace_id=(_trace_id(meta) if span is None else trace_id_of(span)) or fresh[32:],
+        correlation_id=correlation_id(meta) or fresh[:32],
+        trace_id=(trace_id(meta) if span is None else trace_id_of(span)) or fresh[32:],
         agent_id=request.agent_id,
         agent_version=request.agent_version,
-        timestamp=f"{_second(int(now))}.{int(now * 1000) % 1000:03d}+00:00",
+        timestamp=utc_time(now),
         user_id=request.caller.user_id,
         session_id=request.session_id,
         metadata=meta,
@@ -42,6 +42,11 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
         headers=request.headers,
     )
     return Call(request, tool.spec, tool.final_name, context)
+
+
+def utc_time(now: float) -> str:
+    """A time in ISO 8601, with its offset."""
+    return f"{_second(int(now))}.{int(now * 1000) % 1000:03d}+00:00"
 
 
 @lru_cache(maxsize=4)
@@ -106,14 +111,14 @@ def _password(scheme: str, credentials: str) -> str:
         return ""
 
 
-def _trace_id(meta: Mapping[str, Any]) -> str | None:
+def trace_id(meta: Mapping[str, Any]) -> str | None:
     """The trace id of a W3C traceparent."""
     header = meta.get("traceparent")
     match = _TRACEPARENT.match(header) if isinstance(header, str) else None
     return match[1] if match and int(match[1], 16) else None
 
 
-def _correlation_id(meta: Mapping[str, Any]) -> str | None:
+def correlation_id(meta: Mapping[str, Any]) -> str | None:
     """The caller's own id, unless it would break a log line."""
     sent = meta.get("correlationId")
     usable = isinstance(sent, str) and 0 < len(sent) <= _LONGEST_ID and sent.isprintable()

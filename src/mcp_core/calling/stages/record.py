@@ -1,22 +1,19 @@
 """Step 12: log lines, metrics and an audit entry for each call; exactly once, also when it is cancelled."""
 
-import json
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring as quoted
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_json
 
+from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call, CallOutcome, Failure
 from mcp_core.errors import Busy, DeadlineExceeded, ToolError
 from mcp_core.mcp_log import JSON_ESCAPES, get_logger, redact
-from mcp_core.start_errors import CannotStart
 from mcp_core.telemetry import Telemetry
 
 logger = get_logger(__name__)
@@ -26,8 +23,7 @@ _MOST_STACKS = 100
 _MOST_CAUSES = 20
 _NUMBERS = (int, bool)
 _LONGEST_NAME = 128
-_LINE_BREAKS = {chr(code).encode(): escape.encode() for code, escape in JSON_ESCAPES.items()}
-"""They may stand in JSON text, but some readers split lines at them, or show the line in another order."""
+_ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
 @dataclass(slots=True)
@@ -82,26 +78,6 @@ def _raised_at(error: BaseException) -> str:
     return "" if last is None else f" {last.tb_frame.f_code.co_filename}:{last.tb_lineno}"
 
 
-class AuditTrail:
-    """One JSON line for each call, appended to a file that only its owner can read."""
-
-    def __init__(self, path: Path) -> None:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        except OSError as error:
-            reason = f"The audit file {str(path)!r} cannot be written: {error.strerror}."
-            raise CannotStart(f"{reason} Choose another with --audit-file.") from None
-
-    def write(self, line: bytes) -> None:
-        """Append a line in one write, so that processes that share the file do not mix their lines."""
-        os.write(self._file, line)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
-
-
 def begin(call: Call, level: int) -> None:
     """Log the start of a call."""
     if logger.isEnabledFor(level):
@@ -124,10 +100,7 @@ def record(
     _log_end(call, summary, seconds, level, stacks)
     telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
     if audit is not None:
-        try:
-            audit.write(_plain_line(call, summary, seconds) or _line(_entry(call, summary, seconds)))
-        except OSError as error:
-            logger.error("A call of tool %s could not be written to the audit file: %s", call.spec.name, error)
+        _audit(call, summary, seconds, audit)
 
 
 def _log_end(call: Call, summary: CallSummary, seconds: float, level: int, stacks: StackLimit) -> None:
@@ -178,49 +151,59 @@ def _arguments(call: Call) -> Any:
         return "nested too deeply"
 
 
-def _plain_line(call: Call, summary: CallSummary, seconds: float) -> bytes | None:
-    """The audit line of a success whose arguments are numbers: faster, as nothing in it has to be redacted."""
-    if summary.failure is not None or call.spec.secret_fields or not summary.arguments_json:
-        return None
-    if any(type(value) not in _NUMBERS for value in call.request.arguments.values()):
-        return None
-    context, cached = call.context, "true" if summary.cached else "false"
-    return (
-        f'{{"time":"{context.timestamp}","tool":{quoted(call.final_name)},'
-        f'"version":{quoted(call.spec.declaration.version)},"caller":{quoted(call.request.caller.key)},'
-        f'"agent":{quoted(f"{context.agent_id} {context.agent_version}")},"outcome":"{summary.outcome}",'
-        f'"ms":{seconds * 1000:.3f},"cached":{cached},"traceId":"{context.trace_id}",'
-        f'"correlationId":{quoted(context.correlation_id)},"arguments":{summary.arguments_json}}}\n'
-    ).encode("utf-8", "replace")
+# --- the audit record --------------------------------------------------------------------------------------
 
 
-def _line(entry: dict[str, Any]) -> bytes:
+def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) -> None:
+    """Write the audit record of a call."""
+    context, request, failure, unknown = call.context, call.request, summary.failure, call.final_name == UNKNOWN
+    tool = request.tool[:_LONGEST_NAME] if unknown else call.final_name
+    digest, arguments = _audited_arguments(call, summary, audit)
+    members = (
+        f'"time":"{context.timestamp}","method":"tools/call","tool":{quoted(tool)},'
+        f'"version":{"null" if unknown else quoted(call.spec.declaration.version)},'
+        f'"caller":{quoted(request.caller.key)},"agent":{quoted(f"{context.agent_id} {context.agent_version}")},'
+        f'"outcome":"{summary.outcome}","ms":{seconds * 1000:.3f},"cached":{"true" if summary.cached else "false"},'
+        f'"tokens":{estimate_tokens(summary.size)},"traceId":"{context.trace_id}",'
+        f'"correlationId":{quoted(context.correlation_id)},"argumentsDigest":{digest}{arguments}'
+    )
+    if failure is not None:
+        error_id = "null" if failure.error_id is None else quoted(failure.error_id)
+        members += f',"error":{quoted(failure.error)},"errorType":{quoted(failure.error_type)},"errorId":{error_id}'
+    audit.append(escape_breaks(members), context.timestamp, tool, request.caller.key, summary.outcome)
+
+
+def _audited_arguments(call: Call, summary: CallSummary, audit: AuditTrail) -> tuple[str, str]:
+    """The digest of the arguments as JSON, and the redacted arguments as a further member, if they are wanted."""
+    valid = summary.arguments_json
+    if valid and not call.spec.secret_fields:
+        digest = f'"{audit.chain.digest(valid)}"'
+        if not audit.with_arguments:
+            return digest, ""
+        # Numbers hold no secret, so they are not redacted, which takes longer than everything else here.
+        if all(type(value) in _NUMBERS for value in call.request.arguments.values()):
+            return digest, f',"arguments":{valid}'
+        return digest, f',"arguments":{_json(_arguments(call))}'
+    if call.final_name == UNKNOWN:
+        return "null", ',"arguments":null' if audit.with_arguments else ""
+    # The digest of a short secret could be guessed by trying, so that of the redacted arguments is written.
+    redacted = _json(_arguments(call))
+    return f'"{audit.chain.digest(redacted)}"', f',"arguments":{redacted}' if audit.with_arguments else ""
+
+
+def _json(value: Any) -> str:
     try:
-        line = to_json(entry, inf_nan_mode="null")
-        if not line.isascii():
-            for character, escape in _LINE_BREAKS.items():
-                line = line.replace(character, escape)
-        return line + b"\n"
+        return to_json(value, inf_nan_mode="null").decode()
     except ValueError:
         # A lone surrogate, or nesting that is too deep: arguments without a JSON form are left out.
-        return json.dumps(entry | {"arguments": "not valid JSON"}).encode() + b"\n"
+        return '"not valid JSON"'
 
 
-def _entry(call: Call, summary: CallSummary, seconds: float) -> dict[str, Any]:
-    context, failure = call.context, summary.failure
-    entry: dict[str, Any] = {
-        "time": context.timestamp,
-        "tool": call.request.tool[:_LONGEST_NAME],
-        "version": None if call.final_name == UNKNOWN else call.spec.declaration.version,
-        "caller": call.request.caller.key,
-        "agent": f"{context.agent_id} {context.agent_version}",
-        "outcome": summary.outcome,
-        "ms": round(seconds * 1000, 3),
-        "cached": bool(summary.cached),
-        "traceId": context.trace_id,
-        "correlationId": context.correlation_id,
-        "arguments": _arguments(call),
-    }
-    if failure is not None:
-        entry |= {"error": failure.error, "errorType": failure.error_type, "errorId": failure.error_id}
-    return entry
+def estimate_tokens(characters: int) -> int:
+    """About how many tokens a text costs the agent: one for four characters."""
+    return (characters + 3) // 4
+
+
+def escape_breaks(text: str) -> str:
+    """JSON text without characters at which some readers split lines, or that control a terminal."""
+    return text if text.isascii() else text.translate(_ESCAPES)

@@ -11,6 +11,7 @@ from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
 from mcp_core.state.memory import MemoryState
+from tests.mcp_core.audited import audited
 from tests.mcp_core.declared import Number, Text, mutation
 
 ANN = Caller("user:ann", grants=frozenset({"*"}))
@@ -125,14 +126,14 @@ async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_u
 async def test_a_forged_confirmation_is_left_to_the_host_and_recorded_once(forged: str, tmp_path: Path, log):
     deleted: list[str] = []
     audit = tmp_path / "audit.jsonl"
-    async with build(deleted, Settings(audit_file=audit)) as app:
+    async with build(deleted, Settings(audit=audit)) as app:
         with pytest.raises(ForgedReply):
             await app.run(REQUEST._replace(reply=Reply(forged, accepted=True)))
     assert deleted == []
     assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
     words = "The confirmation for 'delete' was not made by this server. Nothing was done."
-    assert log.messages == [("TRACE", "Tool called: delete"), ("WARNING", f"Tool delete refused: {words}")]
-    (entry,) = map(json.loads, audit.read_text().splitlines())
+    assert log.messages[:-1] == [("TRACE", "Tool called: delete"), ("WARNING", f"Tool delete refused: {words}")]
+    (entry,) = audited(audit)
     assert (entry["outcome"], entry["errorType"], entry["error"]) == ("business", "ConsentError", words)
 
 

@@ -1,4 +1,5 @@
 import asyncio
+import hashlib
 import json
 import logging
 import os
@@ -13,6 +14,7 @@ from pydantic import Field, SecretStr
 from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, Unavailable, UnknownTool, get_logger
 from mcp_core.calling.stages.record import StackLimit
 from mcp_core.telemetry import prometheus
+from tests.mcp_core.audited import audited
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 TRACE_ID, PARENT = "0af7651916cd43dd8448eb211c80319c", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -211,14 +213,16 @@ async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_line_wit
 
     audit = tmp_path / "audit.jsonl"
     caller, meta = Caller("user:ann"), {"traceparent": PARENT, "correlationId": "c-1"}
-    async with App("test", version="1.0.0", tools=[double], settings=Settings(audit_file=audit)) as app:
+    settings = Settings(audit=audit, audit_arguments=True)
+    async with App("test", version="1.0.0", tools=[double], settings=settings) as app:
         for name in ("dubble", "x" * 1000, "a\x85b\u2028c\u2029d"):
             with pytest.raises(UnknownTool):
                 await app.run(Request(name, {"pin": "1234"}, caller, "raw", "9.8", meta=meta))
         metrics = prometheus([app.telemetry])
-    first, second, third = map(json.loads, audit.read_text().splitlines())
+    first, second, third = audited(audit)
     assert first == {
         "time": first["time"],
+        "method": "tools/call",
         "tool": "dubble",
         "version": None,
         "caller": "user:ann",
@@ -226,8 +230,10 @@ async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_line_wit
         "outcome": "validation",
         "ms": first["ms"],
         "cached": False,
+        "tokens": 0,
         "traceId": TRACE_ID,
         "correlationId": "c-1",
+        "argumentsDigest": None,
         "arguments": None,
         "error": "Unknown tool: 'dubble'. Did you mean 'double'?",
         "errorType": "UnknownTool",
@@ -301,7 +307,8 @@ async def test_no_secret_reaches_a_log_an_audit_entry_a_metric_or_an_error(tmp_p
     }
     secrets = ['hun"ter', "hun\\", "ter\\1", "471147", *(f"hunter{n}" for n in range(3, 9))]
     audit = tmp_path / "audit.jsonl"
-    app = App("test", version="1.0.0", tools=[connect], format="hints", settings=Settings(audit_file=audit))
+    settings = Settings(audit=audit, audit_arguments=True)
+    app = App("test", version="1.0.0", tools=[connect], format="hints", settings=settings)
     async with app:
         for mode in ("raise", "refuse", "return", None):
             answer = await app.call("connect", arguments | {"mode": mode})
@@ -310,7 +317,7 @@ async def test_no_secret_reaches_a_log_an_audit_entry_a_metric_or_an_error(tmp_p
     for text in (*log.lines, *log.texts, audit.read_text(), prometheus([app.telemetry])):
         assert not [secret for secret in secrets if secret in text], text
     assert any("connecting with" in text for text in log.texts)
-    assert [json.loads(line)["arguments"]["pin"] for line in audit.read_text().splitlines()] == ["[redacted]"] * 4
+    assert [record["arguments"]["pin"] for record in audited(audit)] == ["[redacted]"] * 4
 
 
 async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_read(tmp_path: Path):
@@ -322,13 +329,14 @@ async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_re
 
     audit = tmp_path / "deep" / "audit.jsonl"
     request = Request("find", {"n": 1}, Caller("user:ann"), "claude", "4.1", meta={"correlationId": "c-1"})
-    async with App("test", version="1.0.0", tools=[find], settings=Settings(audit_file=audit)) as app:
+    async with App("test", version="1.0.0", tools=[find], settings=Settings(audit=audit)) as app:
         await app.run(request)
         await app.run(request)
         await app.call("find", {"n": 0})
-    first, second, third = map(json.loads, audit.read_text().splitlines())
+    first, second, third = audited(audit)
     assert first == {
         "time": first["time"],
+        "method": "tools/call",
         "tool": "find",
         "version": "1.2.0",
         "caller": "user:ann",
@@ -336,9 +344,10 @@ async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_re
         "outcome": "ok",
         "ms": first["ms"],
         "cached": False,
+        "tokens": 7,
         "traceId": first["traceId"],
         "correlationId": "c-1",
-        "arguments": {"n": 1},
+        "argumentsDigest": hashlib.sha256(b'{"n":1}').hexdigest(),
     }
     assert second["cached"] is True
     assert third["outcome"] == "business"
@@ -373,12 +382,12 @@ async def test_what_has_no_json_form_is_audited_all_the_same(
 
     audit = tmp_path / "audit.jsonl"
     caplog.set_level("TRACE")
-    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit_file=audit)) as app:
+    settings = Settings(audit=audit, audit_arguments=True)
+    async with App("test", version="1.0.0", tools=[one], settings=settings) as app:
         assert (await app.run(Request("one", arguments, agent_id="\ud800"))).is_error
-    (line,) = audit.read_text(encoding="utf-8").splitlines()
-    entry = json.loads(line, parse_constant=pytest.fail)
+    (entry,) = audited(audit)
     assert entry["outcome"] == "validation"
-    assert entry["arguments"] in (shown, "not valid JSON")
+    assert entry["arguments"] in (shown, "not valid JSON", "nested too deeply")
 
 
 async def test_an_audit_file_that_cannot_be_written_is_logged_and_the_call_is_answered(tmp_path: Path, log):
@@ -386,11 +395,11 @@ async def test_an_audit_file_that_cannot_be_written_is_logged_and_the_call_is_an
     async def one() -> int:
         return 1
 
-    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit_file=Path("/dev/full"))) as app:
+    async with App("test", version="1.0.0", tools=[one], settings=Settings(audit="/dev/full")) as app:
         answer = await app.call("one")
     assert json.loads(answer.text) == {"success": True, "value": 1}
     assert any(
-        "A call of tool one could not be written to the audit file" in text
+        "Audit records cannot be written to /dev/full, and calls go on: " in text
         for level, text in log.messages
         if level == "ERROR"
     )
@@ -407,7 +416,7 @@ async def test_a_cancelled_call_is_recorded_exactly_once(tmp_path: Path, by: str
         return 1
 
     audit = tmp_path / "audit.jsonl"
-    async with App("test", version="1.0.0", tools=[hang], settings=Settings(audit_file=audit)) as app:
+    async with App("test", version="1.0.0", tools=[hang], settings=Settings(audit=audit)) as app:
         if by == "asyncio":
             call = asyncio.create_task(app.call("hang"))
             await begun.wait()
@@ -420,8 +429,8 @@ async def test_a_cancelled_call_is_recorded_exactly_once(tmp_path: Path, by: str
                 group.cancel_scope.cancel()
         assert app.telemetry.tallies["hang"].outcomes == {"cancelled": 1}
         assert app.telemetry.tallies["hang"].errors == 0
-    assert [json.loads(line)["outcome"] for line in audit.read_text().splitlines()] == ["cancelled"]
-    assert log.messages == [("TRACE", "Tool called: hang"), ("TRACE", "Tool hang ended: cancelled")]
+    assert [record["outcome"] for record in audited(audit)] == ["cancelled"]
+    assert log.messages[:-1] == [("TRACE", "Tool called: hang"), ("TRACE", "Tool hang ended: cancelled")]
 
 
 async def test_a_call_cancelled_while_it_waits_at_a_gate_is_recorded_once():
@@ -449,11 +458,10 @@ async def test_entries_of_several_writers_do_not_mix(tmp_path: Path):
     async def echo(text: Text) -> int:
         return len(text)
 
-    settings = Settings(audit_file=tmp_path / "audit.jsonl")
+    settings = Settings(audit=tmp_path / "audit.jsonl", audit_arguments=True)
     one = App("test", version="1.0.0", tools=[echo], settings=settings)
     two = App("test", version="1.0.0", tools=[echo], settings=settings)
     async with one, two:
         await asyncio.gather(*(app.call("echo", {"text": "x" * 5000}) for app in (one, two) for _ in range(20)))
-    lines = (tmp_path / "audit.jsonl").read_text().splitlines()
-    assert [len(json.loads(line)["arguments"]["text"]) for line in lines] == [5000] * 40
+    assert [len(record["arguments"]["text"]) for record in audited(tmp_path / "audit.jsonl")] == [5000] * 40
     assert os.listdir(tmp_path) == ["audit.jsonl"]  # noqa: PTH208 - the names are what is looked at

@@ -1,0 +1,7 @@
+"""The audit trail: one record for everything that arrives, in a hash chain, in a file or in a database."""
+
+from mcp_core.audit.chain import read_key
+from mcp_core.audit.trail import AuditTrail, FailurePolicy
+from mcp_core.audit.verify import Problem, Report, verify
+
+__all__ = ["AuditTrail", "FailurePolicy", "Problem", "Report", "read_key", "verify"]
