@@ -9,12 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mcp_core.hosts.callers import EVERYWHERE
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart, InvalidSetting
 
 BACKLOG = 2048
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 _UNIX_MODE = 0o660
 """A proxy connects as a member of the group."""
 
@@ -34,8 +34,8 @@ def base_url(settings: Settings, listener: socket.socket) -> str:
     scheme = "https" if settings.tls_cert else "http"
     if settings.unix_socket is not None:
         return f"{scheme}://localhost"
-    address, port = listener.getsockname()[:2]
-    host = settings.host if settings.host not in _EVERYWHERE else address
+    host = socket.gethostname() if settings.host in EVERYWHERE else settings.host
+    port = listener.getsockname()[1]
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 

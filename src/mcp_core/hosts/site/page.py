@@ -3,19 +3,16 @@
 import html
 import json
 import shutil
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 
 from mcp_core.app import App, ListedTool
 from mcp_core.declare.prompts import Prompt
 from mcp_core.declare.resources import ResourceSource
-from mcp_core.hosts.callers import EVERYWHERE
 from mcp_core.plurals import count
 
 _STYLE = """
@@ -66,7 +63,6 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
     """What is served, how to call it, and how to add it to a client."""
     if unix_socket is not None:
         return _unix_text(apps, unix_socket)
-    base_url = _with_machine_name(base_url)
     lines = [f"Serving {count(len(apps), 'MCP server')}. Documentation: {base_url}/", ""]
     if len(apps) == 1:
         lines += _everything_in(apps[0], base_url)
@@ -110,12 +106,6 @@ def _everything_in(app: App, base_url: str) -> list[str]:
     return lines + [f"    {source.prefix:<20} (resources)" for source in app.library.sources]
 
 
-def _with_machine_name(base_url: str) -> str:
-    """The URL as other machines know it, if the server listens on all addresses."""
-    url = urlsplit(base_url)
-    return f"{url.scheme}://{socket.gethostname()}:{url.port}" if url.hostname in EVERYWHERE else base_url
-
-
 def _listed_tools(app: App) -> list[ListedTool]:
     """Without tokens, the tools that every caller may use; with tokens, all of them."""
     return app.list_tools(app.local_caller if app.verifier is None else None)
@@ -150,7 +140,6 @@ def _shell_word(value: Any) -> str:
 
 def render_page(apps: Sequence[App], base_url: str) -> str:
     """The page. It loads nothing from other servers."""
-    base_url = _with_machine_name(base_url)
     configuration = html.escape(json.dumps(client_configuration(apps, base_url), indent=2))
     servers = "".join(_server(app, base_url) for app in apps)
     return (
