@@ -97,8 +97,8 @@ class _Line:
     def _image(self, token: "Token") -> None:
         """An image between words is a link: the format has images only as blocks."""
         source = str(token.attrs["src"])
-        link = {"type": "link", "attrs": {"href": source}}
-        self.nodes.append(text(token.content or source, _unique([*self._marks, link])))
+        link = [{"type": "link", "attrs": {"href": source}}] if source else []
+        self.nodes.append(text(token.content or source, _unique([*self._marks, *link])))
 
     def _open_link(self, token: "Token") -> None:
         target = str(token.attrs["href"])

@@ -110,7 +110,7 @@ class MarkdownReader:
 
     def _paragraph(self, token: "Token") -> list[Node]:
         inner = token.children or []
-        if len(inner) == 1 and inner[0].type == "image":
+        if len(inner) == 1 and inner[0].type == "image" and inner[0].attrs["src"]:
             image = inner[0]
             media = block("media", type="external", url=str(image.attrs["src"]), alt=image.content or None)
             del media["content"]

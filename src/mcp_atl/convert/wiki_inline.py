@@ -13,7 +13,7 @@ _PIECE = re.compile(
     r"|\\(?P<escaped>[\[\]{}|!*_+^~#\\.-])"
     r"|&#(?P<entity>\d{1,7});"
     r"|\{\{(?P<code>(?:\\.|[^{}\n\\]|\{(?!\{)|\}(?!\}))+)\}\}"
-    r"|\[~(?P<user>[^\[\]\s]+)\]"
+    r"|\[~(?P<user>[^\[\]|\s]+)\]"
     r"|\[(?P<label>(?:\\.|[^\[\]|\\\n])*)\|(?P<address>[^\[\]|\n]*)(?:\|[^\[\]\n]*)?\]"
     r"|\[(?P<plain>(?:https?://|mailto:|#|\^|/)[^\[\]|\n]*)\]"
     r"|(?<!\w)!(?P<image>[^\s!|]*[./][^\s!|]*)(?:\|[^!\n]*)?!"
@@ -51,6 +51,7 @@ class _Line:
 
     def __init__(self, markup: str, marks: tuple[Node, ...], depth: int) -> None:
         self._markup, self._marks, self._depth = markup, marks, depth
+        self._is_link = any(mark["type"] == "link" for mark in marks)
         self._closings: dict[str, list[int]] = {}
 
     def read(self) -> list[Node]:
@@ -62,6 +63,9 @@ class _Line:
             if piece["sign"]:
                 inner, place = self._emphasis(piece)
                 nodes += inner
+            elif piece["bare"] and self._is_link:  # an address in the words of a link is words
+                place = piece.start() + len("http")
+                nodes.append(text("http", self._marks))
             else:
                 nodes += _READERS[str(piece.lastgroup)](piece, self._marks)
                 place = piece.end()
@@ -86,11 +90,12 @@ class _Line:
 
 def _link(piece: re.Match[str], marks: tuple[Node, ...]) -> list[Node]:
     target = next(piece[name] for name in ("address", "plain", "image", "bare") if piece[name] is not None)
+    if any(mark["type"] == "link" for mark in marks):
+        return [text(target, marks)]  # an image in the words of a link
     link: Node = {"type": "link", "attrs": {"href": target}}
-    outer = tuple(mark for mark in marks if mark["type"] != "link")
     if not piece["label"]:
-        return [text(target, [*outer, link])]
-    label = _Line(piece["label"], (*outer, link), DEEPEST - 1).read()
+        return [text(target, [*marks, link])]
+    label = _Line(piece["label"], (*marks, link), DEEPEST - 5).read()
     return [one for one in label if one["type"] == "text"]
 
 

@@ -12,8 +12,8 @@ _ITEM = re.compile(r"([*#]+|-+(?=\s+[^\s-]))(?:\s+(.*)|$)")
 _RULE = re.compile(r"-{4,}$")
 _QUOTE = re.compile(r"bq\.\s+(.*)")
 _IMAGE = re.compile(r"!(https?://[^\s!|]+)(?:\|[^!]*)?!$")
-_MACRO = re.compile(r"\{(code|noformat|quote|panel|info|note|tip|warning)(?::([^{}]*))?\}")
-_CELL = re.compile(r"(\|\|?)((?:\\.|\{\{(?:\\.|[^{}\\])+\}\}|\[[^\[\]]*\]|[^|\\]|\\$)*+)")
+_MACRO = re.compile(r"(?<!\{)\{(code|noformat|quote|panel|info|note|tip|warning)(?::([^{}]*))?\}(?!\})")
+_CELL = re.compile(r"(\|\|?)((?:\\.|\{\{(?:\\.|[^{}\\])+\}\}|\[(?:\\.|[^\[\]\\])*+\]|[^|\\]|\\$)*+)")
 _PANELS = {"info": "info", "note": "note", "tip": "success", "warning": "warning"}
 DEEPEST = 10
 
@@ -94,11 +94,16 @@ class _Reader:
         while self._index < len(self._lines):
             line = self._lines[self._index].strip()
             if item := _ITEM.match(line):
-                tree.add(item[1][:DEEPEST].replace("-", "*"), item[2] or "")
-                self._index += 1
+                signs, words = item[1][:DEEPEST].replace("-", "*"), item[2] or ""
+                if macro := self._macro_at(words):
+                    tree.add(signs, "")
+                    tree.add_blocks(self._macro(macro))
+                else:
+                    tree.add(signs, words)
+                    self._index += 1
             elif macro := self._macro_at(line):
                 tree.add_blocks(self._macro(macro))
-            elif not line or self._reader(line):
+            elif not line or (self._reader(line) and not _IMAGE.match(line)):
                 break
             else:
                 tree.add_line(line)
@@ -121,8 +126,9 @@ class _ListTree:
     def __init__(self) -> None:
         self._roots: list[Node] = []
         self._stack: list[tuple[str, Node]] = []
+        self._item: Node = {}
         self._words: list[tuple[Node, list[str]]] = []
-        """Each item, and its lines."""
+        """Each paragraph, and its lines."""
 
     def add(self, signs: str, words: str) -> None:
         """An item, in lists that are opened as its signs demand."""
@@ -130,34 +136,45 @@ class _ListTree:
             self._stack.pop()
         while not self._stack or self._stack[-1][0] != signs:
             self._open(signs[: len(self._stack) + 1])
-        item = block("listItem")
-        children(self._stack[-1][1]).append(item)
-        self._words.append((item, [words]))
+        self._add_item(self._stack[-1][1], words)
+
+    def _add_item(self, parent: Node, words: str) -> None:
+        self._item = block("listItem")
+        children(parent).append(self._item)
+        self._add_paragraph(words)
+
+    def _add_paragraph(self, words: str) -> None:
+        paragraph = block("paragraph")
+        children(self._item).append(paragraph)
+        self._words.append((paragraph, [words]))
 
     def _open(self, signs: str) -> None:
         opened = block("orderedList" if signs[-1] == "#" else "bulletList")
         if self._stack:
-            items = children(self._stack[-1][1])
-            if not items:
-                items.append(block("listItem"))
-                self._words.append((items[-1], [""]))
-            children(items[-1]).append(opened)
+            parent = self._stack[-1][1]
+            if not children(parent):
+                self._add_item(parent, "")
+            children(children(parent)[-1]).append(opened)
         else:
             self._roots.append(opened)
         self._stack.append((signs, opened))
 
     def add_line(self, line: str) -> None:
         """A line that continues the last item."""
-        self._words[-1][1].append(line)
+        paragraph, lines = self._words[-1]
+        if children(self._item)[-1] is paragraph:
+            lines.append(line)
+        else:
+            self._add_paragraph(line)
 
     def add_blocks(self, blocks: Sequence[Node]) -> None:
         """Blocks that belong to the last item."""
-        children(self._words[-1][0]).extend(contained("listItem", blocks))
+        children(self._item).extend(contained("listItem", blocks))
 
     def nodes(self) -> list[Node]:
         """The lists, with tasks where items begin with their sign."""
-        for item, lines in self._words:
-            children(item).insert(0, block("paragraph", wiki_inline("\n".join(lines))))
+        for paragraph, lines in self._words:
+            paragraph["content"] = wiki_inline("\n".join(lines))
         return [part for root in self._roots for part in _with_tasks(root)]
 
 

@@ -2,20 +2,23 @@
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from mcp_atl.convert.nodes import Node, attributes, children, marks, plain_text
 
 TODO, DONE = "☐", "☑"
 """The signs of tasks, which wiki markup does not have."""
 
+_LISTS = frozenset({"bulletList", "orderedList", "taskList"})
 _SIGNS = {"strong": "*", "em": "_", "strike": "-", "underline": "+"}
 _PANELS = {"info": "info", "note": "note", "success": "tip", "tip": "tip", "warning": "warning", "error": "warning"}
-_SPECIAL = re.compile(r"[\[\]{}|!]|(?<!\w)[*_+^~-](?=\S)|(?<=\S)[*_+^~-](?!\w)")
-_SIGN = re.compile(r"[*_+^~-]")
+_SPECIAL = re.compile(r"[\[\]{}|!]|(?<!\w)[*_+^~-](?=\S|\Z)|(?<=\S)[*_+^~-](?!\w)")
+_SIGN = re.compile(r"[*_+^~#-]")
 _BESIDE = re.compile(r"[\w*_+^~{}\\-]")
 _ENTITY = re.compile(r"&(?=#\d{1,7};)|\\")
+_SCHEME = re.compile(r"(https?):(?=//)")
 _IN_CODE = re.compile(r"[{}|]")
-_LINE_START = re.compile(r"(?m)^( *)(h(?=[1-6]\.)|b(?=q\.)|[#*-](?=[#*-]* )|-(?=-{3,})|[☐☑])")
+_LINE_START = re.compile(r"(?m)^( *)(h(?=[1-6]\.)|b(?=q\.)|[#*-](?=[#*-]*(?: |$))|-(?=-{3,})|[☐☑])")
 _PLAIN_ADDRESS = re.compile(r"https?://|mailto:|#|\^|/")
 _ADDRESS_SPECIAL = {"[": "%5B", "]": "%5D", "|": "%7C", " ": "%20"}
 
@@ -64,17 +67,18 @@ def _items(node: Node, signs: str = "") -> list[str]:
     own = signs + ("#" if node["type"] == "orderedList" else "*")
     lines: list[str] = []
     for item in children(node):
-        words: list[str] = []
-        below: list[str] = []
-        for one in children(item):
-            if one["type"] in ("bulletList", "orderedList"):
-                below += _items(one, own)
-            elif one["type"] == "taskList":
-                below += _tasks(one, own + "*")
-            else:
-                words.append(_block(one))
-        lines += [f"{own} {chr(10).join(filter(None, words))}", *below]
+        if not children(item) or children(item)[0]["type"] in _LISTS:
+            lines.append(f"{own} ")
+        for is_list, group in groupby(children(item), key=lambda one: one["type"] in _LISTS):
+            if is_list:
+                lines += [line for one in group for line in _below(one, own)]
+            else:  # words after a list are an item of their own
+                lines.append(f"{own} {chr(10).join(filter(None, map(_block, group)))}")
     return lines
+
+
+def _below(node: Node, signs: str) -> list[str]:
+    return _tasks(node, signs + "*") if node["type"] == "taskList" else _items(node, signs)
 
 
 def _tasks(node: Node, signs: str = "*") -> list[str]:
@@ -136,10 +140,11 @@ def _marked(node: Node, before: str, after: str) -> str:
     if "subsup" in kinds:
         signs.append("~" if kinds["subsup"]["type"] == "sub" else "^")
     for sign in signs:
-        body = _signed(sign, body, before + after)
+        # [~ would begin a mention
+        body = _signed(sign, body, "~" if sign == "~" and "link" in kinds else before + after)
     if "link" in kinds:
         address = _address(kinds["link"]["href"])
-        is_plain = node.get("text") == address and _PLAIN_ADDRESS.match(address)
+        is_plain = len(kinds) == 1 and node.get("text") == address and _PLAIN_ADDRESS.match(address)
         body = f"[{address}]" if is_plain else f"[{body}|{address}]"
     return body
 
@@ -163,7 +168,9 @@ def _leaf(node: Node) -> str:
     known = attributes(node)
     match node["type"]:
         case "text":
-            return _SPECIAL.sub(lambda found: f"\\{found[0]}", _without_entities(str(node["text"])))
+            words = _SPECIAL.sub(lambda found: f"\\{found[0]}", _without_entities(str(node["text"])))
+            is_link = any(mark["type"] == "link" for mark in marks(node))
+            return words if is_link else _SCHEME.sub(r"\1&#58;", words)  # else it would become a link
         case "hardBreak":
             return "\n"
         case "mention":

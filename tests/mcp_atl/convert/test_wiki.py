@@ -8,7 +8,8 @@ from mcp_atl.convert.markdown_writer import MarkdownWriter
 from mcp_atl.convert.nodes import children
 from mcp_atl.convert.wiki_reader import wiki_to_document
 from mcp_atl.convert.wiki_writer import document_to_wiki
-from tests.mcp_atl.convert.markdown_texts import MARKDOWN, SAMPLES
+from tests.mcp_atl.convert.markdown_texts import MARKDOWN, SAMPLES, SOUP
+from tests.mcp_atl.convert.wiki_meaning import said
 from tests.thorough import examples
 
 
@@ -46,6 +47,13 @@ def from_wiki(markup: str) -> str:
         ("C:\\dir\\{x} \\*a\\* 2 - 1", "C:&#92;dir\\{x\\} \\*a\\* 2 - 1"),
         ("![](<https://x.org/i.png>)", "!https://x.org/i.png!"),
         ("---", "----"),
+        ("- ```\n  x\n  ```\n\n  after", "* {code}\nx\n{code}\nafter"),
+        ("> `code`\n\nafter", "{quote}\n{{code}}\n{quote}\n\nafter"),
+        ("**#**", "{*}#{*}"),
+        ("**[*x*](https://x.org)**", "[{_}*x*{_}|https://x.org]"),
+        ("[https\\://bank.example](https://evil.example)", "[https://bank.example|https://evil.example]"),
+        ("<sub>[x](https://x.org)</sub>", "[{~}x{~}|https://x.org]"),
+        ("https\\://x.org", "https&#58;//x.org"),
     ],
 )
 def test_markdown_and_wiki_markup_say_the_same(markdown: str, wiki: str):
@@ -77,7 +85,25 @@ def test_what_was_read_once_stays_the_same(markdown: str):
     assert from_wiki(to_wiki(once)) == once
 
 
+@pytest.mark.parametrize("markdown", SAMPLES.values(), ids=SAMPLES.keys())
+def test_what_agents_write_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
 @given(markdown=MARKDOWN)
 @settings(max_examples=examples(1000))
-def test_any_markdown_can_be_written_and_read(markdown: str):
-    MarkdownReader().document(from_wiki(to_wiki(markdown)))
+def test_markdown_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
+@given(markdown=SOUP)
+@settings(max_examples=examples(1000))
+def test_even_broken_markdown_keeps_its_meaning(markdown: str):
+    check_meaning(markdown)
+
+
+def check_meaning(markdown: str) -> None:
+    """What was written as wiki markup and read again says the same, as far as wiki markup can say it."""
+    document = MarkdownReader().document(markdown)
+    markup = document_to_wiki(document)
+    assert said(wiki_to_document(markup)) == said(document), markup
