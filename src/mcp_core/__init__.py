@@ -7,7 +7,7 @@ from mcp_core.calling.bound import PerCall
 from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import Need, ToolContext
 from mcp_core.declare.naming import Naming
-from mcp_core.declare.prompts import Embedded, Image, Message, Prompt, PromptArgument, prompt
+from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
 from mcp_core.declare.spec import Deprecation, Example, RateLimit, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
@@ -30,7 +30,7 @@ from mcp_core.errors import (
 from mcp_core.hints import AgentHints, Evidence, SuggestedAction
 from mcp_core.mcp_log import TRACE_LEVEL, get_logger
 from mcp_core.registry import ToolRegistry
-from mcp_core.result import Result
+from mcp_core.result import Image, Result
 from mcp_core.settings import Settings
 from mcp_core.telemetry import Telemetry
 from mcp_core.tool_arguments import (

@@ -1,7 +1,8 @@
 """`Result`: the answer of a tool, with one channel for the person and one for the agent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from mcp_core import json_text
 from mcp_core.hints import AgentHints
@@ -9,6 +10,13 @@ from mcp_core.hints import AgentHints
 T = TypeVar("T")
 
 _SETTABLE = frozenset({"message", "instruction", "hints"})
+
+
+class Image(NamedTuple):
+    """A picture in an answer or in a message of a prompt."""
+
+    data: bytes
+    mime_type: str = "image/png"
 
 
 @dataclass
@@ -26,6 +34,8 @@ class Result(Generic[T]):
     message: str | None = None
     instruction: str | None = None
     hints: AgentHints | None = None
+    images: Sequence[Image] = ()
+    """Shown beside the value, in content blocks of their own."""
 
     def __post_init__(self) -> None:
         if self.error is None and (self.error_type is not None or self.exception is not None):
@@ -34,6 +44,8 @@ class Result(Generic[T]):
             raise ValueError("a failure needs an error_type: Result.failure(error, error_type)")
         if self.error is not None and self.value is not None:
             raise ValueError("a Result has a value or an error, not both")
+        if self.error is not None and self.images:
+            raise ValueError("a failure has no images")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _SETTABLE and name in self.__dict__:
@@ -47,9 +59,10 @@ class Result(Generic[T]):
         message: str | None = None,
         instruction: str | None = None,
         hints: AgentHints | None = None,
+        images: Sequence[Image] = (),
     ) -> "Result[T]":
         """A success."""
-        return cls(value=value, message=message, instruction=instruction, hints=hints)
+        return cls(value=value, message=message, instruction=instruction, hints=hints, images=images)
 
     @classmethod
     def failure(

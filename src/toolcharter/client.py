@@ -19,6 +19,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from mcp_core import json_text
 from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Answer, Ask
 from mcp_core.context import ReportProgress
@@ -332,4 +333,10 @@ class RemoteServer:
             tool, dict(arguments), self._timeouts.call, cast(Any, progress), meta=cast(Any, meta)
         )
         texts = [block.text for block in result.content if isinstance(block, types.TextContent)]
-        return Answer("\n".join(texts), bool(result.is_error), result.structured_content)
+        others = [
+            block.model_dump(mode="json", by_alias=True, exclude_none=True)
+            for block in result.content
+            if not isinstance(block, types.TextContent)
+        ]
+        blocks = json_text.to_text(others)[1:-1] if others else ""
+        return Answer("\n".join(texts), bool(result.is_error), result.structured_content, blocks=blocks)

@@ -25,6 +25,7 @@ from mcp_core import (
     Resource,
     ResourcePage,
     ResourceSource,
+    Result,
     Settings,
     ToolContext,
     mcp_log,
@@ -78,6 +79,11 @@ async def pass_on(error: Annotated[str | None, Field(description="The error.")] 
     """Pass on what another server answered."""
     blocks = [{"type": "text", "text": "first"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]
     return VerbatimResult(blocks, {"total": 1}, error)
+
+
+async def draw() -> Any:
+    """Show a picture."""
+    return Result.ok({"name": "dot"}, images=[Image(b"\x00\x01"), Image(b"<svg/>", "image/svg+xml")])
 
 
 async def give_set() -> Any:
@@ -186,7 +192,7 @@ SOURCES = [
 def build(settings: Settings) -> App:
     app = demo.build(settings)
     app.provide(Ledger, Ledger())
-    for plain in (count, crash, give_none, give_set, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
+    for plain in (count, crash, give_none, give_set, draw, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
         app.tool()(plain)
     app.tool(deadline=0.2)(hang)
     app.tool(consent="WIPE", confirm="required")(wipe)

@@ -1,6 +1,7 @@
 """What a call gets back: data, or an error that says of what kind it is and gives nothing away."""
 
 import asyncio
+import json
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -47,6 +48,17 @@ async def test_the_answer_of_another_server_is_passed_on_as_it_is(connect: Conne
     assert blocks == [{"type": "text", "text": "first"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]
     assert (result.structured_content, result.is_error) == ({"total": 1}, False)
     assert (failed.content, failed.is_error) == (result.content, True)
+
+
+async def test_images_follow_the_text_of_an_answer(connect: Connect):
+    async with connect() as client:
+        result = await client.call_tool("draw", {})
+    text, *images = [block.model_dump(exclude_none=True, by_alias=True) for block in result.content]
+    assert json.loads(text["text"])["data"] == {"name": "dot"}
+    assert images == [
+        {"type": "image", "data": "AAE=", "mimeType": "image/png"},
+        {"type": "image", "data": "PHN2Zy8+", "mimeType": "image/svg+xml"},
+    ]
 
 
 WRONG: Mapping[str, tuple[str, dict[str, Any], str]] = {

@@ -22,13 +22,13 @@ from mcp_core.calling.stages.record import StackLimit, failure_level, log_system
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
-from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
+from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, Refused, Unavailable, UnknownTool
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
-from mcp_core.result import Result
+from mcp_core.result import Image, Result
 
 DOCS_SCHEME = "toolcharter://tools/"
 """Resources of this scheme are the full documentation of a tool."""

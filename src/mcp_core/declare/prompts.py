@@ -7,15 +7,9 @@ from mcp_core.declare.checks import permission_problems
 from mcp_core.declare.spec import Declaration, ResponseTime, ToolSpec, spec_of
 from mcp_core.declare.tool import add_options, check_function
 from mcp_core.errors import DeclarationError
+from mcp_core.result import Image
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class Image(NamedTuple):
-    """A picture in a message."""
-
-    data: bytes
-    mime_type: str = "image/png"
 
 
 class Embedded(NamedTuple):

@@ -6,9 +6,10 @@ from typing import Any
 
 from mcp_core.calling.library import Conversation, Library, Reading
 from mcp_core.calling.records import Request
-from mcp_core.declare.prompts import Embedded, Image, Message, Prompt
+from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import Content, Resource, ResourceTemplate
 from mcp_core.json_text import JsonObject
+from mcp_core.result import Image
 
 
 async def answer(library: Library, method: str, cursor: str | None, request: Request) -> tuple[JsonObject, JsonObject]:

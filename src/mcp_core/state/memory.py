@@ -67,7 +67,7 @@ class MemoryState:
         return wait, await self.recall(key, tags) if wait == 0 else Recalled("", None)
 
     async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
-        if len(answer.data or "") + len(key) > LARGEST_ENTRY:
+        if len(answer.data or "") + len(answer.blocks) + len(key) > LARGEST_ENTRY:
             return
         self._answers[key] = (self._clock() + ttl, generation, answer)
         if len(self._answers) > MAX_ENTRIES:

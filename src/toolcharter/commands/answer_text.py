@@ -27,6 +27,10 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     else:
         text = escape_lines(json.dumps(_value(body, fields), indent=2, ensure_ascii=False))
         out.print(JSONHighlighter()(text), soft_wrap=True)
+    for block in answer.content():
+        if block["type"] != "text":
+            size = len(str(block.get("data", ""))) * 3 // 4
+            out.print(f"[dim]{block['type']}:[/] {_escape(str(block.get('mimeType', '')))}, about {size:,} bytes")
     for channel in ("message", "instruction"):
         if fields.get(channel):
             out.print(f"[dim]{channel}:[/] {_escape(str(fields[channel]))}")

@@ -1,5 +1,7 @@
 """Step 10: a result that breaks the declaration of its tool does not leave the server."""
 
+from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -11,13 +13,13 @@ from mcp_core.calling.records import Body, Failure, Permit, VerbatimResult
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure, hint_success
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, ErrorKind
-from mcp_core.result import Result
+from mcp_core.result import Image, Result
 from mcp_core.tool_result import ToolResult
 
 
 def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) -> Body:
     """The result as checked JSON. `policy` is None for servers that answer without hints."""
-    value, hints, message, instruction = raw, None, None, None
+    value, hints, message, instruction, blocks = raw, None, None, None, ""
     if isinstance(raw, VerbatimResult):
         return _verbatim(raw)
     if isinstance(raw, Result):
@@ -26,6 +28,8 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
         if result.is_failure():
             return _returned_failure(result, tool.spec, policy)
         value, hints, message, instruction = result.value, result.hints, result.message, result.instruction
+        if result.images:
+            blocks = _image_blocks(result.images)
     elif isinstance(raw, ToolResult):
         value, hints = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
     elif raw is None:
@@ -39,7 +43,17 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
     if data == "null" and policy is not None:
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
-    return Body(data, None, message, instruction, hints_json)
+    return Body(data, None, message, instruction, hints_json, blocks)
+
+
+def _image_blocks(images: Sequence[Any]) -> str:
+    for image in images:
+        if not isinstance(image, Image) or not image.mime_type.startswith("image/"):
+            raise BrokenResult(f"returned images with {image!r:.80} in place of an Image with a type such as image/png")
+    return ",".join(
+        json_text.to_text({"type": "image", "data": b64encode(data).decode(), "mimeType": mime_type})
+        for data, mime_type in images
+    )
 
 
 def _verbatim(result: VerbatimResult) -> Body:
