@@ -33,9 +33,9 @@ main()
 """The todo server, which is killed just before or just after it commits a call with a key."""
 
 
-def request(number: int, key: str, title: str = "Buy milk") -> str:
-    arguments = {"user_id": "ana", "title": title}
-    params = {"name": "add_task", "arguments": arguments, "_meta": {**META, KEY: key}}
+def request(number: int, key: str | None, title: str = "Buy milk", description: str = "") -> str:
+    arguments = {"user_id": "ana", "title": title, "description": description}
+    params = {"name": "add_task", "arguments": arguments, "_meta": META if key is None else {**META, KEY: key}}
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}) + "\n"
 
 
@@ -57,12 +57,17 @@ def ask(process: subprocess.Popen[str], line: str) -> Any:
     return json.loads(process.stdout.readline())["result"]
 
 
+def titles_of(process: subprocess.Popen[str]) -> Counter[str]:
+    """The titles of all tasks."""
+    params = {"name": "list_tasks", "arguments": {"user_id": "ana"}, "_meta": META}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}) + "\n"
+    return Counter(task["title"] for task in json.loads(ask(process, line)["content"][0]["text"]))
+
+
 def tasks(db: str) -> Counter[str]:
     """The titles of all tasks, as a fresh process reads them."""
     with served(COMMAND, "--db", db) as process:
-        params = {"name": "list_tasks", "arguments": {"user_id": "ana"}, "_meta": META}
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}) + "\n"
-        return Counter(task["title"] for task in json.loads(ask(process, line)["content"][0]["text"]))
+        return titles_of(process)
 
 
 @pytest.mark.requirement("OPS-4")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -43,6 +43,8 @@ from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import State
 from mcp_core.telemetry import Span, Telemetry, end_span
 from mcp_core.tool_result import ToolMetadata
+
+T = TypeVar("T")
 
 _NO_SPAN = nullcontext()
 _PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
@@ -177,7 +179,7 @@ class Pipeline:
             late_limit = tool.rate_limit if cached and not tool.confirmed else None
             arguments, arguments_json = await self._limit_and_parse(call, tool, late_limit)
             keyed = None if tool.read_only or KEY not in call.request.meta else keyed_call(call, tool, arguments_json)
-            if keyed is not None and (first := await first_answer(keyed, self._keys)) is not None:
+            if keyed is not None and (first := await self._within_deadline(tool, first_answer(keyed, self._keys))):
                 return await self._repeat(first, call, tool, summary)
             confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
             if isinstance(confirmation, Question):
@@ -186,7 +188,7 @@ class Pipeline:
             if tool.confirmed:
                 started = time.perf_counter()  # a person may take longer than the call
             if cached:
-                place, known = await pass_gate(tool, self._recall(call, arguments_json, late_limit), self._running)
+                place, known = await self._within_deadline(tool, self._recall(call, arguments_json, late_limit))
                 summary.cached = known is not None
                 if known is not None:
                     summary.outcome, summary.arguments_json = "ok", arguments_json
@@ -223,7 +225,10 @@ class Pipeline:
 
     async def _limit(self, call: Call, tool: BoundTool, rate_limit: RateLimit) -> None:
         gate = limit(call, rate_limit, self._state, self._policy.limits_without_redis)
-        await pass_gate(tool, gate, self._running)
+        await self._within_deadline(tool, gate)
+
+    def _within_deadline(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+        return pass_gate(tool, gate, self._running)
 
     def _recall(
         self, call: Call, arguments_json: str, late_limit: RateLimit | None
@@ -241,7 +246,8 @@ class Pipeline:
             if keyed is None:
                 return check(await invoke(permit, tool, self._running, spent), permit, tool, self._hint_policy)
             act = partial(self._try, permit, tool, spent, summary)
-            body, summary.repeated = await carry_out_once(keyed, self._keys, act)
+            within_deadline = partial(self._within_deadline, tool)
+            body, summary.repeated = await carry_out_once(keyed, self._keys, act, within_deadline)
             return body
         finally:
             if tool.forgets:

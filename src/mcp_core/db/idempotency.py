@@ -4,6 +4,7 @@ After a crash either both are there, the change and its answer, or neither. The 
 waits, at the row of the key, until the first has ended.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -75,8 +76,9 @@ class SqlKeyStore:
         if now < self._next_cleanup:
             return
         self._next_cleanup = now + CLEANUP_SECONDS
-        with suppress(Unavailable):
-            await self._database.write(_clean_up, now)
+        with suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(1):
+                await self._database.write(_clean_up, now)
 
     def _identify(self, call: KeyedCall) -> dict[str, str | int]:
         return {"server": self._server, "caller": call.caller, "key": call.key}

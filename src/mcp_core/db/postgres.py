@@ -1,5 +1,6 @@
 """A database on a PostgreSQL server."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -18,6 +19,8 @@ from mcp_core.errors import Unavailable
 
 MAX_CONNECTIONS = 16
 """Half of them for reads, half for writes."""
+CLOSE_SECONDS = 2.0
+"""How long a rollback may take before the connection is cut instead."""
 _connect = cast(Any, asyncpg).connect
 _UNREACHABLE = "The database cannot be reached at the moment. Try again shortly."
 
@@ -68,12 +71,13 @@ class _Session:
         async with _connection_errors():
             return await self._connection.run_sync(unit)
 
-    async def commit(self) -> None:
-        async with _connection_errors():
-            await self._connection.commit()
-
     async def close(self) -> None:
-        await self._connection.close()
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self._connection.close()
+        except TimeoutError:
+            await self._connection.invalidate()
+            await self._connection.close()
 
 
 def _engine(url: URL, isolation_level: Any = None, **server_settings: str) -> AsyncEngine:

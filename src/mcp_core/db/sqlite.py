@@ -163,9 +163,6 @@ class _Session:
         self._jobs.put(job)
         return await asyncio.wrap_future(done)
 
-    async def commit(self) -> None:
-        await self.run(lambda connection: connection.commit())
-
     async def close(self) -> None:
         self._cancellation.requested = True
         self._jobs.put(None)

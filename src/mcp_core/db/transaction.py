@@ -28,10 +28,6 @@ class Session(Protocol):
         """Run a unit of work in the transaction."""
         ...
 
-    async def commit(self) -> None:
-        """Commit the transaction."""
-        ...
-
     async def close(self) -> None:
         """Roll back what was not committed, and give the connection back."""
         ...
@@ -57,29 +53,35 @@ class Transaction:
 
     async def run(self, unit: Unit[T]) -> T:
         """Run a unit of work. If it fails, what it did is undone, and the transaction goes on."""
-        async with self._lock:
-            session = await self._begin()
-            return await session.run(lambda connection: _in_savepoint(connection, unit))
+        return await self._run(lambda connection: _in_savepoint(connection, unit))
 
     async def commit(self, last: Unit[None]) -> None:
         """Run the last unit of work, and commit everything."""
-        async with self._lock:
-            session = await self._begin()
-            await session.run(last)
-            await session.commit()
 
-    async def _begin(self) -> Session:
-        if self._session is not None and self.is_begun:
-            return self._session
-        self.is_waiting = True
-        try:
-            session = self._session = self._session or await self._open_session()
-            await session.run(self._first)
-        except Exception as error:
-            self.is_waiting, self.failure = False, error
-            raise
+        def finish(connection: Connection) -> None:
+            last(connection)
+            connection.commit()
+
+        await self._run(finish)
+
+    async def _run(self, unit: Unit[T]) -> T:
+        async with self._lock:
+            if self.is_begun and self._session is not None:
+                return await self._session.run(unit)
+            self.is_waiting = True
+            try:
+                self._session = self._session or await self._open_session()
+                return await self._session.run(lambda connection: self._begin(connection, unit))
+            except Exception as error:
+                if self.is_waiting:
+                    self.is_waiting, self.failure = False, error
+                raise
+
+    def _begin(self, connection: Connection, unit: Unit[T]) -> T:
+        """The first unit of work, together with `first`: one change of thread instead of two."""
+        self._first(connection)
         self.is_waiting, self.is_begun = False, True
-        return session
+        return unit(connection)
 
     async def close(self) -> None:
         """End the transaction."""

@@ -6,13 +6,21 @@ validation. It gets the first answer, and the person is not asked again about wh
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Call, Failure
 from mcp_core.declare.meta import META
-from mcp_core.errors import Busy, IdempotencyConflict, InProgress, InvalidArguments, OutcomeUnknown, Unavailable
+from mcp_core.errors import (
+    Busy,
+    DeadlineExceeded,
+    IdempotencyConflict,
+    InProgress,
+    InvalidArguments,
+    OutcomeUnknown,
+    Unavailable,
+)
 from mcp_core.idempotency import KeyBusy, KeyedCall, KeyRecord, KeyStore, KeyTaken
 from mcp_core.state.interface import StateUnavailable
 
@@ -21,6 +29,9 @@ KEY = META + "idempotency-key"
 REPEATED = META + "repeated"
 """In the `_meta` of an answer that an earlier call with the same key was given."""
 LONGEST_KEY = 255
+
+WithinDeadline = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
+"""Awaits what belongs to a call, and raises DeadlineExceeded."""
 
 
 def keyed_call(call: Call, tool: BoundTool, arguments_json: str) -> KeyedCall:
@@ -46,14 +57,16 @@ async def first_answer(call: KeyedCall, keys: KeyStore) -> Body | None:
     return None if record is None else _answer(call, record)
 
 
-async def carry_out_once(call: KeyedCall, keys: KeyStore, act: Callable[[], Awaitable[Body]]) -> tuple[Body, bool]:
+async def carry_out_once(
+    call: KeyedCall, keys: KeyStore, act: Callable[[], Awaitable[Body]], within_deadline: WithinDeadline
+) -> tuple[Body, bool]:
     """The answer, and whether it is that of another call with the same key, which was faster."""
     try:
         async with keys.claim(call) as claim:
             body = await act()
             failure = body.failure
             if failure is None or failure.kind != "system":
-                await claim.complete(json.dumps(body), failed=failure is not None)
+                await _complete(call, within_deadline(claim.complete(json.dumps(body), failed=failure is not None)))
             elif failure.error_type == Busy.error_type:
                 claim.abandon()
             return body, False
@@ -63,6 +76,16 @@ async def carry_out_once(call: KeyedCall, keys: KeyStore, act: Callable[[], Awai
         raise _in_progress(call) from busy
     except StateUnavailable as error:
         raise _cannot_check() from error
+
+
+async def _complete(call: KeyedCall, completion: Awaitable[None]) -> None:
+    try:
+        await completion
+    except DeadlineExceeded as error:
+        raise OutcomeUnknown(
+            f"The database has not confirmed what {call.tool!r} changed: it may have been done or not.",
+            instruction="Call this tool again with the same idempotency key and arguments to get the answer.",
+        ) from error
 
 
 def _answer(call: KeyedCall, record: KeyRecord) -> Body:
