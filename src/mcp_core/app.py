@@ -276,6 +276,16 @@ class App:
         """What calls depend on, as it is now, in a bounded time. The shared state has a check of its own."""
         return [await check.run() for check in self._checks.values()]
 
+    def issuer_health(self) -> DependencyHealth | None:
+        """Whether the issuer of access tokens answered the last time. None without an issuer."""
+        access = self.identity.access if self.identity else None
+        return None if access is None else DependencyHealth("issuer", *access.health)
+
+    def reload(self) -> None:
+        """Read the policy and the tokens again. A file that is not valid changes nothing, and the log says so."""
+        if self.identity is not None:
+            self.identity.reload()
+
     def stop_calls(self) -> None:
         """Cancel all handlers that run. Their callers get an answer that says so, and their entries are `cancelled`."""
         for cancel in tuple(self._running):

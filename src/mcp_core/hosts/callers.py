@@ -2,12 +2,14 @@
 
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable
 from mcp_core.context import NO_HEADERS, RequestHeaders
+from mcp_core.hosts.resource_metadata import challenge
 from mcp_core.settings import Settings
 
 Scope = Any
@@ -50,32 +52,33 @@ async def http_caller(app: App, scope: Scope, authorization: str) -> Caller:
     scheme, _, token = authorization.partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
-        raise _unauthorized(None)
+        raise _unauthorized(app, scope, None)
     try:
         caller = await app.verifier.verify(token) if len(token) <= LONGEST_TOKEN and token.isascii() else None
     except IdentityUnavailable as error:
         raise _unavailable(error) from None
     if caller is None:
-        raise _unauthorized("invalid_token")
+        raise _unauthorized(app, scope, "invalid_token")
     return caller
 
 
 async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> Caller:
     """The caller of a page that shows several apps: whoever one of them knows. Raises NotIdentified."""
-    refused: NotIdentified | None = None
-    for app in apps:
-        try:
-            return await http_caller(app, scope, authorization)
-        except NotIdentified as error:
-            refused = refused or error
-    raise refused or _unauthorized(None)
+    first, *others = apps
+    try:
+        return await http_caller(first, scope, authorization)
+    except NotIdentified:
+        for app in others:
+            with suppress(NotIdentified):
+                return await http_caller(app, scope, authorization)
+        raise
 
 
-def _unauthorized(error: str | None) -> NotIdentified:
+def _unauthorized(app: App, scope: Scope, error: str | None) -> NotIdentified:
     """The answer 401. It names an error only if a token was sent (RFC 6750, 3.1)."""
     body = {"error": error or "unauthorized", "error_description": "Send a valid token: Authorization: Bearer TOKEN"}
-    challenge = f'Bearer error="{error}"' if error else "Bearer"
-    return NotIdentified(401, json_text.to_text(body).encode(), [(b"www-authenticate", challenge.encode())])
+    value = challenge(app, scope.get("path", ""), error)
+    return NotIdentified(401, json_text.to_text(body).encode(), [(b"www-authenticate", value.encode())])
 
 
 def _unavailable(error: IdentityUnavailable) -> NotIdentified:

@@ -109,6 +109,8 @@ class Peer(NamedTuple):
     """Trace and correlation ids, where the transport carries them outside the message."""
     headers: RequestHeaders = NO_HEADERS
     """The headers that the app declared."""
+    path: str = ""
+    """The path of an HTTP request, where an answer may need it."""
 
     def request(
         self,

@@ -64,6 +64,7 @@ from mcp_core.hosts.protocol import (
     method_not_found,
     supports_forms,
 )
+from mcp_core.hosts.resource_metadata import challenge, missing_scopes
 from mcp_core.state.interface import StateUnavailable
 
 PING_SECONDS = 15.0
@@ -108,6 +109,7 @@ class HttpLane:
             if spec.response_time == "fast" and spec.declaration.confirm is None
         }
         self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
+        self._has_issuer = app.identity is not None and app.identity.access is not None
         self._sdk = SdkFallback(app)
         self._sessions = Sessions(app)
 
@@ -134,19 +136,22 @@ class HttpLane:
             request = await self._read_request(scope["method"], head, caller, body)
             if isinstance(request, HttpResponse):
                 return await request.send(send)
-            await self._answer(*request, receive, send)
+            await self._answer(*self._with_path(request, scope["path"]), receive, send)
         except NotIdentified as refused:
             await refused.send(send)
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
 
-    async def respond(self, head: RequestHead, client: Any, authorization: str, body: bytes) -> HttpResponse:
+    async def respond(
+        self, head: RequestHead, client: Any, authorization: str, body: bytes, path: str = ""
+    ) -> HttpResponse:
         """The response to a POST that can be answered at once. Raises NotHandled before anything has happened.
 
-        This is the way without ASGI: `client` is the address of the other side, as a scope has it.
+        This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
+        of the request.
         """
         try:
-            caller = await http_caller(self._app, {"client": client}, authorization)
+            caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
         except NotIdentified as refused:
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
         request = await self._read_request("POST", head, caller, body)
@@ -154,7 +159,11 @@ class HttpLane:
             return request
         if self._may_take_long(*request):
             raise NotHandled("a call that may take long")
-        return await self._respond(*request)
+        return await self._respond(*self._with_path(request, path))
+
+    def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
+        """The request, with the path where that may be a part of the answer."""
+        return (request[0], request[1]._replace(path=path)) if self._has_issuer else request
 
     def read_head(self, raw_headers: Iterable[Header]) -> RequestHead:
         """What the lane reads in the headers of a request."""
@@ -355,7 +364,14 @@ class HttpLane:
         except RpcError as error:
             status = _MODERN_STATUS.get(error.code, 200) if peer.modern else 200
             return HttpResponse(status, error_message(request.id, error))
+        if self._has_issuer and request.method == "tools/call" and (more := self._more_scopes(request, peer)):
+            return HttpResponse(403, result_message(request.id, result)).with_header(b"www-authenticate", more)
         return HttpResponse(200, result_message(request.id, result))
+
+    def _more_scopes(self, request: RpcRequest, peer: Peer) -> bytes | None:
+        """The challenge to a client that could call a tool with further scopes; None for all others."""
+        scopes = missing_scopes(self._app, peer.caller, str(request.params.get("name")))
+        return challenge(self._app, peer.path, "insufficient_scope", scopes).encode() if scopes else None
 
     async def _answer_slowly(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
         """Answer a call that may take a while. It is cancelled when the client disconnects.

@@ -1,6 +1,7 @@
 """The pages beside the MCP endpoints: documentation, health and metrics.
 
-Where callers need a token, so do these pages; of health, everyone sees the status and nothing else.
+Where callers need a token, so do these pages. Everyone sees the status of the health, and nothing else of it, and
+where to get an access token.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +15,7 @@ from starlette.routing import Route
 
 from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified, site_caller
+from mcp_core.hosts.resource_metadata import WELL_KNOWN, metadata_document
 from mcp_core.hosts.site.page import render_page
 from mcp_core.state.interface import DependencyHealth
 
@@ -57,6 +59,8 @@ async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
         return Readiness(phase)
     dependencies = [(app.name, health) for app in apps for health in await app.check_health()]
     shared = [(app.name, health) for app in apps if (health := await app.state.check_health()) is not None]
+    # Without its issuer, an app serves callers whose tokens or keys it knows.
+    shared += [(app.name, health) for app in apps if (health := app.issuer_health()) is not None]
     status: Status = "ok"
     if not all(health.ok for _, health in shared):
         status = "degraded"
@@ -87,8 +91,16 @@ class Pages:
             Route("/health", self._health),
             Route("/health/live", self._live),
             Route("/health/ready", self._ready),
+            Route(WELL_KNOWN, self._resource_metadata),
+            Route(f"{WELL_KNOWN}/{{path:path}}", self._resource_metadata),
         ]
         return Starlette(routes=routes, lifespan=lifespan)
+
+    async def _resource_metadata(self, request: Request) -> Response:
+        """Where to get an access token. Pages of all origins may read it: it is the same for everyone."""
+        document = metadata_document(self._apps, request.url.path)
+        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=300"}
+        return JSONResponse({}, 404) if document is None else JSONResponse(document, headers=headers)
 
     async def _documentation(self, _: Request) -> Response:
         return HTMLResponse(render_page(self._apps, self._base_url))

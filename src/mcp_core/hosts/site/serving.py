@@ -75,6 +75,9 @@ class HttpServer(uvicorn.Server):
             yield
             return
         previous = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGTERM, signal.SIGINT)}
+        # A process that was told to ignore SIGHUP, by nohup or as a worker, goes on ignoring it.
+        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, self.handle_reload)
         try:
             yield
         finally:
@@ -90,6 +93,12 @@ class HttpServer(uvicorn.Server):
         else:
             self.should_exit = True
             exit_after(self._drain_seconds + _ANSWER_SECONDS + _EXIT_SECONDS, 128 + sig)
+
+    def handle_reload(self, sig: int, frame: FrameType | None) -> None:
+        """Read the files again that say who may do what."""
+        for app in self._apps:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(app.reload)
 
     # --- start and end ---------------------------------------------------------------------------------
 

@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
 import pytest
 
-from mcp_core.auth import StaticTokens
+from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk.server import HttpFront
 from tests.mcp_core.hosts.lane import messages
@@ -396,10 +395,8 @@ async def compare(seed: int, tokens: StaticTokens) -> Counter[str]:
 
 
 @pytest.fixture
-def tokens(tmp_path: Path) -> StaticTokens:
-    file = tmp_path / "tokens.json"
-    file.write_text(json.dumps({user: {"user": user, "grants": ["*"]} for user in ("ann", "bob")}))
-    return StaticTokens.from_file(file)
+def tokens() -> StaticTokens:
+    return StaticTokens({name: user(name, ["*"]) for name in ("ann", "bob")})
 
 
 @pytest.mark.parametrize("seed", SEEDS)
