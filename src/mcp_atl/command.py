@@ -249,7 +249,8 @@ def _answer(found: Item | Listing | Sequence[Listing] | Result[Any] | Json, call
     if isinstance(found, Item):
         return _selected([found.value], found.shape, call.fields)[0]
     if isinstance(found, Listing):
-        return _listed([found], call)
+        value = _listed([found], call)
+        return Result[Json].ok(value, images=found.images) if found.images else value
     if isinstance(found, dict):
         return _selected([found], None, call.fields)[0]
     return _listed(found, call)

@@ -237,7 +237,7 @@ CALLS: dict[str, list[Call]] = {
     "download": [
         call("attachment:12902", save_as="kept.log", max_bytes=1_000_000),
         call("FERRY-6", name="payment.log"),
-        call("attachment:att20950"),
+        call("attachment:att20950", show=True),
         call("20104"),
     ],
     "upload": [

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mcp_atl.client.connection import Json
+from toolcharter import Image
 
 Shape = Mapping[str, Any]
 """The fields that an answer can have. A field with fields of its own has a Shape; any other has None."""
@@ -26,3 +27,5 @@ class Listing(NamedTuple):
     shape: Shape | None = None
     notes: Sequence[str] = ()
     """What the reader must know about this list, such as a part that could not be read."""
+    images: Sequence[Image] = ()
+    """Pictures that are shown beside the list."""

@@ -1,6 +1,7 @@
 """download and upload: the files of issues and pages, to and from one folder."""
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,11 +19,20 @@ from mcp_atl.command import Call, Parameters, reads, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
 from mcp_core.folder import Folder, new_file, open_file
-from toolcharter import Conflict, Example, InvalidArguments, NotFound, ToolError
+from toolcharter import Conflict, Example, Image, InvalidArguments, NotFound, ToolError
 
 SHAPE = {"id": None, "name": None, "type": None, "size": None, "path": None}
 MOST_AT_ONCE = 20
 DEADLINE = 600
+MOST_SHOWN = 1_000_000
+"""Bytes of all images in one answer."""
+IMAGES = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/gif": re.compile(rb"GIF8[79]a"),
+    "image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+}
+"""Images that models can see, by how their files begin. A model refuses one under another name."""
 REPORT_EVERY = 1_000_000
 """Bytes between two reports of progress."""
 
@@ -43,6 +53,8 @@ class Download(Transfer):
         default=None, min_length=1, max_length=1000, description="Path in the folder for files. Default: its own name."
     )
 
+    show: bool = Field(default=False, description="Also show images (PNG, JPEG, GIF, WebP; 1 MB together).")
+
 
 class UploadFiles(Transfer):
     """What upload takes."""
@@ -54,7 +66,7 @@ class UploadFiles(Transfer):
 @reads(
     Download,
     subject="attachment:ID, or an issue or page whose files are wanted.",
-    takes="name (one file of it), save_as, max_bytes.",
+    takes="name (one file of it), save_as, show, max_bytes.",
     tags=["issues", "pages", "files"],
     response_time="slow",
     deadline=DEADLINE,
@@ -86,13 +98,15 @@ async def download(call: Call[Download]) -> Listing:
             f"{len(files)} files are too many; at most {MOST_AT_ONCE} at once. Name one with parameters.name.",
             fields=("parameters",),
         )
-    progress = _Progress(call, sum(file.size or 0 for file in files))
+    progress, shown = _Progress(call, sum(file.size or 0 for file in files)), ShownImages()
 
     async def fetch(file: RemoteFile) -> Json:
         path = _target(folder, file, options.save_as)
         with new_file(path) as target:
             size = await save(call.connection, file, target, max_bytes=options.max_bytes, report=progress.of(file.name))
         progress.finish(size)
+        if options.show:
+            shown.add(file.name, path, size)
         return {
             "id": file.id,
             "name": file.name,
@@ -101,7 +115,8 @@ async def download(call: Call[Download]) -> Listing:
             "path": folder.relative_name(path),
         }
 
-    return await _each(files, fetch, lambda file: file.name)
+    saved = await _each(files, fetch, lambda file: file.name)
+    return saved._replace(images=shown.images, notes=[*saved.notes, *shown.notes])
 
 
 @writes(
@@ -152,6 +167,27 @@ async def upload(call: Call[UploadFiles]) -> Listing:
         return {key: sent[key] for key in ("id", "name", "type", "size")}
 
     return await _each(paths, send, lambda path: path.name)
+
+
+class ShownImages:
+    """The images of an answer, as many as fit into it."""
+
+    def __init__(self) -> None:
+        self.images: list[Image] = []
+        self.notes: list[str] = []
+
+    def add(self, name: str, path: Path, size: int) -> None:
+        """Show a file that was saved, or note why it is not shown. Only its first bytes say what it is."""
+        with path.open("rb") as file:
+            start = file.read(12)
+        kind = next((kind for kind, pattern in IMAGES.items() if pattern.match(start)), None)
+        room = MOST_SHOWN - sum(len(image.data) for image in self.images)
+        if kind is None:
+            self.notes.append(f"{name}: is not an image that can be shown; it was saved.")
+        elif size > room:
+            self.notes.append(f"{name}: is too large to be shown ({size:,} bytes, {room:,} left); it was saved.")
+        else:
+            self.images.append(Image(path.read_bytes(), kind))
 
 
 class _Progress:

@@ -1,6 +1,8 @@
 """download and upload: what arrives, where, and what never happens."""
 
 import asyncio
+import base64
+import json
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from mcp_atl.client.http import SiteClient, open_http
 from mcp_atl.client.transfer import RemoteFile, Upload, local_name, save
 from mcp_atl.files import Files
 from mcp_atl.site import Access, Site
+from mcp_atl.tools.files import ShownImages
 from mcp_core.calling.records import Request
 from mcp_core.context import RequestHeaders
 from mcp_core.folder import new_file
@@ -70,6 +73,46 @@ async def test_files_of_pages_are_downloaded(kind: Any, tmp_path: Path):
     assert by_id["files"][0]["name"] == by_name["files"][0]["name"] == file.file_name
     assert (tmp_path / "same.png").read_bytes() == file.content
     assert "has no file 'other.png'" in error
+
+
+@KINDS
+async def test_images_are_shown_if_asked(kind: Any, tmp_path: Path):
+    async with serve(kind, files=tmp_path) as server:
+        plain = await server.app.call("atl_download", {"subject": "attachment:12901"})
+        arguments = {"subject": "attachment:12901", "parameters": {"show": True}, "response_fields": ["name"]}
+        shown = await server.app.call("atl_download", arguments)
+        notes = (await server.ok("download", "attachment:12902", show=True))["notes"]
+        issues = server.sandbox.state.issues.values()
+        file = next(one for issue in issues for one in issue.attachments if one.id == "12901")
+        file.content += bytes(MEGABYTE)
+        large = (await server.ok("download", "attachment:12901", show=True))["notes"]
+    assert plain.blocks == ""
+    text, image = shown.content()
+    assert json.loads(text["text"]) == {"success": True, "value": {"files": [{"name": "empty-basket.png"}]}}
+    assert (image["type"], image["mimeType"]) == ("image", "image/png")
+    assert base64.b64decode(image["data"]) == file.content[:-MEGABYTE]
+    assert notes == ["payment.log: is not an image that can be shown; it was saved."]
+    assert large == [
+        f"empty-basket.png: is too large to be shown ({len(file.content):,} bytes, 1,000,000 left); it was saved."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\n\0\0\0WEBP", "image/webp"),
+        (b"<svg>", None),
+        (b"", None),
+    ],
+)
+def test_the_content_of_a_file_says_which_image_it_is(tmp_path: Path, start: bytes, kind: str | None):
+    path, shown = tmp_path / "a.png", ShownImages()
+    path.write_bytes(start)
+    shown.add("a.png", path, len(start))
+    assert [image.mime_type for image in shown.images] == ([kind] if kind else [])
 
 
 @pytest.mark.requirement("ATL-3")
