@@ -3,7 +3,7 @@
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,11 +13,15 @@ PATIENCE = 30.0
 
 
 @contextmanager
-def served(command: Sequence[str], log: Path) -> Iterator[str]:
+def served(command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Iterator[str]:
     """Start a server's command over HTTP, and give its address once it answers."""
     with log.open("wb") as errors:
         process = subprocess.Popen(
-            [*command, "http", "--port", "0"], stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, env={}
+            [*command, "http", "--port", "0"],
+            stdin=subprocess.DEVNULL,
+            stdout=errors,
+            stderr=errors,
+            env=environment or {},
         )
     try:
         yield f"{_address(process, log)}/mcp"
