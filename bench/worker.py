@@ -16,6 +16,7 @@ import uvicorn
 from mcp.client import Client
 
 from bench import messages
+from mcp_core.hosts.site.server import Site, uvicorn_options
 
 WARM_UP = 20
 
@@ -24,9 +25,10 @@ def serve_http(peer: Any, tools: int) -> None:
     # With an explicit protocol number asyncio switches off Nagle's algorithm; otherwise each answer waits 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
+    app = peer.http_app(tools)
     # As each library does it: the SDK and FastMCP use uvicorn's defaults.
-    options = {"log_config": None, "access_log": False} | getattr(peer, "UVICORN", {})
-    config = uvicorn.Config(peer.http_app(tools), log_level="warning", timeout_graceful_shutdown=2, **options)
+    options = uvicorn_options(app) if isinstance(app, Site) else {"log_config": None, "access_log": False}
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, **options)
     print(listener.getsockname()[1], flush=True)
     uvicorn.Server(config).run(sockets=[listener])
 

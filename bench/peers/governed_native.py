@@ -9,9 +9,7 @@ from typing import Any
 from bench.peers.governed_app import build
 from mcp_core.hosts.lane.stdio import serve_stdio
 from mcp_core.hosts.sdk.server import build_server
-from mcp_core.hosts.site.server import Site, uvicorn_options
-
-UVICORN = uvicorn_options()
+from mcp_core.hosts.site.server import Site
 
 logging.getLogger("mcp").setLevel(logging.WARNING)
 

@@ -4,11 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mcp_core.hosts.site.server import Site, uvicorn_options
+from mcp_core.hosts.site.server import Site
 from mcp_guide.app import build
 from mcp_guide.settings import GuideSettings
-
-UVICORN = uvicorn_options()
 
 
 def http_app(_: int) -> Any:

@@ -96,7 +96,7 @@ def _serve_stdio(app: App, settings: Settings, program: str, arguments: Sequence
     if sys.stdin.isatty():
         sys.stderr.write(greeting(app, program, arguments) + "\n")
     with _garbage_collection_off():
-        if settings.lane == "fast":
+        if settings.lane != "sdk":
             from mcp_core.hosts.lane.stdio import serve_stdio  # noqa: PLC0415 - 2 ms that HTTP does not need
         else:
             with loading_sdk():

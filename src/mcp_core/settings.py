@@ -121,8 +121,10 @@ class Settings(BaseSettings):
         description="Addresses or networks of proxies whose X-Forwarded-For, -Proto and -Host headers are believed; "
         "unix means the peer of --unix-socket.",
     )
-    lane: Literal["fast", "sdk"] = Field(
-        default="fast", description="Answer ordinary requests directly (fast), or let the MCP SDK answer all (sdk)."
+    lane: Literal["fast", "asgi", "sdk"] = Field(
+        default="fast",
+        description="Answer ordinary requests directly (fast), the same through ASGI (asgi), "
+        "or let the MCP SDK answer all (sdk).",
     )
     workers: int = Field(default=1, ge=1, le=256, description="Processes that serve HTTP; several need --redis.")
     drain_seconds: float | None = Field(

@@ -14,7 +14,7 @@ HEADERS_READ = frozenset(
     b"mcp-session-id traceparent tracestate x-correlation-id".split()
 )
 _TRACE_HEADERS = {"traceparent": "traceparent", "tracestate": "tracestate", "x-correlation-id": "correlationId"}
-_JSON = (b"content-type", b"application/json")
+JSON_HEADERS: tuple[Header, ...] = ((b"content-type", b"application/json"),)
 _EVENT_STREAM = [
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -112,7 +112,7 @@ class HttpResponse(NamedTuple):
 
     status: int
     body: bytes
-    headers: tuple[Header, ...] = (_JSON,)
+    headers: tuple[Header, ...] = JSON_HEADERS
 
     def with_header(self, name: bytes, value: bytes) -> "HttpResponse":
         """The same response with one more header."""

@@ -15,7 +15,7 @@ from mcp_core.telemetry import HTTP_CONNECTIONS, HTTP_REFUSALS, HTTP_SERVER, Sam
 REASONS = (
     *("head_too_large", "too_many_headers", "head_timeout"),
     *("body_too_large", "body_timeout", "send_timeout"),
-    *("too_many_connections", "too_many_calls", "draining"),
+    *("too_many_connections", "too_many_calls", "too_many_pipelined", "draining"),
 )
 _RETRY_SECONDS = b"1"
 _UNAVAILABLE = 503

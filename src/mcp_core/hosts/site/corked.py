@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 _HEAD = b"HTTP/1."
 
 
@@ -28,6 +26,12 @@ class CorkedTransport:
             return
         self._transport.write(data)
 
+    def send(self, data: bytes) -> None:
+        """Send a whole response, after what is held back."""
+        if self._held is not None:
+            self._flush()
+        self._transport.write(data)
+
     def _flush(self) -> None:
         if self._held is not None:
             data, self._held = self._held, None
@@ -38,13 +42,10 @@ class CorkedTransport:
         self._flush()
         self._transport.close()
 
+    def write_eof(self) -> None:
+        """Send what is held back, then end this side."""
+        self._flush()
+        self._transport.write_eof()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
-
-
-class CorkedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol on a corked transport."""
-
-    def connection_made(self, transport: Any) -> None:
-        """Use a corked transport."""
-        super().connection_made(CorkedTransport(transport))  # pyright: ignore[reportArgumentType]

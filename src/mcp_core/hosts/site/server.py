@@ -3,6 +3,7 @@
 import importlib.util
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import PlainTextResponse
@@ -14,6 +15,7 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
+from mcp_core.hosts.site.connections import Connections, Limits
 from mcp_core.hosts.site.pages import Pages, Phase
 from mcp_core.hosts.site.proxies import TrustedProxies
 from mcp_core.telemetry import prometheus
@@ -40,7 +42,7 @@ class Site:
         self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
         if len(apps) == 1:
             self._fronts["/mcp"] = ("", fronts[apps[0].name])
-        settings = apps[0].settings
+        settings = self.settings = apps[0].settings
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
@@ -49,6 +51,7 @@ class Site:
         self.phase: Phase = "starting"
         self.counts = HttpCounts()
         self.calls = Calls(settings.max_calls, self.counts)
+        self.connections = Connections(Limits.of(settings), self.counts)
         self._max_body = settings.max_body_bytes
         pages = Pages(apps, base_url, phase=lambda: self.phase, metrics=metrics or self.metrics)
         self.pages = pages.application(lambda _: self.open())
@@ -100,6 +103,13 @@ class Site:
         refused = False
         return send_limited
 
+    def quick_lane(self, path: str, origin: str | None) -> HttpLane | None:
+        """The lane that answers requests to a path without ASGI; None where they need what only this class does."""
+        _, front = self._fronts.get(path, ("", None))
+        if self.settings.lane != "fast" or self.settings.trusted_proxies or origin in self._browser_origins:
+            return None
+        return front if isinstance(front, HttpLane) else None
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open all apps, and close them at the end."""
@@ -127,18 +137,23 @@ def _header(scope: Any, name: bytes) -> str:
 
 def _front(app: App) -> "HttpLane | HttpFront":
     """The application at an app's address."""
-    if app.settings.lane == "fast":
+    if app.settings.lane != "sdk":
         return HttpLane(app)
     with loading_sdk():
         from mcp_core.hosts.sdk.server import HttpFront  # noqa: PLC0415 - 450 ms, and the fast lane is the default
     return HttpFront(app)
 
 
-def uvicorn_options() -> dict[str, Any]:
-    """Options for uvicorn: no logs, no web sockets, and no trust in headers that name the caller's address."""
+def uvicorn_options(site: Site) -> dict[str, Any]:
+    """Options for uvicorn: no logs, no web sockets, no trust in headers that name the caller's address, and limits."""
     options: dict[str, Any] = {"log_config": None, "access_log": False, "ws": "none", "proxy_headers": False}
-    if importlib.util.find_spec("httptools") is not None:
-        from mcp_core.hosts.site.corked import CorkedProtocol  # noqa: PLC0415 - needs httptools, an extra
+    if importlib.util.find_spec("httptools") is None:
+        from mcp_core.hosts.site.h11_protocol import LimitedH11Protocol  # noqa: PLC0415 - only without httptools
 
-        options["http"] = CorkedProtocol
-    return options
+        protocol = partial(LimitedH11Protocol, connections_open=site.connections)
+        return options | {"http": protocol, "h11_max_incomplete_event_size": site.settings.max_head_bytes}
+    from mcp_core.hosts.site.http_protocol import HttpProtocol, QuickCalls  # noqa: PLC0415 - needs httptools, an extra
+    from mcp_core.hosts.site.quick_heads import QuickHeads  # noqa: PLC0415 - the same
+
+    quick = QuickCalls(QuickHeads(site.quick_lane, site.settings.max_headers), site.calls)
+    return options | {"http": partial(HttpProtocol, connections_open=site.connections, quick=quick)}

@@ -188,7 +188,7 @@ async def _wait(tasks: Iterable[asyncio.Task[None]], seconds: float) -> set[asyn
 
 
 def _config(site: Site, settings: Settings) -> uvicorn.Config:
-    options = uvicorn_options() | tls_options(settings)
+    options = uvicorn_options(site) | tls_options(settings)
     if (seconds := watchdog_seconds()) is not None:
 
         async def feed_watchdog() -> None:

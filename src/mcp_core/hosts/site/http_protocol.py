@@ -1,0 +1,284 @@
+"""HTTP on httptools: uvicorn's protocol class with limits, and quick calls answered without ASGI.
+
+A quick call is a POST that a fast lane answers at once. It needs no scope, no cycle and no events: its body goes to
+the lane, and the response is one write. Everything else, and what the lane does not handle, goes the ordinary way
+through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
+
+For a drain: the task of a quick call is in `server_state.tasks` like those of other calls; while `Calls.draining` is
+set, or after `shutdown()`, its response closes the connection.
+"""
+
+import asyncio
+from typing import Any, NamedTuple
+
+from uvicorn.config import Config
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from mcp_core.hosts.lane.asgi import JSON_HEADERS, HttpResponse
+from mcp_core.hosts.lane.jsonrpc import error_message
+from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError, server_stopping
+from mcp_core.hosts.site.calls import Calls
+from mcp_core.hosts.site.connections import (
+    ConnectionPhase,
+    Connections,
+    LimitedConnection,
+    head_refusal,
+    response_bytes,
+)
+from mcp_core.hosts.site.corked import CorkedTransport
+from mcp_core.hosts.site.quick_heads import QuickHead, QuickHeads
+from mcp_core.mcp_log import get_logger
+
+logger = get_logger(__name__)
+
+_HEAD_END = b"\r\n\r\n"
+_LONGEST_WAIT = 16 * 1024
+"""The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
+_MOST_PIPELINED = 64
+"""Requests that wait for the response to another on their connection. uvicorn keeps 4 KB for each."""
+_OK = 200
+
+
+class QuickCalls(NamedTuple):
+    """What the connections of a server need to answer quick calls."""
+
+    heads: QuickHeads
+    calls: Calls
+
+
+class LimitExceeded(Exception):
+    """Raised inside the parser, which has no other way to stop."""
+
+
+class HttpProtocol(LimitedConnection, HttpToolsProtocol):
+    """One connection."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        connections_open: Connections,
+        quick: QuickCalls | None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.connections_open, self._quick = connections_open, quick
+        self._call: asyncio.Task[None] | None = None
+        self._incomplete = b""
+        """The beginning of a quick call."""
+        self._held = b""
+        """What came after a quick call that still runs."""
+        self._close_after_call = False
+        self._head_size = 0
+        self._bytes_without_progress = 0
+
+    # --- the connection --------------------------------------------------------------------------------
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin, if there is room for another connection."""
+        self._corked = CorkedTransport(transport)
+        super().connection_made(self._corked)  # pyright: ignore[reportArgumentType]
+        self.enter(ConnectionPhase.NEW)
+        if not self.connections_open.add(self):
+            self.refuse_connection()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End. A quick call that still runs is not stopped, as it is short."""
+        self.connections_open.remove(self)
+        super().connection_lost(exc)
+
+    def eof_received(self) -> bool | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The client has ended its side: it gets the answer to a quick call; otherwise it has left."""
+        if self._call is None or self.scheme == "https":
+            return None
+        self._close_after_call = True
+        return True
+
+    def shutdown(self) -> None:
+        """Close the connection, after the response to a call that runs."""
+        if self._call is not None:
+            self._close_after_call = True
+        else:
+            super().shutdown()
+
+    def data_received(self, data: bytes) -> None:
+        """Answer what can be answered here, and give the rest to the parser."""
+        if self._call is not None:
+            self._hold(data)
+            return
+        if self._incomplete:
+            data, self._incomplete = self._incomplete + data, b""
+            if not self._answer_quickly(data):
+                self._parse(data)
+        elif self.phase > ConnectionPhase.IDLE or not self._answer_quickly(data):
+            self._parse(data)
+
+    # --- quick calls -----------------------------------------------------------------------------------
+
+    def _answer_quickly(self, data: bytes) -> bool:
+        """Begin to answer a quick call, or wait for the rest of it. False where the parser must read it."""
+        body_at = data.find(_HEAD_END) + 4
+        quick = self._quick
+        if quick is None or body_at < 4:  # noqa: PLR2004 - not found
+            return False
+        head = quick.heads.find(data[:body_at])
+        if head is None or not quick.calls.accepted:
+            return False
+        end = body_at + head.length
+        if len(data) < end:
+            if end > _LONGEST_WAIT:
+                return False
+            self._incomplete = data
+            if self.phase != ConnectionPhase.BODY:
+                self.enter(ConnectionPhase.BODY)
+            return True
+        self._held = data[end:]
+        quick.calls.begin()
+        self.phase = ConnectionPhase.CALL
+        call = self._call = self.loop.create_task(self._run(head, data[:end], data[body_at:end], quick.calls))
+        self.tasks.add(call)
+        return True
+
+    async def _run(self, head: QuickHead, data: bytes, body: bytes, calls: Calls) -> None:
+        """Answer a quick call, or give it to the parser if the lane does not handle it."""
+        try:
+            response = await self._response(head, data, body)
+            if response is not None and self.flow.write_paused:
+                await self.flow.drain()
+        finally:
+            calls.end()
+            self.tasks.discard(self._call)  # pyright: ignore[reportArgumentType]
+            self._call = None
+        if self.transport.is_closing():
+            return
+        if response is None:
+            self._go_on_with_parser(data)
+        else:
+            self._respond(response, keep_alive=not (self._close_after_call or calls.draining))
+
+    async def _response(self, head: QuickHead, data: bytes, body: bytes) -> HttpResponse | None:
+        """The response of the lane; None if it does not handle the request."""
+        try:
+            return await head.lane.respond(head.head, self.client, head.authorization(data), body)
+        except NotHandled:
+            return None
+        except asyncio.CancelledError:
+            self._close_after_call = True
+            return _error(503, server_stopping())
+        except Exception:
+            logger.exception("A request could not be answered")
+            return _error(500, RpcError(INTERNAL_ERROR, "The server failed; its log has the reason."))
+
+    def _respond(self, response: HttpResponse, *, keep_alive: bool) -> None:
+        status, body, headers = response
+        if status == _OK and headers is JSON_HEADERS and keep_alive:
+            head = self.connections_open.ok_head(self.server_state.default_headers)
+            self._corked.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
+        else:
+            keep_alive = keep_alive and (b"connection", b"close") not in headers
+            self._corked.send(response_bytes(response, self.server_state.default_headers, keep_alive=keep_alive))
+        self.server_state.total_requests += 1
+        if not keep_alive:
+            self.transport.close()
+            return
+        self.enter(ConnectionPhase.IDLE)
+        if self._held:
+            data, self._held = self._held, b""
+            self.flow.resume_reading()
+            self.data_received(data)
+
+    def _go_on_with_parser(self, data: bytes) -> None:
+        """Take the ordinary way with a request that the lane did not answer, and with what followed it."""
+        held, self._held = self._held, b""
+        self.flow.resume_reading()
+        self._parse(data)
+        if held:
+            self._parse(held)
+        if self._close_after_call:
+            super().shutdown()
+
+    def _hold(self, data: bytes) -> None:
+        self._held += data
+        if len(self._held) > HIGH_WATER_LIMIT:
+            self.flow.pause_reading()
+
+    # --- the ordinary way, with limits -----------------------------------------------------------------
+
+    def _parse(self, data: bytes) -> None:
+        if self.phase == ConnectionPhase.REFUSED or self.parser is None:  # pyright: ignore[reportUnnecessaryComparison]
+            return
+        self._bytes_without_progress += len(data)
+        super().data_received(data)
+        if self._bytes_without_progress > self.connections_open.limits.head_bytes:
+            self._refuse_head("head_too_large")
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what the parser does not understand, and what a limit forbids."""
+        if self._head_size > self.connections_open.limits.head_bytes:
+            self._refuse_head("head_too_large")
+        elif len(self.headers or ()) > self.connections_open.limits.headers:
+            self._refuse_head("too_many_headers")
+        elif len(self.pipeline) >= _MOST_PIPELINED:
+            self.refuse(429, "too_many_pipelined", "Wait for responses before you send more requests.")
+        else:
+            super().send_400_response(msg)
+
+    def _refuse_head(self, reason: str) -> None:
+        if self.phase != ConnectionPhase.REFUSED:
+            self.refuse(431, reason, head_refusal(reason, self.connections_open.limits))
+
+    def on_message_begin(self) -> None:
+        """Wait for the head."""
+        self._head_size = 0
+        self.enter(ConnectionPhase.HEAD)
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        self._head_size += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, unless there are too many."""
+        super().on_header(name, value)
+        limits = self.connections_open.limits
+        self._head_size += len(name) + len(value) + 4
+        if self._head_size > limits.head_bytes or len(self.headers) > limits.headers:
+            raise LimitExceeded
+
+    def on_headers_complete(self) -> None:
+        """Begin to answer, and wait for the body."""
+        self._bytes_without_progress = 0
+        if len(self.pipeline) >= _MOST_PIPELINED:
+            raise LimitExceeded
+        self.enter(ConnectionPhase.BODY)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._bytes_without_progress = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Wait for the response."""
+        self._bytes_without_progress = 0
+        self.enter(ConnectionPhase.CALL if self.responding else ConnectionPhase.IDLE)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request. The timer of all connections replaces uvicorn's own."""
+        super().on_response_complete()
+        self._unset_keepalive_if_required()
+        if self.pipeline:
+            self.flow.pause_reading()  # uvicorn would read more with each response
+        if self.phase == ConnectionPhase.CALL and not self.responding:
+            self.enter(ConnectionPhase.IDLE)
+
+
+def _error(status: int, error: RpcError) -> HttpResponse:
+    return HttpResponse(status, error_message(None, error))

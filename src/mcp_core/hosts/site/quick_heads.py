@@ -1,0 +1,104 @@
+"""The heads of requests that can be answered without ASGI. A head that was seen before is not parsed again."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import httptools
+
+from mcp_core.hosts.lane.http import HttpLane, RequestHead
+from mcp_core.hosts.lane.methods import NotHandled
+
+MAX_HEADS = 1024
+_LONGEST_HEAD = 4096
+_AUTHORIZATION = re.compile(rb"\r\nauthorization:[ \t]*([^\r\n]*?)[ \t]*\r\n", re.IGNORECASE)
+_NEVER_QUICK = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
+
+FindLane = Callable[[str, str | None], HttpLane | None]
+"""The lane at a path, for a request from an origin; None where the request needs more than the lane."""
+
+
+class QuickHead(NamedTuple):
+    """A head, and the lane that answers requests with it. The token is not kept: it is in the bytes of the head."""
+
+    lane: HttpLane
+    head: RequestHead
+    length: int
+    """Of the body."""
+    token_at: slice | None
+
+    def authorization(self, data: bytes) -> str:
+        """The value of the header Authorization in the bytes of a request."""
+        return "" if self.token_at is None else data[self.token_at].decode("latin-1")
+
+
+class QuickHeads:
+    """The heads seen last. Keys are digests, because a head may hold a token."""
+
+    def __init__(self, find_lane: FindLane, max_headers: int) -> None:
+        self._find_lane, self._max_headers = find_lane, max_headers
+        self._heads: dict[bytes, QuickHead] = {}
+
+    def find(self, data: bytes) -> QuickHead | None:
+        """What is known of a complete head; None where the request needs the ordinary way."""
+        key = hashlib.sha256(data).digest()
+        head = self._heads.get(key)
+        if head is None and len(data) <= _LONGEST_HEAD:
+            head = self._read(data)
+            # With trace ids, no two heads are the same; and the headers that an app declares may be credentials.
+            if head is not None and head.head.trace_ids is None and not head.head.declared:
+                if len(self._heads) >= MAX_HEADS:
+                    del self._heads[next(iter(self._heads))]
+                self._heads[key] = head
+        return head
+
+    def _read(self, data: bytes) -> QuickHead | None:
+        reader = _HeadReader()
+        parser = httptools.HttpRequestParser(reader)
+        try:
+            parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            return None
+        names = [name for name, _ in reader.headers]
+        if (
+            not reader.complete
+            or parser.get_method() != b"POST"
+            or parser.get_http_version() != "1.1"
+            or len(names) > self._max_headers
+            or names.count(b"content-length") != 1
+            or not _NEVER_QUICK.isdisjoint(names)
+        ):
+            return None
+        headers = dict(reader.headers)
+        origin = headers.get(b"origin")
+        lane = self._find_lane(reader.url.decode("latin-1"), None if origin is None else origin.decode("latin-1"))
+        length, token = headers[b"content-length"].strip(), _AUTHORIZATION.search(data)
+        if lane is None or not length.isdigit() or (token is not None) != (b"authorization" in headers):
+            return None
+        try:
+            head = lane.read_head(reader.headers)
+        except NotHandled:
+            return None
+        if head.needs_sdk:
+            return None
+        head.headers.pop("authorization", None)
+        return QuickHead(lane, head, int(length), None if token is None else slice(*token.span(1)))
+
+
+class _HeadReader:
+    """What httptools calls while it parses a head."""
+
+    def __init__(self) -> None:
+        self.url = b""
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.complete = False
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self.complete = True

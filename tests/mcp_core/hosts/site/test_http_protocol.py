@@ -1,0 +1,408 @@
+"""The way without ASGI gives the same answers as the way through it, to every kind of client."""
+
+import asyncio
+import json
+import re
+import socket
+from contextlib import AsyncExitStack
+from random import Random
+from typing import Any
+
+import pytest
+
+from mcp_core import App, Settings
+from mcp_core.auth import StaticTokens, user
+from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.site import quick_heads
+from mcp_core.hosts.site.http_protocol import HttpProtocol
+from tests.conftest import Log
+from tests.mcp_core.hosts.lane import messages
+from tests.mcp_core.hosts.lane.test_differential_http import Asked, Side, ask
+from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
+
+REQUESTS = 700
+WAYS = ["fast", "asgi"]
+
+
+class Gate:
+    """Lets a tool wait until a test opens it."""
+
+    def __init__(self) -> None:
+        self.entered, self.opened = asyncio.Event(), asyncio.Event()
+
+
+def make_app(gate: Gate | None = None, **settings: Any) -> App:
+    app = App("quick", version="1", settings=Settings(**settings))
+
+    async def add(a: int, b: int) -> int:
+        """Add."""
+        return a + b
+
+    async def wait() -> str:
+        """Wait for the gate."""
+        assert gate is not None
+        gate.entered.set()
+        await gate.opened.wait()
+        return "waited"
+
+    async def repeat(text: str, times: int) -> str:
+        """Repeat a text."""
+        return text * times
+
+    for tool in (add, wait, repeat):
+        app.tool(response_time="fast", deadline=60)(tool)
+    app.tool(response_time="slow", name="slow_add")(add)
+    return app
+
+
+def count_quick(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Gets an entry for each request that is answered without ASGI."""
+    answered: list[int] = []
+    respond = HttpLane.respond
+
+    async def counted(*args: Any) -> Any:
+        response = await respond(*args)
+        answered.append(response.status)
+        return response
+
+    monkeypatch.setattr(HttpLane, "respond", counted)
+    return answered
+
+
+# ---- the same answers ------------------------------------------------------------------------------------
+
+
+class WireSide(Side):
+    """Sends requests over a connection, which is opened again when the server closes it."""
+
+    def __init__(self, port: int, stack: AsyncExitStack) -> None:
+        super().__init__(None)
+        self._port, self._stack = port, stack
+        self._streams: Any = None
+
+    async def _send(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+        body = asked.body
+        if body is None:
+            body = json.dumps(messages.with_state(asked.message, self.known[messages.STATE])).encode()
+        given = [(name, value) for name, value in asked.headers if name != "content-length"]
+        lines = [f"{asked.method} {asked.path} HTTP/1.1", *(f"{name}: {self._filled(value)}" for name, value in given)]
+        head = "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode("latin-1")
+        if self._streams is None:
+            self._streams = await self._stack.enter_async_context(connection(self._port))
+        reader, writer = self._streams
+        writer.write(head + body)
+        async with asyncio.timeout(60):
+            start = await reader.readuntil(b"\r\n\r\n")
+            first, *lines = start.decode("latin-1").rstrip().split("\r\n")
+            headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+            return int(first.split()[1]), headers, await self._body(reader, headers)
+
+    async def _body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+        if headers.get("connection") == "close":
+            self._streams = None
+        if headers.get("transfer-encoding") != "chunked":
+            return await reader.readexactly(int(headers.get("content-length", 0)))
+        body = b""
+        while size := int(await reader.readline(), 16):
+            body += (await reader.readexactly(size + 2))[:-2]
+        await reader.readline()
+        return body
+
+
+async def test_generated_requests_get_the_same_answers_with_and_without_asgi(monkeypatch: pytest.MonkeyPatch):
+    quick, rng = count_quick(monkeypatch), Random(16)
+    tokens = StaticTokens({name: user(name, ("*",)) for name in ("ann", "bob")})
+    async with AsyncExitStack() as stack:
+        sides: list[WireSide] = []
+        for way in WAYS:
+            app = messages.built()
+            app.settings = app.settings.model_copy(update={"lane": way})
+            app.verifier = tokens
+            _, port = await stack.enter_async_context(serving(app))
+            sides.append(WireSide(port, stack))
+            await sides[-1].open()
+        for number in range(REQUESTS):
+            asked = ask(rng)
+            if asked.method not in ("POST", "DELETE"):
+                continue
+            fast, asgi = [await side.answer(asked) for side in sides]
+            assert fast == asgi, f"request {number}: {asked}"
+            if asked.method == "DELETE" and fast.status == 200:
+                for side in sides:
+                    await side.open()
+    assert len(quick) > REQUESTS / 4
+    assert {200, 202, 401, 400} <= set(quick)
+
+
+def chunked(whole: bytes) -> bytes:
+    head, _, body = whole.partition(b"\r\n\r\n")
+    start = head.partition(b"\r\nContent-Length")[0]
+    parts = b"".join(b"%x\r\n%s\r\n" % (len(body[at : at + 50]), body[at : at + 50]) for at in range(0, len(body), 50))
+    return start + b"\r\nTransfer-Encoding: chunked\r\n\r\n" + parts + b"0\r\n\r\n"
+
+
+ODD_REQUESTS = {
+    "chunked": chunked,
+    "expect": lambda whole: whole.replace(b"Host", b"Expect: 100-continue\r\nHost"),
+    "close": lambda whole: whole.replace(b"Host", b"Connection: close\r\nHost"),
+    "keep-alive": lambda whole: whole.replace(b"Host", b"Connection: keep-alive\r\nHost"),
+    "HTTP/1.0": lambda whole: whole.replace(b"HTTP/1.1", b"HTTP/1.0"),
+    "upgrade": lambda whole: whole.replace(b"Host", b"Connection: upgrade\r\nUpgrade: h2c\r\nHost"),
+    "query": lambda whole: whole.replace(b"/mcp", b"/mcp?a=1"),
+    "escaped": lambda whole: whole.replace(b"/mcp", b"/%6dcp"),
+    "absolute": lambda whole: whole.replace(b"POST /mcp", b"POST http://127.0.0.1/mcp"),
+    "name in capitals": lambda whole: whole.replace(b"Content-Length", b"CONTENT-LENGTH"),
+    "folded": lambda whole: whole.replace(b"Accept: application/json, ", b"Accept: application/json,\r\n "),
+    "length twice": lambda whole: whole.replace(b"Host", b"Content-Length: 5\r\nHost"),
+    "length and chunks": lambda whole: whole.replace(b"Host", b"Transfer-Encoding: chunked\r\nHost"),
+    "length of letters": lambda whole: whole.replace(b"Content-Length: ", b"Content-Length: x"),
+    "bare newlines": lambda whole: whole.replace(b"\r\n", b"\n"),
+    "a line before": lambda whole: b"\r\n" + whole,
+    "HEAD": lambda _: b"HEAD /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "GET": lambda _: b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    "another host": lambda whole: whole.replace(b"Host: 127.0.0.1", b"Host: evil.example"),
+    "another origin": lambda whole: whole.replace(b"Host", b"Origin: http://evil.example\r\nHost"),
+    "an allowed origin": lambda whole: whole.replace(b"Host", b"Origin: https://app.example\r\nHost"),
+    "not HTTP": lambda _: b"\x16\x03\x01 hello\r\n\r\n",
+}
+
+
+async def everything_said(way: str, sent: bytes) -> str:
+    """What a client gets that sends a request and then another one, without the times that differ."""
+    server = serving(make_app(lane=way, allow_origins=("https://app.example",)))
+    async with server as (site, port), connection(port) as (reader, writer):
+        writer.write(sent)
+        said = await reader.readuntil(b"\r\n\r\n")
+        if said.startswith(b"HTTP/1.1 100"):
+            said += await reader.readuntil(b"\r\n\r\n")
+        await until(lambda: site.calls.running == 0)
+        writer.write(call_bytes("repeat", 2, "Connection: close", text="x", times=3))
+        said += await reader.read()
+    return re.sub("mcp-session-id: [0-9a-f]+", "", messages.VOLATILE.sub("*", said.decode("latin-1")))
+
+
+@pytest.mark.parametrize("name", ODD_REQUESTS)
+async def test_odd_requests_get_the_same_answers_with_and_without_asgi(name: str):
+    sent = ODD_REQUESTS[name](call_bytes("add", 1, a=1, b=2))
+    fast, asgi = [await everything_said(way, sent) for way in WAYS]
+    assert fast == asgi
+
+
+# ---- how requests arrive ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_requests_in_one_segment_are_answered_in_order(way: str, monkeypatch: pytest.MonkeyPatch):
+    quick = count_quick(monkeypatch)
+    names = ["add", "slow_add", "add", "add", "slow_add", "add"]
+    pages = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    async with serving(make_app(lane=way)) as (_, port), connection(port) as (reader, writer):
+        for _ in range(2):
+            writer.write(b"".join(call_bytes(name, n, a=n, b=1) + pages for n, name in enumerate(names)))
+            for number in range(len(names)):
+                _, _, body = await response(reader)
+                assert (json.loads(body)["id"], data_of(body)) == (number, number + 1)
+                assert (await response(reader))[0] == 200
+    assert len(quick) >= (1 if way == "fast" else 0)
+
+
+async def test_a_request_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch):
+    quick, whole = count_quick(monkeypatch), call_bytes("add", a=1, b=2)
+    async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        writer.write(whole)
+        assert data_of((await response(reader))[2]) == 3
+        (server,) = site.connections._open
+        for at in range(1, len(whole)):
+            writer.write(whole[:at])
+            await until(lambda: server.phase > 1)
+            writer.write(whole[at:])
+            assert data_of((await response(reader))[2]) == 3, at
+    body_length = len(whole.partition(b"\r\n\r\n")[2])
+    assert len(quick) == 1 + body_length  # those that were cut in their body, or after their head
+
+
+async def test_a_long_body_that_comes_in_parts_goes_the_ordinary_way(monkeypatch: pytest.MonkeyPatch):
+    quick, whole = count_quick(monkeypatch), call_bytes("repeat", text="x" * 100_000, times=1)
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        for at in range(0, len(whole), 5000):
+            writer.write(whole[at : at + 5000])
+            await asyncio.sleep(0)
+        assert data_of((await response(reader))[2]) == "x" * 100_000
+    assert quick == []
+
+
+# ---- tokens ----------------------------------------------------------------------------------------------
+
+
+class OneToken:
+    """A token that can be revoked."""
+
+    valid = True
+
+    async def verify(self, token: str) -> Any:
+        return user("ann", ("*",)) if self.valid and token == "good" else None
+
+
+async def test_a_token_is_verified_for_each_request_also_where_its_head_was_seen_before(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    quick, tokens = count_quick(monkeypatch), OneToken()
+    app = make_app()
+    app.verifier = tokens
+    good, bad = (call_bytes("add", 1, f"Authorization: Bearer {word}", a=1, b=2) for word in ("good", "evil"))
+    async with serving(app) as (_, port), connection(port) as (reader, writer):
+        statuses = []
+        for sent, valid in ((good, True), (good, True), (bad, True), (good, True), (good, False), (good, True)):
+            tokens.valid = valid
+            writer.write(sent)
+            statuses.append((await response(reader))[0])
+    assert statuses == quick == [200, 200, 401, 200, 401, 200]
+
+
+async def test_no_token_and_no_declared_header_is_kept_in_the_memory_of_heads():
+    app = make_app()
+    app.request_headers = frozenset({"x-acme-key"})
+    async with serving(app) as (site, port), connection(port) as (reader, writer):
+        heads = quick_heads_of(site)
+        for more in ("Authorization: Bearer secret-1", "X-Acme-Key: secret-2"):
+            writer.write(call_bytes("add", 1, more, a=1, b=2))
+            assert (await response(reader))[0] == 200
+        assert len(heads) == 1
+        assert "secret" not in repr(heads)
+
+
+async def test_the_memory_of_heads_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(quick_heads, "MAX_HEADS", 3)
+    async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
+        for number in range(10):
+            writer.write(call_bytes("add", 1, f"X-Number: {number}", f"Traceparent: {number}", a=1, b=2))
+            assert (await response(reader))[0] == 200
+        assert len(quick_heads_of(site)) == 0
+        for number in range(10):
+            writer.write(call_bytes("add", 1, f"X-Number: {number}", a=1, b=2))
+            assert (await response(reader))[0] == 200
+        assert len(quick_heads_of(site)) == 3
+
+
+def quick_heads_of(site: Any) -> Any:
+    (server,) = site.connections._open
+    return server._quick.heads._heads
+
+
+# ---- how connections end ---------------------------------------------------------------------------------
+
+
+async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_quick_call():
+    gate = Gate()
+    async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("wait"))
+        await gate.entered.wait()
+        writer.write_eof()
+        (server,) = site.connections._open
+        await until(lambda: server._close_after_call)
+        gate.opened.set()
+        said = await reader.read()
+    assert said.startswith(b"HTTP/1.1 200")
+    assert b"connection: close" in said
+    assert said.endswith(b"}")
+
+
+async def test_a_quick_call_ends_although_its_client_has_left():
+    gate = Gate()
+    async with serving(make_app(gate)) as (site, port):
+        async with connection(port) as (_, writer):
+            writer.write(call_bytes("wait"))
+            await gate.entered.wait()
+        (server,) = site.connections._open
+        await until(lambda: server._close_after_call)
+        assert site.calls.running == 1
+        gate.opened.set()
+        await until(lambda: site.calls.running == 0)
+        (tally,) = site._apps[0].telemetry.tallies.values()
+    assert tally.outcomes == {"ok": 1}
+
+
+@pytest.mark.parametrize("how", ["shutdown", "draining"])
+async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connection(how: str):
+    gate = Gate()
+    async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("wait"))
+        await gate.entered.wait()
+        (server,) = site.connections._open
+        assert len(server.tasks) == 1
+        if how == "shutdown":
+            server.shutdown()
+        else:
+            site.calls.draining = True
+        gate.opened.set()
+        status, headers, _ = await response(reader)
+        assert (status, headers["connection"], await reader.read()) == (200, "close", b"")
+        assert len(server.tasks) == 0
+
+
+async def test_a_quick_call_that_is_cancelled_is_answered():
+    gate = Gate()
+    async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("wait"))
+        await gate.entered.wait()
+        (server,) = site.connections._open
+        (task,) = server.tasks
+        task.cancel()
+        status, headers, body = await response(reader)
+        assert (status, headers["connection"]) == (503, "close")
+        assert json.loads(body)["error"]["data"] == {"reason": "draining", "retryable": True}
+        assert await reader.read() == b""
+
+
+async def test_a_failure_of_the_lane_is_answered_and_logged(monkeypatch: pytest.MonkeyPatch, log: Log):
+    async def fail(*_: Any) -> Any:
+        raise RuntimeError("broken")
+
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        with monkeypatch.context() as broken:
+            broken.setattr(HttpLane, "respond", fail)
+            writer.write(call_bytes("add", a=1, b=2))
+            status, _, body = await response(reader)
+        assert (status, json.loads(body)["error"]["code"]) == (500, -32603)
+        assert "broken" not in body.decode()
+        writer.write(call_bytes("add", a=1, b=2))
+        assert (await response(reader))[0] == 200
+    assert "broken" in "\n".join(log.texts)
+
+
+async def test_what_the_lane_does_not_handle_goes_on_with_what_followed_it(monkeypatch: pytest.MonkeyPatch):
+    async def leave(*_: Any) -> Any:
+        await asyncio.sleep(0)
+        raise NotHandled("nothing")
+
+    monkeypatch.setattr(HttpLane, "respond", leave)
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        writer.write(b"".join(call_bytes("add", n, a=n, b=1) for n in range(5)))
+        assert [data_of((await response(reader))[2]) for _ in range(5)] == [1, 2, 3, 4, 5]
+
+
+# ---- slow readers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("OPS-8")
+async def test_a_client_that_does_not_read_is_not_answered_further_and_then_closed():
+    """What it has sent waits in the kernel, not in the server."""
+    request = call_bytes("repeat", text="x" * 1000, times=1000)
+    async with serving(make_app(send_seconds=0.2)) as (site, port), connection(port) as (_, writer):
+        writer.transport.pause_reading()
+        for _ in range(100):
+            writer.write(request)
+        (server,) = await first_connection(site)
+        assert isinstance(server, HttpProtocol)
+        await until(lambda: server.flow.write_paused)
+        assert server.transport.get_write_buffer_size() < 3_000_000
+        assert len(server._held) < 300_000
+        await until(lambda: site.counts.refusals["send_timeout"] == 1)
+        await until(lambda: site.counts.connections == 0 and site.calls.running == 0)
+
+
+async def first_connection(site: Any) -> Any:
+    await until(lambda: bool(site.connections._open))
+    return site.connections._open
