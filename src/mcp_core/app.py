@@ -143,10 +143,13 @@ class App:
     async def use_database(self, database: "Database") -> None:
         """Keep idempotency keys in the server's database, each in the transaction of what its call writes.
 
+        Readiness then tries the database too.
         Call it in the lifespan. Without it, keys are kept in the shared store, and a crash leaves the outcome unknown.
         """
-        from mcp_core.db.idempotency import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+        from mcp_core.db.database import ping  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+        from mcp_core.db.idempotency import MIGRATIONS, SqlKeyStore  # noqa: PLC0415 - loaded with it
 
+        self.add_check("database", lambda: database.read(ping))
         await MIGRATIONS.apply(database)
         self._keys = SqlKeyStore(database, self.name, self.settings.idempotency_seconds)
 

@@ -34,6 +34,8 @@ REQUESTS = "toolcharter.requests"
 BUILD = "toolcharter.build.info"
 HTTP_CONNECTIONS = "toolcharter.http.connections"
 HTTP_REFUSALS = "toolcharter.http.refusals"
+WORKERS = "toolcharter.workers"
+WORKER_RESTARTS = "toolcharter.worker.restarts"
 
 HTTP_SERVER = "(http)"
 """The label `server` of figures that are taken before it is known which server is meant."""
@@ -78,6 +80,8 @@ METRICS: Mapping[str, Metric] = {
         "before their method was read, and (other) for methods that do not exist.",
     ),
     AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
+    WORKERS: Metric("gauge", (), "Workers that are open, with --workers."),
+    WORKER_RESTARTS: Metric("counter", (), "Workers that ended unexpectedly and were started again."),
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }
 SPAN = "tools/call {tool}"
@@ -289,6 +293,12 @@ def prometheus(servers: Iterable[Telemetry]) -> str:
         for tool, tally in tuple(telemetry.tallies.items()):
             rows[DURATION] += _histogram(telemetry.server, tool, tally)
     return "".join(_family(name, lines) for name, lines in rows.items() if lines)
+
+
+def prometheus_sample(server: str, sample: Sample) -> str:
+    """One figure that belongs to no `Telemetry`, in Prometheus' text format."""
+    name, labels, value = sample
+    return _family(name, [_row(_exposed(name), server, METRICS[name].labels, labels, value)])
 
 
 def _family(name: str, lines: list[str]) -> str:

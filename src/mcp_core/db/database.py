@@ -55,6 +55,11 @@ class Database(Protocol):
         ...
 
 
+def ping(connection: Connection) -> None:
+    """A unit of work that does nothing, to see whether the database answers."""
+    connection.exec_driver_sql("SELECT 1")
+
+
 class UtcTime(TypeDecorator[datetime]):
     """A time in UTC. SQLite stores no time zone, so it is added again on reading."""
 

@@ -54,11 +54,12 @@ class Readiness(NamedTuple):
 
 
 async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
-    """Try everything that the apps depend on. Without its shared state an app still serves, with less."""
+    """Try everything that the apps depend on. Without shared state or the issuer of tokens, an app serves with less."""
     if phase != "serving":
         return Readiness(phase)
     dependencies = [(app.name, health) for app in apps for health in await app.check_health()]
     shared = [(app.name, health) for app in apps if (health := await app.state.check_health()) is not None]
+    shared += [(app.name, health) for app in apps if (health := app.issuer_health()) is not None]
     # Without its issuer, an app serves callers whose tokens or keys it knows.
     shared += [(app.name, health) for app in apps if (health := app.issuer_health()) is not None]
     status: Status = "ok"

@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from types import FrameType
 from typing import Any
@@ -14,13 +14,19 @@ from typing import Any
 import uvicorn
 
 from mcp_core.app import App
+from mcp_core.hosts.site.control import WorkerPlace, worker_place
 from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
-from mcp_core.hosts.site.notify import notify, watchdog_seconds
+from mcp_core.hosts.site.notify import notify, notify_reloading, watchdog_seconds
 from mcp_core.hosts.site.page import terminal_text
 from mcp_core.hosts.site.server import Site, uvicorn_options
+from mcp_core.hosts.site.supervisor import Supervisor
+from mcp_core.hosts.site.worker import WorkerLink
 from mcp_core.interrupt import INTERRUPTED, drain_notice, exit_after
+from mcp_core.mcp_log import get_logger
 from mcp_core.settings import Settings
 from mcp_core.start_errors import InvalidSetting
+
+logger = get_logger(__name__)
 
 DRAIN_SECONDS = 8.0
 """How long running calls may go on after a signal to stop, by default. Docker kills a process after ten seconds."""
@@ -28,26 +34,72 @@ _ANSWER_SECONDS = 1.0
 """How long calls that are stopped then may take to answer."""
 _EXIT_SECONDS = 4.0
 """How long a process may take to end after that, before it is ended by force."""
+_POLL_SECONDS = 0.02
+_CLOSE = (b"connection", b"close")
 _STREAM_METHOD = (b"mcp-method", b"subscriptions/listen")
 
 
 def serve_http(apps: Sequence[App], settings: Settings) -> None:
-    """Serve until a signal stops the process."""
+    """Serve until a signal stops the process: in this process, in several workers, or as one of them."""
+    place = worker_place()
+    if place is not None:
+        _serve_as_worker(apps, settings, place)
+        return
     _refuse_open_server(apps, settings)
+    _refuse_unshared_workers(settings)
+    tls_options(settings)
     with listen(settings) as listener:
         url = base_url(settings, listener)
 
         def announce() -> None:
             sys.stderr.write(terminal_text(apps, url, settings.unix_socket) + "\n")
             sys.stderr.flush()
-            notify("READY=1")
 
-        server = HttpServer(Site(apps, url, announce), apps, settings)
-        server.run(sockets=[listener])
-    if settings.unix_socket is not None:
-        settings.unix_socket.unlink(missing_ok=True)
-    if server.interrupted:
+        try:
+            serve = _serve_in_workers if settings.workers > 1 else _serve_alone
+            interrupted = serve(apps, settings, listener, announce)
+        finally:
+            if settings.unix_socket is not None:
+                settings.unix_socket.unlink(missing_ok=True)
+    if interrupted:
         raise KeyboardInterrupt
+
+
+Announce = Callable[[], None]
+"""Prints the addresses, when everything is open."""
+
+
+def _serve_alone(apps: Sequence[App], settings: Settings, listener: socket.socket, announce: Announce) -> bool:
+    """Serve in this process; returns whether Ctrl+C ended it."""
+
+    def on_open() -> None:
+        announce()
+        notify("READY=1")
+
+    server = HttpServer(Site(apps, base_url(settings, listener), on_open), apps, settings)
+    server.run(sockets=[listener])
+    return server.interrupted
+
+
+def _serve_in_workers(apps: Sequence[App], settings: Settings, listener: socket.socket, announce: Announce) -> bool:
+    """Serve in several processes; returns whether Ctrl+C ended it. The apps here are only shown, never opened."""
+    supervisor = Supervisor(listener, settings.workers, drain_seconds(settings), announce)
+    code = asyncio.run(supervisor.run())
+    if code:
+        raise SystemExit(code)
+    return supervisor.interrupted
+
+
+def _serve_as_worker(apps: Sequence[App], settings: Settings, place: WorkerPlace) -> None:
+    link = WorkerLink(place, lambda: site.metrics())  # noqa: PLW0108 - the site is made with the link
+    site = Site(apps, base_url(settings, place.listener), metrics=link.all_metrics)
+    server = HttpServer(site, apps, settings, link)
+    server.run(sockets=[place.listener])
+
+
+def drain_seconds(settings: Settings) -> float:
+    """How long running calls may go on after a signal to stop."""
+    return DRAIN_SECONDS if settings.drain_seconds is None else settings.drain_seconds
 
 
 class HttpServer(uvicorn.Server):
@@ -58,10 +110,12 @@ class HttpServer(uvicorn.Server):
 
     interrupted = False
 
-    def __init__(self, site: Site, apps: Sequence[App], settings: Settings) -> None:
+    def __init__(self, site: Site, apps: Sequence[App], settings: Settings, link: WorkerLink | None = None) -> None:
+        """`link` leads to the supervisor, in a worker."""
         super().__init__(_config(site, settings))
-        self._site, self._apps, self._stack = site, apps, AsyncExitStack()
-        self._drain_seconds = DRAIN_SECONDS if settings.drain_seconds is None else settings.drain_seconds
+        self._site, self._apps, self._link, self._stack = site, apps, link, AsyncExitStack()
+        self._settings, self._drain_seconds = settings, drain_seconds(settings)
+        self._retiring = False
         self._at_once = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -69,15 +123,18 @@ class HttpServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Handle SIGTERM and SIGINT. uvicorn would raise them again at the end, and the process end with their code."""
+        """Handle signals. uvicorn would raise them again at the end, and the process would end with their code."""
         self._loop = asyncio.get_running_loop()
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         previous = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGTERM, signal.SIGINT)}
-        # A process that was told to ignore SIGHUP, by nohup or as a worker, goes on ignoring it.
-        if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            previous[signal.SIGHUP] = signal.signal(signal.SIGHUP, self.handle_reload)
+        if sys.platform != "win32":
+            previous[signal.SIGHUP] = signal.getsignal(signal.SIGHUP)
+            if self._link is not None:  # workers are replaced on SIGHUP; only their supervisor takes it
+                signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            elif previous[signal.SIGHUP] is not signal.SIG_IGN:  # as it is after nohup
+                signal.signal(signal.SIGHUP, self.handle_reload)
         try:
             yield
         finally:
@@ -95,10 +152,23 @@ class HttpServer(uvicorn.Server):
             exit_after(self._drain_seconds + _ANSWER_SECONDS + _EXIT_SECONDS, 128 + sig)
 
     def handle_reload(self, sig: int, frame: FrameType | None) -> None:
-        """Read the files again that say who may do what."""
+        """Take SIGHUP."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._reload)
+
+    def _reload(self) -> None:
+        """Read the files of the apps and the certificate again. What is not valid is logged, and the old stays."""
+        notify_reloading()
         for app in self._apps:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(app.reload)
+            app.reload()
+        try:
+            if self.config.ssl is not None and self._settings.tls_cert is not None:
+                tls_options(self._settings)
+                self.config.ssl.load_cert_chain(self._settings.tls_cert, self._settings.tls_key)
+        except InvalidSetting as error:
+            logger.error("%s The old certificate stays in use.", error)
+        logger.info("Configuration files were read again.")
+        notify("READY=1")
 
     # --- start and end ---------------------------------------------------------------------------------
 
@@ -106,21 +176,54 @@ class HttpServer(uvicorn.Server):
         """Open the apps, then listen."""
         await self._stack.enter_async_context(self._site.open())
         await super().startup(sockets)
+        if self._link is not None:
+            self._site.phase = "starting"  # until all workers are open
+            await self._link.open(serve=self._set_serving, retire=self._retire, stop=self._stop)
+
+    def _set_serving(self) -> None:
+        if not self.should_exit:
+            self._site.phase = "serving"
+
+    def _retire(self) -> None:
+        self._retiring = self.should_exit = True
+
+    def _stop(self) -> None:
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Drain, then close everything. The listener is open until then, so that new requests get an answer."""
         # uvicorn logs each call that it ends, with its stack.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        notify("STOPPING=1")
+        if self._retiring:
+            await self._hand_over(sockets)
+        else:
+            notify("STOPPING=1")
         self._site.stop()
         self._close_after_responses()
         await self._drain()
         for listener in (*self.servers, *(sockets or ())):
             listener.close()
         await self._close_connections()
+        if self._link is not None:
+            await self._link.close()
         await self._stack.aclose()
         # Everything is answered and stored. Python would wait for threads that cannot be stopped.
         exit_after(_EXIT_SECONDS, INTERRUPTED if self.interrupted else 0)
+
+    async def _hand_over(self, sockets: list[socket.socket] | None) -> None:
+        """Leave new connections to the successor. Each open connection gets one more answer, and is closed with it.
+
+        Nothing is refused: a client that sends no further request is closed at the end, while it is idle.
+        """
+        for listener in (*self.servers, *(sockets or ())):
+            listener.close()
+        self.server_state.default_headers = [*self.server_state.default_headers, _CLOSE]
+        self._close_after_responses()
+        deadline = asyncio.get_running_loop().time() + self._drain_seconds
+        while self.server_state.connections and asyncio.get_running_loop().time() < deadline:
+            if self._at_once.is_set():
+                return
+            await asyncio.sleep(_POLL_SECONDS)
 
     def _close_after_responses(self) -> None:
         """Close each connection with its response, and streams, which never end, at once."""
@@ -160,7 +263,7 @@ class HttpServer(uvicorn.Server):
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 while self.server_state.connections:  # noqa: ASYNC110 - uvicorn has no event for it
-                    await asyncio.sleep(0.01)
+                    await asyncio.sleep(_POLL_SECONDS)
         except TimeoutError:
             for connection in self._connections():
                 connection.transport.abort()
@@ -196,6 +299,16 @@ def _config(site: Site, settings: Settings) -> uvicorn.Config:
 
         options |= {"callback_notify": feed_watchdog, "timeout_notify": seconds}
     return uvicorn.Config(site, lifespan="off", **options)
+
+
+def _refuse_unshared_workers(settings: Settings) -> None:
+    """Workers that share nothing would multiply each rate limit, and reject each other's confirmations."""
+    if settings.workers > 1 and settings.redis is None:
+        raise InvalidSetting(
+            f"--workers {settings.workers} needs --redis: without it, each worker would count rate limits on its own, "
+            "and would not know the confirmations and sessions of the others.\n"
+            "Start Redis and add --redis redis://127.0.0.1:6379/0, or serve with --workers 1."
+        )
 
 
 def _refuse_open_server(apps: Sequence[App], settings: Settings) -> None:

@@ -19,7 +19,8 @@ REFUSED = {
 
 
 def audit_outcomes(file: Path) -> list[tuple[str, str]]:
-    return [(entry["tool"], entry["outcome"]) for entry in map(json.loads, file.read_text().splitlines())]
+    entries = map(json.loads, file.read_text().splitlines())
+    return [(entry["tool"], entry["outcome"]) for entry in entries if entry.get("method") == "tools/call"]
 
 
 @pytest.mark.requirement("OPS-6")
@@ -27,7 +28,7 @@ def audit_outcomes(file: Path) -> list[tuple[str, str]]:
 def test_over_stdio_calls_that_do_not_finish_are_answered_and_recorded(tmp_path: Path, how: str):
     audit = tmp_path / "audit.jsonl"
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with started(GATE_SERVER, "--audit-file", str(audit), "--deadline", "600", **pipes) as server:
+    with started(GATE_SERVER, "--audit", str(audit), "--deadline", "600", **pipes) as server:
         process = server.process
         process.stdin.write(json.dumps(message(1, "wait", gate="/never")) + "\n")
         process.stdin.flush()
@@ -46,7 +47,7 @@ def test_over_stdio_calls_that_do_not_finish_are_answered_and_recorded(tmp_path:
 def test_over_stdio_calls_finish_after_a_signal_and_new_ones_are_refused(tmp_path: Path):
     gate, audit = tmp_path / "gate", tmp_path / "audit.jsonl"
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    command = [GATE_SERVER, "--audit-file", str(audit), "--deadline", "600", "--drain-seconds", str(PATIENCE)]
+    command = [GATE_SERVER, "--audit", str(audit), "--deadline", "600", "--drain-seconds", str(PATIENCE)]
     with started(*command, **pipes) as server:
         process = server.process
 

@@ -1,9 +1,10 @@
 """Servers in processes of their own, and calls to them."""
 
+import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ def headers(tool: str) -> dict[str, str]:
 async def call(http: httpx2.AsyncClient, number: int, tool: str, path: str = "/mcp", **arguments: Any) -> Any:
     """Send a call."""
     return await http.post(path, json=message(number, tool, **arguments), headers=headers(tool))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 class Process:

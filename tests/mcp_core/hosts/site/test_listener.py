@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import signal
 import socket
 import ssl
 import stat
@@ -39,7 +40,7 @@ def write_certificate(folder: Path) -> tuple[Path, Path]:
     return cert_file, key_file
 
 
-async def test_a_server_with_a_certificate_serves_tls(tmp_path: Path):
+async def test_a_server_with_a_certificate_serves_tls_and_reads_a_new_one_on_sighup(tmp_path: Path):
     cert, key = write_certificate(tmp_path)
     options = ["--tls-cert", str(cert), "--tls-key", str(key)]
     (tmp_path / "gate").touch()
@@ -49,6 +50,16 @@ async def test_a_server_with_a_certificate_serves_tls(tmp_path: Path):
         async with httpx2.AsyncClient(base_url=base, verify=trusted, timeout=PATIENCE) as http:
             answer = await call(http, 1, "wait", gate=str(tmp_path / "gate"))
             own_page = await http.post("/mcp", headers={"Origin": base}, json={})
+        cert.write_text("not a certificate")
+        server.process.send_signal(signal.SIGHUP)
+        await asyncio.to_thread(server.read_until, "The old certificate stays in use")
+        write_certificate(tmp_path)
+        server.process.send_signal(signal.SIGHUP)
+        await asyncio.to_thread(server.read_until, "Configuration files were read again", 2)
+        renewed = ssl.create_default_context(cafile=str(cert))
+        async with httpx2.AsyncClient(base_url=base, verify=renewed, timeout=PATIENCE) as http:
+            live = await http.get("/health/live")
+    assert live.status_code == 200
     assert base.startswith("https://127.0.0.1:")
     assert "passed" in answer.text
     assert own_page.status_code == 400  # not 403: a page of this server may call it

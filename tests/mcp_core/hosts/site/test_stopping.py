@@ -24,7 +24,8 @@ def client(base: str) -> httpx2.AsyncClient:
 
 
 def audit_outcomes(file: Path) -> list[tuple[str, str]]:
-    return [(entry["tool"], entry["outcome"]) for entry in map(json.loads, file.read_text().splitlines())]
+    entries = map(json.loads, file.read_text().splitlines())
+    return [(entry["tool"], entry["outcome"]) for entry in entries if entry.get("method") == "tools/call"]
 
 
 def text(answer: httpx2.Response) -> str:
@@ -40,7 +41,7 @@ async def not_ready(http: httpx2.AsyncClient) -> httpx2.Response:
 
 
 def options(audit: Path, *more: str) -> list[str]:
-    return [GATE_SERVER, "http", "--port", "0", "--audit-file", str(audit), "--deadline", "600", *more]
+    return [GATE_SERVER, "http", "--port", "0", "--audit", str(audit), "--deadline", "600", *more]
 
 
 @pytest.mark.requirement("OPS-6")
