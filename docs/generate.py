@@ -3,9 +3,9 @@
     python docs/generate.py            write
     python docs/generate.py --check    fail when something is out of date
 
-Whole pages: tools of every server, settings, metrics, commands, rules, and the picture of the architecture. In pages
-that are written by hand, the text between `<!-- begin FILE -->` and `<!-- end -->` is that file, or a part that is made
-here or by a server.
+Whole pages: tools of every server, settings, metrics, commands, rules, the picture of the architecture, and the
+dashboard and alert rules in deploy/. In pages that are written by hand, the text between `<!-- begin FILE -->` and
+`<!-- end -->` is that file, or a part that is made here or by a server.
 
 A server is found by its entry point. It may have a module `docs` with `PARTS`: functions that return a part of a page,
 by the name after `begin`.
@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import architecture
+import monitoring
 import porting
 from pydantic.fields import FieldInfo
 
@@ -310,6 +311,8 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/commands.md": NOTE + commands_page(),
         ROOT / "docs/rules.md": NOTE + rules_page(),
         ROOT / "docs/architecture.svg": architecture.draw(),
+        ROOT / "deploy/grafana/toolcharter.json": monitoring.dashboard(),
+        ROOT / "deploy/prometheus/toolcharter-alerts.yml": monitoring.alert_rules(),
     }
     for name in targets.known():
         made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)

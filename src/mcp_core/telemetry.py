@@ -289,7 +289,7 @@ def prometheus(servers: Iterable[Telemetry]) -> str:
     rows: dict[str, list[str]] = {name: [] for name in METRICS}
     for telemetry in servers:
         for name, labels, value in telemetry.samples():
-            rows[name].append(_row(_exposed(name), telemetry.server, METRICS[name].labels, labels, value))
+            rows[name].append(_row(exposed_name(name), telemetry.server, METRICS[name].labels, labels, value))
         for tool, tally in tuple(telemetry.tallies.items()):
             rows[DURATION] += _histogram(telemetry.server, tool, tally)
     return "".join(_family(name, lines) for name, lines in rows.items() if lines)
@@ -298,16 +298,16 @@ def prometheus(servers: Iterable[Telemetry]) -> str:
 def prometheus_sample(server: str, sample: Sample) -> str:
     """One figure that belongs to no `Telemetry`, in Prometheus' text format."""
     name, labels, value = sample
-    return _family(name, [_row(_exposed(name), server, METRICS[name].labels, labels, value)])
+    return _family(name, [_row(exposed_name(name), server, METRICS[name].labels, labels, value)])
 
 
 def _family(name: str, lines: list[str]) -> str:
-    exposed, metric = _exposed(name), METRICS[name]
+    exposed, metric = exposed_name(name), METRICS[name]
     return f"# HELP {exposed} {metric.description}\n# TYPE {exposed} {metric.kind}\n" + "".join(lines)
 
 
 def _histogram(server: str, tool: str, tally: Tally) -> Iterator[str]:
-    total, name = 0, _exposed(DURATION)
+    total, name = 0, exposed_name(DURATION)
     for limit, number in zip((*BUCKETS, "+Inf"), tally.buckets, strict=True):
         total += number
         yield _row(f"{name}_bucket", server, ("tool", "le"), (tool, str(limit)), total)
@@ -324,7 +324,7 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _exposed(name: str) -> str:
+def exposed_name(name: str) -> str:
     """The name of a metric in Prometheus: with underscores, its unit and the ending of a counter."""
     metric = METRICS[name]
     unit, ending = "_seconds" if metric.unit else "", "_total" if metric.kind == "counter" else ""
