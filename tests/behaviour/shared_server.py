@@ -66,6 +66,13 @@ async def wipe(key: Text, database: Need[Database]) -> str:
     return "wiped"
 
 
+@mutation({"key": "a"}, idempotent=False)
+async def note(key: Text, database: Need[Database]) -> str:
+    """Do something that a retry would do again."""
+    await database.write(_insert, events, event=key)
+    return secrets.token_hex(8)
+
+
 @query({"key": "a"})
 async def count(key: Text, database: Need[Database]) -> int:
     """Say how often something has happened."""
@@ -97,13 +104,14 @@ async def folders(context: ToolContext) -> list[str]:
     return list(await context.client_folders())
 
 
-TOOLS = [where, limited, read, write, wipe, count, wait, steps, folders]
+TOOLS = [where, limited, read, write, wipe, note, count, wait, steps, folders]
 
 
 @asynccontextmanager
 async def open_store(app: App) -> AsyncIterator[None]:
     async with open_database(address(app.settings.db, "shared")) as database:
         app.provide(Database, database)
+        await app.use_database(database)
         yield
 
 

@@ -80,10 +80,11 @@ class Raw:
         response = await self.send({"id": 0, "method": "initialize", "params": params})
         self.session = response.headers["mcp-session-id"]
 
-    async def call(self, tool: str, url: str | None = None, more: Any = None, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, more: Any = None, meta: Any = None, **arguments: Any) -> dict[str, Any]:
         """The result of a call."""
-        params = {"name": tool, "arguments": arguments, **(more or {}), **({"_meta": META} if self.era == NEW else {})}
-        response = await self.send({"id": 1, "method": "tools/call", "params": params}, url, tool)
+        envelope = {**(META if self.era == NEW else {}), **(meta or {})}
+        params = {"name": tool, "arguments": arguments, **(more or {}), "_meta": envelope}
+        response = await self.send({"id": 1, "method": "tools/call", "params": params}, name=tool)
         assert response.status_code == 200, response.text
         return json.loads(response.text.rpartition("data: ")[2])["result"]
 
@@ -174,6 +175,17 @@ async def test_of_many_who_use_one_confirmation_one_wins(proxy: str):
         results = await asyncio.gather(*(client.call("wipe", more=reply, **arguments) for _ in range(3 * PROCESSES)))
         assert [result["isError"] for result in results].count(False) == 1
         assert await client.value("count", key="one winner") == 1
+
+
+@ERAS
+@pytest.mark.requirement("OPS-3", "OPS-4")
+async def test_a_call_with_an_idempotency_key_is_carried_out_once(proxy: str, era: Era):
+    meta, key = {"dev.toolcharter/idempotency-key": f"the key of {era}"}, f"once in {era}"
+    async with raw(proxy, era) as client:
+        results = await asyncio.gather(*(client.call("note", meta=meta, key=key) for _ in range(2 * PROCESSES)))
+        assert len({json.dumps(result["content"]) for result in results}) == 1
+        assert not results[0]["isError"]
+        assert await client.value("count", key=key) == 1
 
 
 @ERAS
