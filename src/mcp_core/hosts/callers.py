@@ -108,15 +108,16 @@ class ByGrants(Generic[T]):
 
     def __init__(self, make: Callable[[Caller], T]) -> None:
         self._make = make
-        self._made: dict[frozenset[str], T] = {}
+        self._made: dict[object, T] = {}
 
     def get(self, caller: Caller) -> T:
         """What was made for the permissions of this caller."""
-        made = self._made.get(caller.grants)
+        key = (caller.grants, caller.denied) if caller.denied else caller.grants
+        made = self._made.get(key)
         if made is None:
             if len(self._made) >= MAX_LISTS:
                 self._made.clear()
-            made = self._made[caller.grants] = self._make(caller)
+            made = self._made[key] = self._make(caller)
         return made
 
 
