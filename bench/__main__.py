@@ -11,8 +11,10 @@ from pathlib import Path
 from bench import (
     atl,
     cold_start,
+    fuzz,
     guide,
     http_calls,
+    kills,
     list_calls,
     memory_calls,
     noema,
@@ -43,14 +45,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--only",
         action="append",
         default=[],
-        choices=[*KINDS, *PAGES, *CONTENDERS],
+        choices=[*KINDS, *PAGES, *TRIALS, *CONTENDERS],
         metavar="NAME",
         help=(
-            f"a measurement ({', '.join((*KINDS, *PAGES))}) or a contender ({', '.join(CONTENDERS)}); "
+            f"a measurement ({', '.join((*KINDS, *PAGES, *TRIALS))}) or a contender ({', '.join(CONTENDERS)}); "
             "may be given several times"
         ),
     )
     parser.add_argument("--rounds", type=int, help="rounds of each measurement")
+    parser.add_argument("--kills", type=int, default=kills.KILLS, help=f"servers that `kills` kills [{kills.KILLS:,}]")
+    parser.add_argument(
+        "--requests", type=int, default=fuzz.REQUESTS, help=f"requests that `fuzz` sends [{fuzz.REQUESTS:,}]"
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep every sample as JSON")
     parser.add_argument("--load", type=Path, metavar="FILE", help="show what was saved, instead of measuring")
@@ -148,6 +154,30 @@ PAGES = {
 """Servers with a page of their own."""
 
 
+def run_kills(options: argparse.Namespace, folder: Path) -> bool:
+    trials = kills.measure(options.kills, folder, progress_log("kills"))
+    print(kills.page(trials))
+    return all(trial.is_clean for trial in trials)
+
+
+def run_fuzz(options: argparse.Namespace, folder: Path) -> bool:
+    fuzzed = fuzz.measure(options.requests, folder, progress_log("fuzz"))
+    print(fuzz.page(fuzzed))
+    return all(one.is_clean for one in fuzzed)
+
+
+TRIALS = {kills.KIND: run_kills, fuzz.KIND: run_fuzz}
+"""Trials that take long, and run only when they are named. They fail if a promise is broken."""
+
+
+def run_trials(options: argparse.Namespace) -> None:
+    for name, run in TRIALS.items():
+        if name in options.only:
+            with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+                if not run(options, Path(folder)):
+                    sys.exit(f"{name}: a promise is broken")
+
+
 def write_pages(options: argparse.Namespace) -> None:
     for name, make in PAGES.items():
         if options.only and name not in options.only:
@@ -162,8 +192,9 @@ def write_pages(options: argparse.Namespace) -> None:
 def main() -> None:
     options = parse()
     if not options.load:
+        run_trials(options)
         write_pages(options)
-        if options.only and set(options.only) <= set(PAGES):
+        if options.only and set(options.only) <= {*PAGES, *TRIALS}:
             return
     if options.load:
         saved = json.loads(options.load.read_text(encoding="utf-8"))

