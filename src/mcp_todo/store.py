@@ -24,6 +24,15 @@ tasks = sa.table(
     sa.column("created_at", UtcTime),
 )
 _TASK = (tasks.c.title, tasks.c.description, tasks.c.is_completed, tasks.c.created_at, tasks.c.id)
+_MINE = (tasks.c.user_id == sa.bindparam("owner"),)
+_THIS = (tasks.c.id == sa.bindparam("task"), *_MINE)
+
+# Built once: building a statement takes as long as running it.
+_INSERT = sa.insert(tasks)
+_LIST = sa.select(*_TASK).where(*_MINE).order_by(tasks.c.created_at, tasks.c.id)
+_LIST_BY_STATUS = _LIST.where(tasks.c.is_completed == sa.bindparam("is_completed"))
+_TOGGLE = sa.update(tasks).values(is_completed=~tasks.c.is_completed).where(*_THIS).returning(*_TASK)
+_DELETE = sa.delete(tasks).where(*_THIS).returning(*_TASK)
 
 
 @asynccontextmanager
@@ -47,38 +56,31 @@ class SqlTaskRepository:
         return await self.database.read(_select, user_id, status)
 
     async def toggle(self, user_id: str, task_id: UUID) -> Task | None:
-        return await self.database.write(_update, user_id, task_id, {"is_completed": ~tasks.c.is_completed})
+        return await self.database.write(_change, _TOGGLE, user_id, task_id)
 
     async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
         fields = {"title": title, "description": description}
         changes = {name: value for name, value in fields.items() if value is not None}
-        return await self.database.write(_update, user_id, task_id, changes)
+        update = sa.update(tasks).values(changes).where(*_THIS).returning(*_TASK)
+        return await self.database.write(_change, update, user_id, task_id)
 
     async def delete(self, user_id: str, task_id: UUID) -> Task | None:
-        return await self.database.write(_delete, user_id, task_id)
+        return await self.database.write(_change, _DELETE, user_id, task_id)
 
 
 def _insert(connection: Connection, user_id: str, task: Task) -> None:
     values = {column.name: getattr(task, column.name) for column in _TASK}
-    connection.execute(sa.insert(tasks), {"user_id": user_id, **values})
+    connection.execute(_INSERT, {"user_id": user_id, **values})
 
 
 def _select(connection: Connection, user_id: str, status: Status) -> list[Task]:
-    query = sa.select(*_TASK).where(tasks.c.user_id == user_id).order_by(tasks.c.created_at, tasks.c.id)
-    if status != "all":
-        query = query.where(tasks.c.is_completed == (status == "completed"))
-    return [Task(*row) for row in connection.execute(query)]
+    if status == "all":
+        rows = connection.execute(_LIST, {"owner": user_id})
+    else:
+        rows = connection.execute(_LIST_BY_STATUS, {"owner": user_id, "is_completed": status == "completed"})
+    return [Task(*row) for row in rows]
 
 
-def _update(connection: Connection, user_id: str, task_id: UUID, changes: dict[str, Any]) -> Task | None:
-    return _one(connection, sa.update(tasks).values(changes), user_id, task_id)
-
-
-def _delete(connection: Connection, user_id: str, task_id: UUID) -> Task | None:
-    return _one(connection, sa.delete(tasks), user_id, task_id)
-
-
-def _one(connection: Connection, change: Any, user_id: str, task_id: UUID) -> Task | None:
-    mine = change.where(tasks.c.id == task_id, tasks.c.user_id == user_id).returning(*_TASK)
-    row = connection.execute(mine).one_or_none()
+def _change(connection: Connection, change: Any, user_id: str, task_id: UUID) -> Task | None:
+    row = connection.execute(change, {"owner": user_id, "task": task_id}).one_or_none()
     return Task(*row) if row is not None else None
