@@ -20,6 +20,7 @@ from bench import (
     noema,
     noema_tools,
     report,
+    server_load,
     stages,
     stdio_calls,
     todo,
@@ -56,6 +57,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--kills", type=int, default=kills.KILLS, help=f"servers that `kills` kills [{kills.KILLS:,}]")
     parser.add_argument(
         "--requests", type=int, default=fuzz.REQUESTS, help=f"requests that `fuzz` sends [{fuzz.REQUESTS:,}]"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=server_load.SOAK_MINUTES,
+        help=f"how long `soak` lasts [{server_load.SOAK_MINUTES:.0f}]",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep every sample as JSON")
@@ -144,7 +151,14 @@ def noema_tools_page(options: argparse.Namespace, folder: Path, made_by: str) ->
     return noema_tools.page(figures, made_by, report.machine())
 
 
+def load_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rounds, seconds = options.rounds or (1 if options.quick else 5), 1.0 if options.quick else 5.0
+    figures = server_load.measure(rounds, seconds, folder, progress_log("load"))
+    return server_load.page(figures, made_by, report.machine())
+
+
 PAGES = {
+    server_load.KIND: load_page,
     todo.KIND: todo_page,
     guide.KIND: guide_page,
     atl.KIND: atl_page,
@@ -166,7 +180,13 @@ def run_fuzz(options: argparse.Namespace, folder: Path) -> bool:
     return all(one.is_clean for one in fuzzed)
 
 
-TRIALS = {kills.KIND: run_kills, fuzz.KIND: run_fuzz}
+def run_soak(options: argparse.Namespace, folder: Path) -> bool:
+    soaked = server_load.soak(options.minutes, folder, progress_log("soak"))
+    print(soaked.table())
+    return soaked.is_clean
+
+
+TRIALS = {kills.KIND: run_kills, fuzz.KIND: run_fuzz, server_load.SOAK: run_soak}
 """Trials that take long, and run only when they are named. They fail if a promise is broken."""
 
 

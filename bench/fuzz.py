@@ -21,7 +21,7 @@ import psutil
 
 from bench import load, messages
 from bench.contenders import ROOT
-from bench.processes import end, environment
+from bench.processes import PATIENCE, end, environment, listening_port
 
 KIND = "fuzz"
 REQUESTS = 1_000_000
@@ -29,7 +29,6 @@ WARM_UP = 0.2
 """The share of all requests after which memory is measured for the first time: caches are full then."""
 MOST_GROWTH = 0.05
 CONNECTIONS = 16
-PATIENCE = 60.0
 LINES = 200
 """Lines over stdio between two requests whose answers are awaited."""
 
@@ -241,19 +240,9 @@ def _http_server(folder: Path) -> "Iterator[tuple[int, subprocess.Popen[str]]]":
     with _log_file(folder, "http") as log:
         process = _start(folder, log, "http", "--port", "0", "--db", f"sqlite:///{folder}/http.db")
         try:
-            yield _port(process, folder / "http.log"), process
+            yield listening_port(process, folder / "http.log"), process
         finally:
             end(process)
-
-
-def _port(process: "subprocess.Popen[str]", log: Path) -> int:
-    give_up = time.monotonic() + PATIENCE
-    while time.monotonic() < give_up and process.poll() is None:
-        for line in log.read_text(errors="replace").splitlines():
-            if "/health" in line and "http://127.0.0.1:" in line:
-                return int(line.partition("http://127.0.0.1:")[2].partition("/")[0])
-        time.sleep(0.05)
-    raise RuntimeError(f"mcp-todo did not start: {log.read_text(errors='replace')}")
 
 
 # --- over stdio ----------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 """Start the measured servers, and end them whatever happens."""
 
 import os
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +12,9 @@ from pathlib import Path
 from bench.contenders import CONTENDERS, ROOT
 
 QUIET = {"FASTMCP_LOG_LEVEL": "WARNING", "FASTMCP_CHECK_FOR_UPDATES": "off", "FASTMCP_SHOW_SERVER_BANNER": "false"}
+
+PATIENCE = 60.0
+"""Seconds until a server must have started."""
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -38,6 +43,16 @@ def worker(how: str, peer: str, tools: int, folder: Path) -> Iterator[tuple[subp
         yield process, first
     finally:
         end(process)
+
+
+def listening_port(process: subprocess.Popen[str], log: Path) -> int:
+    """The port that a command of ours listens on, from what it logs."""
+    give_up = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up and process.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:(\d+)/health", log.read_text(errors="replace")):
+            return int(found[1])
+        time.sleep(0.05)
+    raise RuntimeError(f"The server did not start: {log.read_text(errors='replace')}")
 
 
 def end(process: subprocess.Popen[str]) -> None:
