@@ -15,7 +15,7 @@ from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Site
 from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
 from mcp_atl.sites.environment import access_from_environment
-from mcp_atl.sites.sites import Sites, is_same_site
+from mcp_atl.sites.sites import Sites
 from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
 from mcp_atl.tools.comment import comment
 from mcp_atl.tools.create import create
@@ -129,7 +129,9 @@ def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
     others = ({named.site.name: named} if named else {}) | store.load()
     fixed = _read_file(settings.sites) if settings.sites else {}
     # The file has the last word: what was set up elsewhere does not lift the limits that it sets.
-    known = fixed | {name: one for name, one in others.items() if not is_same_site(one.site, fixed.values())}
+    known = fixed | {
+        name: one for name, one in others.items() if not any(one.site.is_same(other.site) for other in fixed.values())
+    }
     if not known and not settings.allow_sites:
         return _sandbox(settings, store, sandbox)
     restricted = {name: replace(one, site=_restricted(one.site, settings)) for name, one in known.items()}

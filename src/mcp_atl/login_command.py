@@ -25,6 +25,8 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
         sys.stderr.write(f"mcp-atl login needs the id of your OAuth app: set --client-id or {CLIENT_ID}.\n")
         return 2
     store = CredentialStore(default_store_path(), system_keyring)
+    if options.caller:
+        store = store.of_caller(options.caller)
     grant = Grant(client_id, _client_secret(), issuer=options.server or ISSUER)
 
     def show(address: str) -> None:
@@ -42,7 +44,8 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
     except KeyboardInterrupt:
         sys.stderr.write("mcp-atl login was interrupted. Nothing was stored.\n")
         return 130
-    sys.stdout.write(f"Signed in to {access.site.name}. The sign-in is kept in {store.place}.\n")
+    who = f"Signed {options.caller} in" if options.caller else "Signed in"
+    sys.stdout.write(f"{who} to {access.site.name}. The sign-in is kept in {store.place}.\n")
     return 0
 
 
@@ -70,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--client-id", metavar="ID", help=f"id of the OAuth app (environment: {CLIENT_ID})")
     parser.add_argument("--site", metavar="HOST", help="the site, if your account has several: acme.atlassian.net")
+    parser.add_argument("--caller", metavar="NAME", help="sign in a user of a server over HTTP")
     parser.add_argument("--port", type=int, default=PORT, help=f"port of the callback; default {PORT}")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--server", metavar="URL", help="sign in to a sandbox at this address, for a trial")

@@ -15,6 +15,8 @@ def command(arguments: Sequence[str]) -> int:
     """Run `mcp-atl logout` and return the exit code."""
     options = _parser().parse_args(arguments)
     store = CredentialStore(default_store_path(), system_keyring)
+    if options.caller:
+        store = store.of_caller(options.caller)
     try:
         return _log_out(store, options.site, everything=options.all)
     except (OSError, ToolError) as error:
@@ -48,4 +50,5 @@ def _parser() -> argparse.ArgumentParser:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("site", metavar="SITE", nargs="?", help="the site, if several are stored: acme.atlassian.net")
     which.add_argument("--all", action="store_true", help="remove the credentials of all sites")
+    parser.add_argument("--caller", metavar="NAME", help="those of a user of a server over HTTP")
     return parser

@@ -27,7 +27,8 @@ class AtlSettings(Settings):
     spaces: TextList = Field(default=(), description="Reach only these Confluence spaces, by key.")
     require_own_credentials: bool = Field(
         default=False,
-        description="Over HTTP: refuse calls without credentials of their own in the header X-Atlassian-Authorization.",
+        description="Over HTTP: refuse calls without credentials of their own: the header X-Atlassian-Authorization, "
+        "or a sign-in with `mcp-atl login --caller`.",
     )
     allow_sites: TextList = Field(
         default=(),

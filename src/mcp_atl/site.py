@@ -3,6 +3,7 @@
 import base64
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
+from urllib.parse import urlsplit
 
 from mcp_core import InvalidArguments
 
@@ -72,6 +73,15 @@ class Site:
     def is_cloud(self) -> bool:
         """Whether this is a Cloud site."""
         return self.kind == "cloud"
+
+    @property
+    def hosts(self) -> set[str]:
+        """The hosts of its products."""
+        return {urlsplit(url).hostname or "" for url in (self.jira_url, self.confluence_url) if url is not None}
+
+    def is_same(self, other: "Site") -> bool:
+        """Whether both have a name or a host in common."""
+        return self.name == other.name or bool(self.hosts & other.hosts)
 
     def base_url(self, product: Product) -> str:
         """The address that the paths of a product are joined to."""

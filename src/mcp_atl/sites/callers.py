@@ -4,9 +4,12 @@ X-Atlassian-Authorization    Basic (e-mail and API token, or user and password) 
 X-Atlassian-Site             the name of a configured site, or an address that the operator allows
 
 The credentials are for one site: that of the header, or else the default one. They are sent to no other.
+
+A caller with a name may instead be signed in with OAuth: `mcp-atl login --caller NAME`, run by who runs the server.
 """
 
 import base64
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,6 +18,7 @@ from urllib.parse import urlsplit
 from mcp_atl.client.errors import AuthError
 from mcp_atl.site import Credentials, Secret, Site
 from mcp_atl.sites.environment import kind_of, site_root
+from mcp_atl.sites.oauth import LOGIN
 
 AUTHORIZATION = "X-Atlassian-Authorization"
 SITE = "X-Atlassian-Site"
@@ -74,13 +78,19 @@ def _user_and_secret(encoded: str) -> tuple[str, Secret] | None:
     return (user, Secret(secret)) if colon and secret else None
 
 
-def missing_credentials(site: str) -> AuthError:
+def missing_credentials(site: str, caller: str | None) -> AuthError:
     """The error for a caller who must bring credentials, but brought none."""
+    sign_in = f", or ask who runs this server to sign you in: `{login_command(caller)}`" if caller else ""
     return AuthError(
         f"This server needs your own credentials for the site {site!r}. Send them with each request in the header "
-        f"{AUTHORIZATION} (Basic or Bearer).",
+        f"{AUTHORIZATION} (Basic or Bearer){sign_in}.",
         instruction=_TELL_THE_USER,
     )
+
+
+def login_command(caller: str) -> str:
+    """The command that signs in a caller."""
+    return f"{LOGIN} --caller {shlex.quote(caller)}"
 
 
 def credentials_of_another_site(own: str, wanted: str) -> AuthError:

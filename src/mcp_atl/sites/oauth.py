@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 ISSUER = "https://auth.atlassian.com"
 MARGIN = 60.0
 """Seconds before its end at which an access token is renewed."""
-SIGN_IN_AGAIN = "Sign in again with `mcp-atl login`."
+LOGIN = "mcp-atl login"
+"""The command that signs in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Grant:
     client_secret: Secret = NO_SECRET
     refresh_token: Secret = NO_SECRET
     issuer: str = ISSUER
+    login_id: str = ""
+    """Stays the same when tokens are renewed."""
 
     def credentials(self) -> Credentials:
         """The credentials of a site, for the store."""
@@ -42,15 +45,19 @@ class Grant:
         return Credentials("oauth", secret=Secret(json.dumps(secrets)))
 
     @classmethod
-    def of(cls, credentials: Credentials) -> "Grant":
+    def of(cls, credentials: Credentials, login: str = LOGIN) -> "Grant":
         """The grant in the credentials of a site."""
         try:
             known: dict[str, str] = json.loads(credentials.secret)
             return cls(
-                known["client_id"], Secret(known["client_secret"]), Secret(known["refresh_token"]), known["issuer"]
+                known["client_id"],
+                Secret(known["client_secret"]),
+                Secret(known["refresh_token"]),
+                known["issuer"],
+                known.get("login_id", ""),
             )
         except (ValueError, KeyError, TypeError):
-            raise AuthError(f"The stored sign-in is not complete. {SIGN_IN_AGAIN}") from None
+            raise AuthError(f"The stored sign-in is not complete. Sign in again with `{login}`.") from None
 
 
 class AccessToken(NamedTuple):
@@ -68,8 +75,14 @@ class OAuthTokens:
     http: "httpx2.AsyncClient"
     store: CredentialStore | None
     clock: Callable[[], float] = time.time
+    login: str = LOGIN
     _token: AccessToken | None = None
     _renewal: "asyncio.Task[AccessToken] | None" = field(default=None, repr=False)
+
+    @property
+    def login_id(self) -> str:
+        """Of the sign-in that these tokens come from."""
+        return Grant.of(self.access.jira, self.login).login_id
 
     async def current(self) -> Secret:
         """An access token that is valid for some time yet."""
@@ -96,12 +109,12 @@ class OAuthTokens:
             # Another process may have renewed it, or `mcp-atl logout` removed it.
             stored = (await asyncio.to_thread(self.store.load)).get(self.access.site.name)
             if stored is None:
-                raise AuthError(f"The sign-in to {self.access.site.name} was removed. {SIGN_IN_AGAIN}")
+                name = self.access.site.name
+                raise AuthError(f"The sign-in to {name} was removed. Sign in again with `{self.login}`.")
             self.access = stored
-        grant = Grant.of(self.access.jira)
-        answer = await request_token(
-            self.http, grant, {"grant_type": "refresh_token", "refresh_token": str.__str__(grant.refresh_token)}
-        )
+        grant = Grant.of(self.access.jira, self.login)
+        parameters = {"grant_type": "refresh_token", "refresh_token": str.__str__(grant.refresh_token)}
+        answer = await request_token(self.http, grant, parameters, self.login)
         renewed = replace(grant, refresh_token=Secret(answer.get("refresh_token") or grant.refresh_token)).credentials()
         self.access = Access(self.access.site, renewed, renewed)
         if self.store is not None:
@@ -109,7 +122,7 @@ class OAuthTokens:
         return AccessToken(Secret(answer["access_token"]), self.clock() + float(answer.get("expires_in", 3600)))
 
 
-async def request_token(http: "httpx2.AsyncClient", grant: Grant, parameters: Json) -> Json:
+async def request_token(http: "httpx2.AsyncClient", grant: Grant, parameters: Json, login: str = LOGIN) -> Json:
     """Exchange a code or a refresh token. The errors quote no secret."""
     import httpx2  # noqa: PLC0415 - 98 ms
 
@@ -127,15 +140,15 @@ async def request_token(http: "httpx2.AsyncClient", grant: Grant, parameters: Js
         answer = Json()
     if response.status_code == HTTPStatus.OK and answer.get("access_token"):
         return answer
-    raise _refusal(response.status_code, answer, grant)
+    raise _refusal(response.status_code, answer, grant, login)
 
 
-def _refusal(status: int, answer: Json, grant: Grant) -> AuthError | SiteUnavailable:
+def _refusal(status: int, answer: Json, grant: Grant, login: str) -> AuthError | SiteUnavailable:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
         return SiteUnavailable(f"The sign-in server {grant.issuer} failed (HTTP {status}). Try again later.")
     if answer.get("error") == "invalid_client":
         return AuthError("The sign-in server does not know the OAuth client. Check its id and secret.")
     return AuthError(
-        f"The sign-in has expired or was revoked (HTTP {status}). {SIGN_IN_AGAIN}",
+        f"The sign-in has expired or was revoked (HTTP {status}). Sign in again with `{login}`.",
         instruction=f"{instructions.PRESENT_ERROR} Only the user can sign in.",
     )

@@ -93,7 +93,8 @@ class SignIn:
         if not tokens.get("refresh_token"):
             raise AuthError("The sign-in server gave no refresh token. Allow offline_access for the OAuth app.")
         site = await self._site(str(tokens["access_token"]), wanted_site)
-        credentials = replace(self.grant, refresh_token=Secret(tokens["refresh_token"])).credentials()
+        granted = replace(self.grant, refresh_token=Secret(tokens["refresh_token"]), login_id=secrets.token_hex(8))
+        credentials = granted.credentials()
         return Access(site, credentials, credentials)
 
     def _address(self, redirect: str, state: str, verifier: str) -> str:

@@ -1,13 +1,13 @@
 """The sites of this server, and the connection that a call uses."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp_atl.client.connection import Connection
 from mcp_atl.site import Access, Site
+from mcp_atl.sites.caller_sign_ins import CallerAccess, CallerSignIns
 from mcp_atl.sites.callers import (
     SITE,
     CallerPolicy,
@@ -41,6 +41,7 @@ class Sites:
         self._pools: dict[str, tuple[Any, asyncio.Semaphore]] = {}
         self._callers = callers or CallerPolicy()
         self._tokens: dict[str, OAuthTokens] = {}
+        self._sign_ins = CallerSignIns(store) if store is not None else None
 
     @property
     def names(self) -> list[str]:
@@ -62,13 +63,13 @@ class Sites:
 
     def keep_in(self, store: CredentialStore) -> None:
         """Keep credentials elsewhere."""
-        self._store = store
+        self._store, self._sign_ins = store, CallerSignIns(store)
 
     def add(self, access: Access, *, make_default: bool) -> str:
         """Keep a site and its credentials for this and later processes, and say where."""
         if self._store is None:
             raise Unavailable("This server keeps no credentials. Set them in its environment.")
-        if is_same_site(access.site, [self._sites[name] for name in self._fixed]):
+        if any(access.site.is_same(self._sites[name].site) for name in self._fixed):
             raise PermissionDenied(
                 f"The site {access.site.name!r} is configured in the file of --sites. Its owner can change it there."
             )
@@ -89,13 +90,20 @@ class Sites:
         credentials, chosen = own_credentials(context.headers), context.headers.get(SITE.lower()) or None
         if credentials is None:
             access = self.access(name or chosen)
+            if (own := self._caller_access(access.site, context.user_id)) is not None:
+                return self._connect(own.access, own.tokens)
             if self._callers.credentials_required:
-                raise missing_credentials(access.site.name)
+                raise missing_credentials(access.site.name, context.user_id)
             return self.connection(access)
         site = self._callers_site(chosen)
         if name is not None and name != site.name:
             raise credentials_of_another_site(site.name, self.access(name).site.name)
         return self.connection(Access(site, credentials, credentials))
+
+    def _caller_access(self, site: Site, caller: str | None) -> CallerAccess | None:
+        if caller is None or self._sign_ins is None:
+            return None
+        return self._sign_ins.find(caller, site, lambda: self._pool(site)[0])
 
     def _callers_site(self, chosen: str | None) -> Site:
         """The site that the credentials of a caller are for."""
@@ -103,29 +111,37 @@ class Sites:
             return self.access(chosen).site
         # The limits of a configured site hold also for those who name it by its address.
         configured = (access.site for access in self._sites.values())
-        return next((site for site in configured if _hosts(named) & _hosts(site)), named)
+        return next((site for site in configured if named.hosts & site.hosts), named)
 
     def connection(self, access: Access) -> Connection:
         """A connection with these credentials. All connections to a site share its pool.
 
         The sites that callers chose by address share one pool: nobody but them decides how many there are.
         """
-        from mcp_atl.client.http import MOST_REQUESTS, SiteClient, open_http  # noqa: PLC0415 - 98 ms, httpx2
+        return self._connect(access, self._access_tokens(access))
 
-        key = access.site.name if access.site.name in self._sites else OTHER_SITES
+    def _connect(self, access: Access, tokens: OAuthTokens | None) -> Connection:
+        from mcp_atl.client.http import SiteClient  # noqa: PLC0415 - 98 ms, httpx2
+
+        pool, slots = self._pool(access.site)
+        return SiteClient(access, pool, slots=slots, tokens=tokens)
+
+    def _pool(self, site: Site) -> tuple[Any, asyncio.Semaphore]:
+        from mcp_atl.client.http import MOST_REQUESTS, open_http  # noqa: PLC0415 - 98 ms, httpx2
+
+        key = site.name if site.name in self._sites else OTHER_SITES
         if key not in self._pools:
             make_transport = self._transports.get(key)
-            pool = open_http(access.site, make_transport() if make_transport else None)
+            pool = open_http(site, make_transport() if make_transport else None)
             self._pools[key] = pool, asyncio.Semaphore(MOST_REQUESTS)
-        pool, slots = self._pools[key]
-        return SiteClient(access, pool, slots=slots, tokens=self._access_tokens(access, pool))
+        return self._pools[key]
 
-    def _access_tokens(self, access: Access, pool: Any) -> OAuthTokens | None:
+    def _access_tokens(self, access: Access) -> OAuthTokens | None:
         """The tokens of a site that was signed in to with OAuth. All connections share them."""
         if access.jira.scheme != "oauth":
             return None
         if access.site.name not in self._tokens:
-            self._tokens[access.site.name] = OAuthTokens(access, pool, self._store)
+            self._tokens[access.site.name] = OAuthTokens(access, self._pool(access.site)[0], self._store)
         return self._tokens[access.site.name]
 
     async def close(self) -> None:
@@ -133,12 +149,3 @@ class Sites:
         for pool, _ in self._pools.values():
             await pool.aclose()
         self._pools.clear()
-
-
-def is_same_site(site: Site, others: Iterable[Access]) -> bool:
-    """Whether one of the others has the name or a host of this site."""
-    return any(site.name == other.site.name or _hosts(site) & _hosts(other.site) for other in others)
-
-
-def _hosts(site: Site) -> set[str]:
-    return {urlsplit(url).hostname or "" for url in (site.jira_url, site.confluence_url) if url is not None}

@@ -3,6 +3,7 @@
 The file always has what is not secret (address, kind, user). The secrets are in the keyring where there is one.
 """
 
+import hashlib
 import json
 import os
 import tempfile
@@ -72,6 +73,18 @@ class CredentialStore:
     def _file_place(self) -> str:
         return f"{self._path}, which only its owner can read"
 
+    def of_caller(self, name: str) -> "CredentialStore":
+        """The sites that a caller over HTTP is signed in to: a file for each, as servers often have no keyring."""
+        digest = hashlib.sha256(name.encode()).hexdigest()[:32]
+        return CredentialStore(self._path.parent / "atlassian-callers" / f"{digest}.json", no_keyring)
+
+    def version(self) -> int | None:
+        """Changes whenever the file does; None where nothing is stored. Costs 2 us."""
+        try:
+            return self._path.stat().st_mtime_ns
+        except OSError:
+            return None
+
     def load(self) -> dict[str, Access]:
         """All sites that were set up."""
         return {name: self._access(entry) for name, entry in self._entries().items()}
@@ -129,7 +142,7 @@ class CredentialStore:
 
     def _write(self, entries: Mapping[str, Any]) -> None:
         """All at once, and never readable by others: the file has its mode before it has its content."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".sites-")
         try:
             os.fchmod(handle, OWNER_ONLY)

@@ -7,9 +7,8 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from dataclasses import replace
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import ProxyHandler, build_opener
 
@@ -21,72 +20,12 @@ from mcp_atl.app import build
 from mcp_atl.client.errors import AuthError, SiteUnavailable
 from mcp_atl.client.http import SiteClient, open_http
 from mcp_atl.client.jira import jira
-from mcp_atl.sandbox import Faults, Sandbox, sandbox_app
 from mcp_atl.settings import AtlSettings
-from mcp_atl.site import Access, Site
 from mcp_atl.sites.oauth import Grant, OAuthTokens
 from mcp_atl.sites.sign_in import SignIn
 from mcp_atl.sites.sites import Sites
-from mcp_atl.sites.store import CredentialStore, no_keyring
+from tests.mcp_atl.sites.signed import GRANT, PLACE, Browser, Signed
 from toolcharter import InvalidArguments
-
-NOW = datetime(2026, 11, 17, 12, 0, tzinfo=UTC)
-PLACE = "http://sandbox.test"
-GRANT = Grant("sandbox-client", issuer=PLACE)
-
-
-class Browser:
-    """Opens the address of a sign-in, chooses a user, and follows the redirect to the loopback port."""
-
-    def __init__(self, sandbox: Sandbox, answer: str | None = None) -> None:
-        self.sandbox, self.answer = sandbox, answer
-        self.addresses: list[str] = []
-        self.pages: list[httpx2.Response] = []
-        self.visits: list[asyncio.Task[None]] = []
-
-    def open(self, address: str) -> None:
-        self.addresses.append(address)
-        self.visits.append(asyncio.create_task(self._visit(address)))
-
-    async def _visit(self, address: str) -> None:
-        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(self.sandbox)) as site:
-            redirect = (await site.get(f"{address}&user=anna.berg")).headers["location"]
-        callback, _, query = redirect.partition("?")
-        state = parse_qs(query)["state"][0]
-        async with httpx2.AsyncClient(trust_env=False) as loopback:
-            for target in (f"{callback}?code=stolen&state=wrong", f"{callback}x", redirect):
-                sent = f"{callback}?{self.answer}&state={state}" if self.answer and target == redirect else target
-                self.pages.append(await loopback.get(sent))
-
-
-@dataclass
-class Signed:
-    """A person who is signed in to a sandbox whose clock can be set."""
-
-    path: Path
-    now: list[datetime] = field(default_factory=lambda: [NOW])
-
-    def __post_init__(self) -> None:
-        self.sandbox = sandbox_app("cloud", clock=lambda: self.now[0], faults=Faults())
-        self.store = CredentialStore(self.path / "sites.json", no_keyring)
-        self.http = open_http(Site("test", "cloud"), httpx2.ASGITransport(self.sandbox))
-
-    async def sign_in(self) -> Access:
-        browser = Browser(self.sandbox)
-        access = await SignIn(GRANT, self.http, browser.open, gateway=PLACE, port=0).run()
-        self.store.save(access)
-        return access
-
-    def client(self, access: Access) -> SiteClient:
-        tokens = OAuthTokens(access, self.http, self.store, clock=self.time)
-        return SiteClient(access, self.http, slots=asyncio.Semaphore(50), tokens=tokens)
-
-    def time(self) -> float:
-        return self.now[0].timestamp()
-
-    @property
-    def renewals(self) -> int:
-        return sum(b"refresh_token" in one.content for one in self.sandbox.requests if one.path == "/oauth/token")
 
 
 @pytest.fixture
@@ -316,6 +255,12 @@ def test_login_against_the_sandbox_as_its_own_server(tmp_path, monkeypatch, caps
         removed = f"Removed the credentials of harbourline.example from {path}, which only its owner can read.\n"
         assert capsys.readouterr().out.startswith(removed)
         assert path.read_text() == "{}"
+        assert login_command.command([*arguments, "--caller", "ann"], open_browser=visit) == 0
+        [own] = (tmp_path / "toolcharter" / "atlassian-callers").iterdir()
+        assert f"Signed ann in to harbourline.example. The sign-in is kept in {own}, which" in capsys.readouterr().out
+        assert path.read_text() == "{}"
+        assert logout_command.command(["--caller", "ann"]) == 0
+        assert own.read_text() == "{}"
 
 
 def test_login_without_a_client_id_says_what_is_missing(monkeypatch, capsys):
