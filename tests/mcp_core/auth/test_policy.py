@@ -196,3 +196,12 @@ def test_settings_that_do_not_fit_together_are_refused(settings: dict[str, Any],
     with pytest.raises(InvalidSetting) as error:
         App("test", version="1.0.0", settings=Settings(**settings))
     assert problem in str(error.value)
+
+
+def test_the_policy_in_the_documentation_is_valid(tmp_path: Path):
+    page = Path(__file__).parents[3].joinpath("docs", "identity.md").read_text(encoding="utf-8")
+    path = tmp_path / "policy.toml"
+    path.write_text(page.partition("```toml\n")[2].partition("```")[0])
+    ana = read_policy(path).caller(Principal("ana", claims={"groups": ["staff"], "email_verified": True}))
+    assert ana.grants == {"tasks:read", "cards:read", "tasks:*", "cards:*", "*"}
+    assert ana.lacks(("tasks:write", "cards:delete")) == ("cards:delete",)
