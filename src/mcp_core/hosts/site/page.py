@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 
@@ -14,6 +14,9 @@ from mcp_core.app import App, ListedTool
 from mcp_core.declare.prompts import Prompt
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.plurals import count
+
+if TYPE_CHECKING:
+    from mcp_core.auth.access_tokens import AccessTokens
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8884;--soft:#8881;--accent:#2563eb}
@@ -32,12 +35,30 @@ summary{cursor:pointer}summary code{font-weight:600}
 
 PLACEHOLDER = "YOUR_TOKEN"
 """Stands for the token of a caller in commands to copy."""
-_TOKEN_NOTE = f"Callers need a token: replace {PLACEHOLDER} with yours."
+
+
+def _issuer(app: App) -> "AccessTokens | None":
+    """Where callers sign in, if their clients can do so by themselves."""
+    return app.identity.access if app.identity is not None else None
+
+
+def _token_note(app: App) -> str | None:
+    """What callers need, in words."""
+    access = _issuer(app)
+    if access is not None:
+        return f"Clients sign in at {access.issuer}; for `toolcharter`, replace {PLACEHOLDER} with an access token."
+    return f"Callers need a token: replace {PLACEHOLDER} with yours." if app.verifier else None
 
 
 def address(app: App, base_url: str) -> str:
-    """The URL of an app."""
-    return f"{base_url}/{app.name}/mcp"
+    """The URL of an app. Access tokens are issued for the public one."""
+    access = _issuer(app)
+    return f"{access.public_url if access else base_url}/{app.name}/mcp"
+
+
+def _sends_token(app: App) -> bool:
+    """Whether a token must be written into the configuration of a client."""
+    return app.verifier is not None and _issuer(app) is None
 
 
 def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
@@ -47,11 +68,11 @@ def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
 
 def _client_entry(app: App, base_url: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"type": "http", "url": address(app, base_url)}
-    return entry | {"headers": {"Authorization": f"Bearer {PLACEHOLDER}"}} if app.verifier else entry
+    return entry | {"headers": {"Authorization": f"Bearer {PLACEHOLDER}"}} if _sends_token(app) else entry
 
 
 def _claude_command(app: App, base_url: str) -> str:
-    header = f' --header "Authorization: Bearer {PLACEHOLDER}"' if app.verifier else ""
+    header = f' --header "Authorization: Bearer {PLACEHOLDER}"' if _sends_token(app) else ""
     return f"claude mcp add --transport http {app.name} {address(app, base_url)}{header}"
 
 
@@ -76,7 +97,7 @@ def terminal_text(apps: Sequence[App], base_url: str, unix_socket: Path | None =
         ]
     first, command = apps[0], _command()
     lines += [
-        *(["", _TOKEN_NOTE] if any(app.verifier for app in apps) else []),
+        *(line for note in dict.fromkeys(filter(None, map(_token_note, apps))) for line in ("", note)),
         "",
         "Call it from another terminal:",
         f"  {command} tools {_token_option(first)}{address(first, base_url)}",
@@ -157,7 +178,8 @@ def _server(app: App, base_url: str) -> str:
     name = html.escape(app.name)
     about = f"<p>{html.escape(app.instructions)}</p>" if app.instructions else ""
     tools = "".join(_tool(app, tool) for tool in _listed_tools(app))
-    note = f"<p>{_TOKEN_NOTE}</p>" if app.verifier else ""
+    words = _token_note(app)
+    note = f"<p>{html.escape(words)}</p>" if words else ""
     call = f"toolcharter call {_token_option(app)}{address(app, base_url)} {_sample_call(app)}"
     commands = html.escape(f"{_claude_command(app, base_url)}\n{call}")
     return (

@@ -134,3 +134,17 @@ def test_with_tokens_every_line_to_copy_says_where_the_token_goes(tmp_path: Path
         assert [line for line in lines if line not in shown] == []
         assert "ana-1" not in shown
     assert f"toolcharter tools --token YOUR_TOKEN {BASE}/demo/mcp" in page.terminal_text([app], BASE)
+
+
+def test_with_an_issuer_clients_sign_in_by_themselves_at_the_public_address():
+    settings = Settings(oidc="https://login.example", audience=("https://tools.example",))
+    app = targets.load("demo", settings)
+    url = "https://tools.example/demo/mcp"
+    assert page.client_configuration([app], BASE)["mcpServers"]["demo"] == {"type": "http", "url": url}
+    lines = (
+        "Clients sign in at https://login.example; for `toolcharter`, replace YOUR_TOKEN with an access token.",
+        f"claude mcp add --transport http demo {url}\n",
+        f"toolcharter call --token YOUR_TOKEN {url} add a=2 b=3",
+    )
+    for shown in (page.terminal_text([app], BASE), html.unescape(page.render_page([app], BASE))):
+        assert [line for line in lines if line not in shown] == []
