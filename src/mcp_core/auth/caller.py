@@ -9,6 +9,9 @@ LOCAL = "local"
 
 LONGEST_NAME = 256
 
+STATIC_PREFIX = "tch_"
+"""Every static token begins with it, so that scanners find tokens that were published by mistake."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from mcp_core.auth.caller import Caller
+from mcp_core.auth.caller import STATIC_PREFIX, Caller
 from mcp_core.auth.permissions import Permissions, ScopesAsPermissions
 from mcp_core.settings import Settings
 from mcp_core.start_errors import InvalidSetting
@@ -29,7 +29,8 @@ class Identity:
     async def verify(self, token: str) -> Caller | None:
         """The caller; None where the token is not valid. Raises IdentityUnavailable."""
         caller = self._tokens.find(token) if self._tokens is not None else None
-        if caller is None and self.access is not None:
+        # The issuer must not see a token of ours, such as one that was revoked.
+        if caller is None and self.access is not None and not token.startswith(STATIC_PREFIX):
             caller = await self.access.verify(token)
         return caller
 

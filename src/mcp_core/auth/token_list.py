@@ -17,12 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from mcp_core.auth.caller import is_user_name
+from mcp_core.auth.caller import STATIC_PREFIX, is_user_name
 from mcp_core.auth.digest import digest
 from mcp_core.start_errors import InvalidSetting
-
-PREFIX = "tch_"
-"""Every token begins with it, so that scanners find tokens that were published by mistake."""
 
 _VERSION = 1
 _FORM = '{"version": 1, "tokens": {NAME: {"sha256": DIGEST, "user": "ann", "grants": ["cards:read"], "expires": null}}}'
@@ -66,7 +63,7 @@ class TokenList(NamedTuple):
 
 def new_token() -> str:
     """A token of 256 random bits."""
-    return PREFIX + secrets.token_urlsafe(32)
+    return STATIC_PREFIX + secrets.token_urlsafe(32)
 
 
 def read_tokens(path: Path) -> TokenList:

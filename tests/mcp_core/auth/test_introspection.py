@@ -12,9 +12,11 @@ from pydantic import SecretStr
 from mcp_core import Caller, Settings
 from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
+from mcp_core.auth.identity import Identity
 from mcp_core.auth.introspection import AT_ONCE, WAITING
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.permissions import ScopesAsPermissions
+from mcp_core.auth.token_list import new_token
 from tests.mcp_core.auth.issuer import Issuer
 
 
@@ -113,3 +115,10 @@ async def test_refused_tokens_without_end_do_not_fill_the_memory(issuer: Issuer,
     for number in range(25):
         assert await access.verify(f"t{number}") is None
     assert len(access._verification._refused) <= 10
+
+
+async def test_the_issuer_is_never_asked_about_a_static_token(issuer: Issuer, access: AccessTokens):
+    identity = Identity(None, access)
+    assert await identity.verify("opaque") is not None
+    assert await identity.verify(new_token()) is None
+    assert issuer.requests == {"/introspect": 1}

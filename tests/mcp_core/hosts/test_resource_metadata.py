@@ -1,12 +1,16 @@
 """Which scopes clients are told to request, and when."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from mcp_core import App, Caller, Settings
+from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.resource_metadata import challenge, metadata_document, missing_scopes, requested_scopes
+from mcp_core.hosts.sdk.server import HttpFront
 from tests.mcp_core.declared import mutation, query
 
 POLICY = """
@@ -121,3 +125,16 @@ def test_without_an_issuer_a_challenge_names_none(tmp_path: Path):
     assert challenge(app, "/mcp", None) == "Bearer"
     assert challenge(app, "/mcp", "invalid_token") == 'Bearer error="invalid_token"'
     assert metadata_document([app], "/.well-known/oauth-protected-resource/mcp") is None
+
+
+@pytest.mark.parametrize("front", [HttpLane, HttpFront])
+@pytest.mark.parametrize("path", ["/cards/mcp", "/mcp"])
+async def test_both_hosts_lead_to_the_issuer(front: Callable[[App], Any], path: str):
+    transport = httpx2.ASGITransport(front(build()))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:
+        for headers, error in (({}, ""), ({"Authorization": "Bearer x"}, 'error="invalid_token", ')):
+            answer = await http.post(path, json={}, headers=headers)
+            metadata = f"https://tools.example/.well-known/oauth-protected-resource{path}"
+            scope = "cards:delete cards:read cards:write"
+            expected = f'Bearer {error}resource_metadata="{metadata}", scope="{scope}"'
+            assert (answer.status_code, answer.headers["www-authenticate"]) == (401, expected)
