@@ -153,6 +153,8 @@ class HttpLane:
         try:
             caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
         except NotIdentified as refused:
+            if not path and self._has_issuer:
+                raise NotHandled("path") from None  # the answer names it
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
         request = await self._read_request("POST", head, caller, body)
         if isinstance(request, HttpResponse):
