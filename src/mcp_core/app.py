@@ -1,7 +1,7 @@
 """`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -42,7 +42,7 @@ from mcp_core.start_errors import CannotStart
 from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
-from mcp_core.telemetry import Source, Telemetry, build_info
+from mcp_core.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
 
 if TYPE_CHECKING:
     from mcp_core.db import Database
@@ -239,7 +239,7 @@ class App:
             self._add_metrics(stack, audit.samples)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
-        self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads))
+        self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._state_samples)
         self.library.open(self._resources, self.policy.deadlines, threads, self._running)
         self._pipeline = Pipeline(
             self.registry,
@@ -252,6 +252,11 @@ class App:
             audit=audit,
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
+
+    def _state_samples(self) -> Iterator[Sample]:
+        if (health := self.state.health()) is not None:
+            yield Sample(DEPENDENCY_UP, (health.name,), int(health.ok))
+            yield Sample(DEPENDENCY_FAILURES, (health.name,), health.failures)
 
     def _add_metrics(self, stack: AsyncExitStack, *sources: Source) -> None:
         for source in sources:

@@ -31,6 +31,8 @@ IN_FLIGHT = "toolcharter.calls.in_flight"
 THREADS = "toolcharter.threads"
 AUDIT_RECORDS = "toolcharter.audit.records"
 REQUESTS = "toolcharter.requests"
+DEPENDENCY_UP = "toolcharter.dependency.up"
+DEPENDENCY_FAILURES = "toolcharter.dependency.failures"
 BUILD = "toolcharter.build.info"
 HTTP_CONNECTIONS = "toolcharter.http.connections"
 HTTP_REFUSALS = "toolcharter.http.refusals"
@@ -82,6 +84,8 @@ METRICS: Mapping[str, Metric] = {
     AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
     WORKERS: Metric("gauge", (), "Workers that are open, with --workers."),
     WORKER_RESTARTS: Metric("counter", (), "Workers that ended unexpectedly and were started again."),
+    DEPENDENCY_UP: Metric("gauge", ("dependency",), "1 if the dependency, such as redis, can be used, otherwise 0."),
+    DEPENDENCY_FAILURES: Metric("counter", ("dependency",), "How often the dependency became unusable."),
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }
 SPAN = "tools/call {tool}"

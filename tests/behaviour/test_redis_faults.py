@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import signal
 import sqlite3
 import time
@@ -57,6 +58,13 @@ async def redis_health(http: httpx2.AsyncClient) -> str:
     return status
 
 
+async def metrics(http: httpx2.AsyncClient) -> list[int]:
+    """Whether Redis is up, and how often it became unusable."""
+    text = (await http.get("/metrics")).text
+    names = ("toolcharter_dependency_up", "toolcharter_dependency_failures_total")
+    return [int(re.search(rf'{name}{{.*dependency="redis".*}} (\d+)', text)[1]) for name in names]
+
+
 FAULTS: dict[str, tuple[Callable[[RedisServer], object], Callable[[RedisServer], object]]] = {
     "stopped": (lambda redis: redis.stop(), lambda redis: redis.start()),
     "hung": (
@@ -86,6 +94,7 @@ async def test_a_redis_that_is_away_costs_one_timeout_and_is_used_again_when_it_
         assert (await call(http, "read"))["value"]["largest"] == 7
         assert time.monotonic() - started < CALLS * TIMEOUT / 2  # one timeout, not one for each call
         assert await redis_health(http) == "unavailable"
+        assert await metrics(http) == [0, 1]
         end(redis)
         while await redis_health(http) != "ok":  # noqa: ASYNC110 - the event is in another process
             await asyncio.sleep(0.05)
@@ -93,6 +102,7 @@ async def test_a_redis_that_is_away_costs_one_timeout_and_is_used_again_when_it_
         marks = [(await call(http, "read"))["value"]["mark"] for _ in range(2)]
         assert marks[0] == marks[1]
         assert (await call(http, "limited"))["success"]
+        assert await metrics(http) == [1, 1]
     log = (tmp_path / "server.log").read_text()
     assert log.count("Redis cannot be used: ") == 1
     assert log.count("Redis can be used again") == 1

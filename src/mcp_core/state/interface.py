@@ -46,6 +46,8 @@ class DependencyHealth(NamedTuple):
     """When it became so, in seconds since the epoch."""
     detail: str = ""
     """Why it cannot be reached."""
+    failures: int = 0
+    """How often it became unreachable, since the start."""
 
 
 class State(Protocol):

@@ -61,6 +61,7 @@ class RedisConnection:
         self._interrupt: asyncio.Future[None] | None = None
         """Ends the connection that is open."""
         self._failure: Exception | None = None
+        self._failures = 0
         self._since = time.time()
         self._reminded = 0.0
         self._reported: set[str] = set()
@@ -109,7 +110,7 @@ class RedisConnection:
     def health(self) -> DependencyHealth:
         """Whether the breaker is closed, and since when it is as it is."""
         detail = "" if self._failure is None else str(self._failure) or type(self._failure).__name__
-        return DependencyHealth("redis", ok=self._failure is None, since=self._since, detail=detail)
+        return DependencyHealth("redis", self._failure is None, self._since, detail, self._failures)
 
     def _close_breaker(self) -> None:
         if self._failure is not None:
@@ -122,6 +123,7 @@ class RedisConnection:
         now = time.monotonic()
         if self._failure is None:
             self._since, self._failure = time.time(), failure
+            self._failures += 1
             self._reminded = now
             logger.error("Redis cannot be used: %s", failure or type(failure).__name__)
         elif now - self._reminded >= REMIND_SECONDS:
