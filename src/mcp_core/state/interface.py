@@ -109,6 +109,10 @@ class State(Protocol):
         """Whether any process left this mark."""
         ...
 
+    async def take_mark(self, name: str) -> bool:
+        """Remove a mark. Only one of many who take it at once gets True."""
+        ...
+
     async def announce(self, message: str) -> None:
         """Send a message to all processes that listen, this one included."""
         ...

@@ -124,6 +124,9 @@ class MemoryState:
     async def is_marked(self, name: str) -> bool:
         return self._marks.get(name, 0.0) > self._clock()
 
+    async def take_mark(self, name: str) -> bool:
+        return self._marks.pop(name, 0.0) > self._clock()
+
     async def announce(self, message: str) -> None:
         for receive in self._receivers:
             receive(message)

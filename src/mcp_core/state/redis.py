@@ -23,6 +23,7 @@ _SHA = hashlib.sha1(LOOK_UP.encode(), usedforsecurity=False).hexdigest()
 _KEYS = "idempotency keys"
 _MESSAGES_KEPT = 10_000
 _MESSAGES_MS = 3_600_000
+_WATCH_SECONDS = 10.0
 _LISTEN_SECONDS = 10.0
 """How long one look for messages waits."""
 
@@ -41,20 +42,27 @@ class RedisState:
         self._seal_key: str | None = None
         self._unforgotten: set[str] = set()
         """Tags that could not be forgotten while Redis was away."""
+        self._watcher: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
         self._receivers: list[Callable[[str], None]] = []
 
     async def open(self) -> None:
         await self._connection.open()
+        self._watcher = asyncio.ensure_future(self._watch())
+
+    async def _watch(self) -> None:
+        """Notice without a call when Redis is away, and when it has lost the sealing key."""
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            await self.check_health()
 
     async def _prepare(self, connection: Connection) -> None:
         """Bring a new connection, and a Redis that may have been away or be new, to where this process is."""
-        key, tags = f"{self._prefix}seal-key", tuple(self._unforgotten)
+        tags = tuple(self._unforgotten)
         commands: list[tuple[Any, ...]] = [
             ("SCRIPT LOAD", LOOK_UP),
             ("SET", f"{self._prefix}probe", "1", "PX", 1000),  # fails where Redis takes no writes
-            ("SET", key, self._seal_key or secrets.token_hex(32), "NX"),
-            ("GET", key),
+            *self._seal_key_commands(),
         ]
         if tags:
             commands.append(self._forget_command(tags))
@@ -62,6 +70,11 @@ class RedisState:
         replies = [await connection.read_response(timeout=math.inf) for _ in commands]
         self._seal_key = cast(str, replies[3])
         self._unforgotten.difference_update(tags)
+
+    def _seal_key_commands(self) -> list[tuple[str, ...]]:
+        """Put back the key where Redis has lost it, or make the first one; then read it."""
+        name = f"{self._prefix}seal-key"
+        return [("SET", name, self._seal_key or secrets.token_hex(32), "NX"), ("GET", name)]
 
     # --- limits and cache ------------------------------------------------------------------------------
 
@@ -98,7 +111,7 @@ class RedisState:
 
     async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         text = json.dumps(answer._asdict())
-        if len(text) <= LARGEST_ENTRY:
+        if len(text) <= LARGEST_ENTRY and not self._connection.is_congested:
             # Nobody has to wait: a look-up of this process comes after it, and one of another may miss it.
             milliseconds = max(1, int(ttl * 1000))
             self._connection.send("cache", "SET", self._answer_key(key), f"{generation}\n{text}", "PX", milliseconds)
@@ -133,7 +146,7 @@ class RedisState:
         return await self._connection.execute("confirmations", *command) is not None
 
     async def seal_key(self) -> bytes:
-        """The first process makes it; the others read it. It is read again with each connection."""
+        """The first process makes it; the others read it. It is read again with each connection and now and then."""
         if self._seal_key is None:
             await self._connection.execute("confirmations", "PING")
         return bytes.fromhex(cast(str, self._seal_key))
@@ -161,6 +174,9 @@ class RedisState:
 
     async def is_marked(self, name: str) -> bool:
         return bool(await self._connection.execute("sessions", "EXISTS", f"{self._prefix}mark:{name}"))
+
+    async def take_mark(self, name: str) -> bool:
+        return bool(await self._connection.execute("sessions", "DEL", f"{self._prefix}mark:{name}"))
 
     async def announce(self, message: str) -> None:
         stream = f"{self._prefix}messages"
@@ -210,16 +226,18 @@ class RedisState:
     async def check_health(self) -> DependencyHealth:
         for _ in range(2):  # the first may find that the connection was lost, the second opens a new one
             try:
-                await self._connection.execute("health", "PING")
+                replies = [await self._connection.execute("health", *each) for each in self._seal_key_commands()]
+                self._seal_key = cast(str, replies[1])
                 break
             except StateUnavailable:
                 pass
         return self._connection.health()
 
     async def close(self) -> None:
-        if self._listener is not None:
-            self._listener.cancel()
-            await asyncio.gather(self._listener, return_exceptions=True)
+        for task in (self._watcher, self._listener):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         await self._connection.close()
 
 

@@ -19,6 +19,7 @@ from redis.asyncio.connection import ConnectionPool
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from mcp_core.mcp_log import get_logger
+from mcp_core.plurals import count
 from mcp_core.start_errors import InvalidSetting
 from mcp_core.state.interface import DependencyHealth, StateUnavailable
 
@@ -105,6 +106,11 @@ class RedisConnection:
         self._reported.add(purpose)
         return error
 
+    @property
+    def is_congested(self) -> bool:
+        """Whether commands wait for their turn, because Redis is slower than its callers."""
+        return len(self._waiting) > MAX_IN_FLIGHT
+
     # --- the breaker -----------------------------------------------------------------------------------
 
     def health(self) -> DependencyHealth:
@@ -156,7 +162,7 @@ class RedisConnection:
         if left > 0:
             self._set_timer(left)
             return
-        self._open_breaker(TimeoutError(f"no reply for {self._timeout:g} seconds"))
+        self._open_breaker(TimeoutError(f"no reply for {count(self._timeout, 'second')}"))
         if self._interrupt is not None and not self._interrupt.done():
             self._interrupt.set_result(None)
 

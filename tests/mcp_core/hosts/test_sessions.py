@@ -138,6 +138,15 @@ async def test_a_session_that_ended_at_one_process_is_unknown_at_the_others(redi
                 await asyncio.sleep(0.01)
 
 
+async def test_answers_to_questions_that_nobody_asked_do_not_fill_redis(redis_server: Any, redis_url: str):
+    async with process(redis_url) as http:
+        session = {"Mcp-Session-Id": (await open_session(http)).headers["mcp-session-id"]}
+        for request_id in ("ask-1", "ask-" + "x" * 100_000, 7):
+            message = {"jsonrpc": "2.0", "id": request_id, "result": {"action": "accept", "content": {}}}
+            assert (await http.post("/mcp", json=message, headers=HEADERS | session)).status_code == 202
+        assert not [key for key in redis_server.keys() if key.endswith(":messages")]  # noqa: SIM118 - not a dict
+
+
 async def test_a_session_ends_with_its_time(redis_url: str, monkeypatch: pytest.MonkeyPatch):
     async with process(redis_url) as one:
         session = (await open_session(one)).headers["mcp-session-id"]

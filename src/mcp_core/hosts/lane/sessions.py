@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
+from mcp_core.calling.stages.consent import ANSWER_SECONDS
 from mcp_core.hosts.lane.client_requests import ClientError, list_folders
 from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
 from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots
@@ -32,6 +33,9 @@ PREFIX = "lane-"
 SESSION_SECONDS = 7 * 86400.0
 """How long a session lasts. Its client then gets 404, and begins another."""
 _MAX_REMEMBERED = 4096
+_LONGEST_ID = 64
+_LARGEST_BODY = 65_536
+"""In characters, of a response that another process waits for."""
 
 SendMessage = Callable[[bytes], Awaitable[None]]
 _CallKey = tuple[str, str | int]
@@ -145,6 +149,7 @@ class Sessions:
         try:
             with suppress(StateUnavailable):  # the response may still come to this process
                 await self._listen()
+                await self._app.state.mark(_question_mark(key), ANSWER_SECONDS)
             await send(request_message(request_id, method, params))
             return await response
         finally:
@@ -164,21 +169,27 @@ class Sessions:
         """Take a notification, or a response. Raises StateUnavailable where another process should take it."""
         nonce, method = _nonce(session_id), message.get("method")
         if method is None:
-            body = {"error": True} if "error" in message else {"result": message.get("result")}
-            await self._deliver_or_announce("response", nonce, message.get("id"), body)
+            await self._receive_response(message, nonce)
         elif method == "notifications/cancelled":
             params: Any = message.get("params")
             request_id: Any = cast(JsonObject, params).get("requestId") if isinstance(params, dict) else None
-            await self._deliver_or_announce("cancel", nonce, request_id)
+            if type(request_id) in ID_TYPES and not self._deliver("cancel", nonce, request_id):
+                await self._announce("cancel", nonce, request_id)
         elif method == "notifications/roots/list_changed":
             self._folders.pop(nonce, None)
             await self._announce("folders", nonce)
 
-    async def _deliver_or_announce(
-        self, kind: str, nonce: str, request_id: Any, body: JsonObject | None = None
-    ) -> None:
-        if type(request_id) in ID_TYPES and not self._deliver(kind, nonce, request_id, body):
-            await self._announce(kind, nonce, request_id, body)
+    async def _receive_response(self, message: JsonObject, nonce: str) -> None:
+        request_id = message.get("id")
+        if not isinstance(request_id, str) or len(request_id) > _LONGEST_ID:
+            return
+        body = {"error": True} if "error" in message else {"result": message.get("result")}
+        if self._deliver("response", nonce, request_id, body):
+            return
+        # Only the first response to a question that was asked is passed on: Redis is not for clients to fill.
+        if await self._app.state.take_mark(_question_mark((nonce, request_id))):
+            text = json.dumps(body)
+            await self._announce("response", nonce, request_id, body if len(text) < _LARGEST_BODY else {"error": True})
 
     def _deliver(self, kind: str, nonce: str, request_id: Any = None, body: JsonObject | None = None) -> bool:
         """Act on what a client sent. False where it is not about anything at this process."""
@@ -225,6 +236,10 @@ def _parse(payload: str) -> Session:
 def _nonce(session_id: str) -> str:
     """The nonce of a session whose seal has been verified."""
     return _parse(session_id.removeprefix(PREFIX).partition(".")[0]).nonce
+
+
+def _question_mark(key: _CallKey) -> str:
+    return f"question:{key[0]}:{key[1]}"
 
 
 def _end_mark(nonce: str) -> str:
