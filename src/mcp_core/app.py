@@ -101,7 +101,7 @@ class App:
         self.prepare_examples = prepare_examples
         """Creates the data that the examples use, in an app that is used for nothing else."""
         self.telemetry = telemetry or Telemetry(name)
-        self.requests = RequestRecorder(self.telemetry)
+        self.requests = RequestRecorder(self.telemetry, audited=bool(self.settings.audit))
         """Records requests that are not calls of tools."""
         self.library = Library(self.registry, self.requests)
         for function in prompts:
@@ -232,10 +232,12 @@ class App:
         if self.identity is not None:
             stack.push_async_callback(self.identity.close)
             self.identity.open()
-        audit = self.requests.audit = await _open_audit(self.settings, self.name, self.version)
+        audit = await _open_audit(self.settings, self.name, self.version)
         if audit is not None:
             await audit.open()
             stack.push_async_callback(audit.close)
+            stack.callback(self.requests.attach, None)
+            self.requests.attach(audit)
             self._add_metrics(stack, audit.samples)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)

@@ -16,13 +16,17 @@ RequestOutcome = CallOutcome | Literal["refused"]
 
 HTTP = "(http)"
 """The method of a request that was answered before its method was read, such as one with a wrong token."""
+STDIO = "(stdio)"
+"""The method of a line that is not a request."""
 _OTHER = "(other)"
 _METHODS = frozenset({
-    *(HTTP, "(stdio)", "initialize", "ping", "server/discover", "tools/list", "tools/call", "prompts/list"),
+    *(HTTP, STDIO, "initialize", "ping", "server/discover", "tools/list", "tools/call", "prompts/list"),
     *("prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"),
     *("logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
 })  # fmt: skip
 _LONGEST_NAME = 256
+_MOST_EARLY = 1000
+"""Lists and handshakes that may arrive over stdio before the server has opened its trail."""
 
 
 class Sender(NamedTuple):
@@ -36,9 +40,19 @@ class Sender(NamedTuple):
 class RequestRecorder:
     """Records the requests of one server that are not calls of tools."""
 
-    def __init__(self, telemetry: Telemetry, clock: Callable[[], float] = time.time) -> None:
-        self._telemetry, self._clock = telemetry, clock
+    def __init__(self, telemetry: Telemetry, *, audited: bool = False, clock: Callable[[], float] = time.time) -> None:
+        """`audited` says that a trail will be opened. Records that are made before wait for it."""
+        self._telemetry, self._clock, self._audited = telemetry, clock, audited
         self.audit: AuditTrail | None = None
+        self._early: list[tuple[str, str, str | None, str | None, str]] = []
+
+    def attach(self, audit: AuditTrail | None) -> None:
+        """Use a trail that has been opened, or none after it was closed."""
+        self.audit = audit
+        if audit is not None:
+            for record in self._early:
+                audit.append(*record)
+            self._early.clear()
 
     def record(
         self,
@@ -58,8 +72,7 @@ class RequestRecorder:
         `name` is that of a prompt, or the address of a resource; `meta` may have the ids of the caller.
         """
         self._telemetry.count(REQUESTS, method if method in _METHODS else _OTHER, outcome)
-        audit = self.audit
-        if audit is None:
+        if not self._audited:
             return
         now = utc_time(self._clock())
         parts = [f'"time":"{now}","method":{quoted(method[:_LONGEST_NAME])}']
@@ -74,7 +87,11 @@ class RequestRecorder:
         parts.append(f'"traceId":{_text(trace_id(meta))},"correlationId":{_text(correlation_id(meta))}')
         if error is not None:
             parts.append(f'"error":{quoted(error)}')
-        audit.append(escape_breaks(",".join(parts)), now, name, sender.caller, outcome)
+        record = (escape_breaks(",".join(parts)), now, name, sender.caller, outcome)
+        if self.audit is not None:
+            self.audit.append(*record)
+        elif len(self._early) < _MOST_EARLY:
+            self._early.append(record)
 
 
 def _text(value: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable
+from mcp_core.calling.requests import HTTP, Sender
 from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.hosts.resource_metadata import challenge
 from mcp_core.settings import Settings
@@ -22,6 +23,7 @@ LONGEST_TOKEN = 16_384
 """In characters. Access tokens with many groups have a few thousand."""
 
 RETRY_SECONDS = 5
+_FIRST_ERROR = 400
 
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 """The hosts that stand for all addresses of this machine."""
@@ -43,7 +45,23 @@ class NotIdentified(Exception):
 
 
 async def http_caller(app: App, scope: Scope, authorization: str) -> Caller:
-    """The caller. Raises NotIdentified where a token is required and no valid one was sent."""
+    """The caller. Raises NotIdentified where a token is required and no valid one was sent, and records that."""
+    try:
+        return await _identify(app, scope, authorization)
+    except NotIdentified as refused:
+        record_http(app, scope, refused.status)
+        raise
+
+
+def record_http(app: App, scope: Scope, status: int, caller: Caller | None = None) -> None:
+    """Record a request that was answered by HTTP alone, before a method was read."""
+    client = scope.get("client")
+    address = str(client[0]) if client else None
+    sender = Sender(caller.key if caller else None, address=address)
+    app.requests.record(HTTP, "refused" if status >= _FIRST_ERROR else "ok", sender, status=status)
+
+
+async def _identify(app: App, scope: Scope, authorization: str) -> Caller:
     if app.verifier is None:
         if app.local_caller.user_id is not None:
             return app.local_caller
@@ -66,11 +84,12 @@ async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> 
     """The caller of a page that shows several apps: whoever one of them knows. Raises NotIdentified."""
     first, *others = apps
     try:
-        return await http_caller(first, scope, authorization)
-    except NotIdentified:
+        return await _identify(first, scope, authorization)
+    except NotIdentified as refused:
         for app in others:
             with suppress(NotIdentified):
-                return await http_caller(app, scope, authorization)
+                return await _identify(app, scope, authorization)
+        record_http(first, scope, refused.status)
         raise
 
 

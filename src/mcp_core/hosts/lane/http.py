@@ -8,12 +8,21 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.context import NO_HEADERS, RequestHeaders
-from mcp_core.hosts.callers import NotIdentified, Scope, allowed_hosts, allowed_origins, http_caller, is_allowed
+from mcp_core.hosts.callers import (
+    NotIdentified,
+    Scope,
+    allowed_hosts,
+    allowed_origins,
+    http_caller,
+    is_allowed,
+    record_http,
+)
 from mcp_core.hosts.lane.asgi import (
     HEADERS_READ,
     TOO_LARGE,
@@ -132,9 +141,11 @@ class HttpLane:
                 if body is None:
                     return None  # the client has left
                 if len(body) > self._max_body:
+                    record_http(self._app, scope, TOO_LARGE, caller)
                     return await HttpResponse(TOO_LARGE, b"Request body too large", ()).send(send)
             request = await self._read_request(scope["method"], head, caller, body)
             if isinstance(request, HttpResponse):
+                self._record_response(request, scope, scope["method"], caller)
                 return await request.send(send)
             await self._answer(*self._with_path(request, scope["path"]), receive, send)
         except NotIdentified as refused:
@@ -158,6 +169,7 @@ class HttpLane:
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
         request = await self._read_request("POST", head, caller, body)
         if isinstance(request, HttpResponse):
+            self._record_response(request, {"client": client}, "POST", caller)
             return request
         if self._may_take_long(*request):
             raise NotHandled("a call that may take long")
@@ -166,6 +178,11 @@ class HttpLane:
     def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
         """The request, with the path where that may be a part of the answer."""
         return (request[0], request[1]._replace(path=path)) if self._has_issuer else request
+
+    def _record_response(self, response: HttpResponse, scope: Scope, method: str, caller: Caller) -> None:
+        """Record what is not a JSON-RPC request: an error, or the end of a session. Notifications are not recorded."""
+        if response.status >= HTTPStatus.BAD_REQUEST or method == "DELETE":
+            record_http(self._app, scope, response.status, caller)
 
     def read_head(self, raw_headers: Iterable[Header]) -> RequestHead:
         """What the lane reads in the headers of a request."""
@@ -219,6 +236,7 @@ class HttpLane:
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
         application = await self._sdk.application()
         if application is None:
+            record_http(self._app, scope, HTTPStatus.INTERNAL_SERVER_ERROR)
             await _sdk_unavailable(body).send(send)
         else:
             await application(scope, replay(body, receive), send)
@@ -270,6 +288,7 @@ class HttpLane:
         except RpcError as error:
             raise NotHandled("handshake") from error
         session_id = await self._sessions.begin(params, caller)
+        self._lane.record_handshake(caller, params)
         response = HttpResponse(200, result_message(request.id, result))
         return response.with_header(b"mcp-session-id", session_id.encode())
 
@@ -332,8 +351,11 @@ class HttpLane:
         if supports_forms(request.params.get("capabilities")) and not peer.can_elicit:
             # The id says that this client cannot be asked: the session ends, and the client begins another.
             await self._sessions.end(cast(str, peer.session_id))
+            self._lane.refuse("initialize", RpcError(INVALID_REQUEST, "Session not found"), peer)
             return _error(404, INVALID_REQUEST, "Session not found")
-        return HttpResponse(200, result_message(request.id, self._lane.initialize(request.params)[0]))
+        result, params = self._lane.initialize(request.params)
+        self._lane.record_handshake(peer.caller, params)
+        return HttpResponse(200, result_message(request.id, result))
 
     # --- answers ---------------------------------------------------------------------------------------
 
@@ -360,7 +382,8 @@ class HttpLane:
         except NotHandled:
             if peer.modern:
                 raise
-            return HttpResponse(200, error_message(request.id, method_not_found(request.method)))
+            error = self._lane.refuse(request.method, method_not_found(request.method), peer)
+            return HttpResponse(200, error_message(request.id, error))
         except StateUnavailable:
             return _sessions_unavailable_for(request.id)
         except RpcError as error:

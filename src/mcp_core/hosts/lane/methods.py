@@ -14,6 +14,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Answer, Question, Reply
+from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.hosts.callers import ByGrants
@@ -31,6 +32,7 @@ from mcp_core.hosts.protocol import (
     VERSION_KEY,
     Peer,
     RpcError,
+    client_identity,
     invalid_params,
     is_accepted,
     protocol_error,
@@ -146,18 +148,33 @@ class Lane:
         if self._tools_version != self.app.tools_version:
             self._reload_tools()
         if not is_valid(params):
-            raise invalid_params()
+            raise self.refuse(method, invalid_params(), peer)
         if method == "tools/call":
             return await self._call(params, peer)
         if method == "tools/list":
-            return self._tool_lists.get(peer.caller)[peer.modern]
-        result = (self._modern_results if peer.modern else self._handshake_results).get(method)
-        return await self._from_library(method, params, peer) if result is None else result
+            result = self._tool_lists.get(peer.caller)[peer.modern]
+        else:
+            result = (self._modern_results if peer.modern else self._handshake_results).get(method)
+        if result is None:
+            return await self._from_library(method, params, peer)
+        self.app.requests.record(method, "ok", _sender(peer), size=len(result), meta=peer.trace_ids or {})
+        return result
+
+    def refuse(self, method: str, error: RpcError, peer: Peer | None = None) -> RpcError:
+        """Record a request that is answered with an error before anything is done, and return the error."""
+        sender = Sender() if peer is None else _sender(peer)
+        self.app.requests.record(method, "validation", sender, error=error.message)
+        return error
+
+    def record_handshake(self, caller: Caller, params: JsonObject) -> None:
+        """Record a successful `initialize`."""
+        name, version = client_identity(params.get("clientInfo"))
+        self.app.requests.record("initialize", "ok", Sender(caller.key, f"{name} {version}"))
 
     async def _call(self, params: JsonObject, peer: Peer) -> str:
         name = params.get("name")
         if name is None:
-            raise invalid_params()
+            raise self.refuse("tools/call", invalid_params(), peer)
         asks = name in self._confirming_tools
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
@@ -199,7 +216,7 @@ class Lane:
         """A prompt, a resource, or a list of resources that change."""
         name = method if method == "resources/list" else params.get("name" if method == "prompts/get" else "uri")
         if name is None:
-            raise invalid_params()
+            raise self.refuse(method, invalid_params(), peer)
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {})
         if self._app_opened is not None and not self._app_opened.done():
             await asyncio.shield(self._app_opened)
@@ -218,3 +235,7 @@ def _reply(params: JsonObject) -> Reply | None:
     """The person's answer that came with a call."""
     state, responses = params.get("requestState"), cast(JsonObject, params.get("inputResponses") or {})
     return None if state is None else Reply(state, is_accepted(responses.get(CONFIRM)))
+
+
+def _sender(peer: Peer) -> Sender:
+    return Sender(peer.caller.key, f"{peer.agent_id} {peer.agent_version}")

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
+from mcp_core.calling.requests import STDIO
 from mcp_core.context import ReportProgress
 from mcp_core.hosts.lane.client_requests import ClientError, confirm, list_folders
 from mcp_core.hosts.lane.jsonrpc import (
@@ -101,33 +102,33 @@ class StdioConnection:
         try:
             message = _decode(line)
         except RpcError as error:
-            self._send_error(None, error)
+            self._refuse(None, error)
             return
         method, params, request_id = message.get("method"), message.get("params"), message.get("id")
         if "method" not in message and ("result" in message or "error" in message):
             self._take_response(message)
         elif not isinstance(method, str):
-            self._send_error(_valid_id(request_id), RpcError(INVALID_REQUEST, "A request has a method"))
+            self._refuse(_valid_id(request_id), RpcError(INVALID_REQUEST, "A request has a method"))
         elif "id" not in message:
             if type(params) in PARAMS_TYPES:
                 self._take_notification(method, cast(JsonObject, params or {}))
         elif _valid_id(request_id) is None:
-            self._send_error(None, RpcError(INVALID_REQUEST, "A request id is a string or a whole number"))
+            self._refuse(None, RpcError(INVALID_REQUEST, "A request id is a string or a whole number"))
         elif type(params) not in PARAMS_TYPES:
-            self._send_error(_valid_id(request_id), invalid_params())
+            self._refuse(_valid_id(request_id), invalid_params(), method)
         else:
             request = RpcRequest(cast(str | int, request_id), method, cast(JsonObject, params or {}))
             await self._take_request(request, len(line))
 
     async def _take_request(self, request: RpcRequest, size: int) -> None:
         if self._refusing:
-            self._send_error(request.id, server_stopping())
+            self._refuse(request.id, server_stopping(), request.method)
             return
         # The era and the handshake are decided before the next line is read.
         try:
             peer = self._peer(request)
         except RpcError as error:
-            self._send_error(request.id, error)
+            self._refuse(request.id, error, request.method)
             return
         if peer is None:
             return
@@ -160,7 +161,7 @@ class StdioConnection:
         except RpcError as error:
             self._send_error(request.id, error)
         except NotHandled:
-            self._send_error(request.id, method_not_found(request.method))
+            self._send_error(request.id, self._lane.refuse(request.method, method_not_found(request.method), peer))
         except asyncio.CancelledError:
             if self._ending:
                 self._send_error(request.id, server_stopping())
@@ -182,6 +183,7 @@ class StdioConnection:
             return self._modern_peer(request)
         if method == "initialize":
             result, self._client = self._lane.initialize(request.params)
+            self._lane.record_handshake(self._lane.app.local_caller, self._client)
             self._send(result_message(request.id, result))
             return None
         if has_envelope:
@@ -285,6 +287,10 @@ class StdioConnection:
     def _send(self, message: bytes) -> None:
         self._output(message + b"\n")
 
+    def _refuse(self, request_id: str | int | None, error: RpcError, method: str = STDIO) -> None:
+        """Answer a message with an error before anything is done, and record that."""
+        self._send_error(request_id, self._lane.refuse(method, error))
+
     def _send_error(self, request_id: str | int | None, error: RpcError) -> None:
         self._send(error_message(request_id, error))
 
@@ -318,7 +324,7 @@ class StdioConnection:
     def _end_calls(self) -> None:
         self._ending = True
         for call in self._waiting:
-            self._send_error(call.request.id, server_stopping())
+            self._refuse(call.request.id, server_stopping(), call.request.method)
         self._waiting.clear()
         self._lane.app.stop_calls()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
 from typing import Any
 
 import mcp_types as types
@@ -19,9 +20,10 @@ from mcp_core.app import App, ListedTool
 from mcp_core.auth import Caller
 from mcp_core.calling.library import LIST_TTL_MS
 from mcp_core.calling.records import Question
+from mcp_core.calling.requests import Sender
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import ByGrants, NotIdentified, allowed_hosts, allowed_origins, http_caller
+from mcp_core.hosts.callers import ByGrants, NotIdentified, allowed_hosts, allowed_origins, http_caller, record_http
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.json_text import JsonObject
@@ -80,7 +82,12 @@ class _Handlers:
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         if self._tools_version != self._app.tools_version:
             self._tools_version, self._tools = self._app.tools_version, ByGrants(self._write_tools)
+        self._record(ctx, "tools/list")
         return self._tools.get(self._caller(ctx))
+
+    def _record(self, ctx: Context, method: str) -> None:
+        wire.mark_recorded(ctx)
+        self._app.requests.record(method, "ok", Sender(self._caller(ctx).key, wire.agent_of(ctx)))
 
     def _write_tools(self, caller: Caller) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(tool) for tool in self._app.list_tools(caller)])
@@ -100,18 +107,21 @@ class _Handlers:
 
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if not self._app.library.has_changing_resources:
+            self._record(ctx, "resources/list")
             return _complete(ctx, {"resources": self._fixed_resources})
         cursor = params.cursor if params else None
         result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)
         return result if cursor is not None else {**result, "resources": self._fixed_resources + result["resources"]}
 
     async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        self._record(ctx, "resources/templates/list")
         return _complete(ctx, {"resourceTemplates": self._templates})
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> Any:
         return await self._from_library(ctx, "resources/read", params.uri)
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        self._record(ctx, "prompts/list")
         return _complete(ctx, {"prompts": self._prompts})
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
@@ -185,7 +195,20 @@ class HttpFront:
         if caller.user_id is not None:
             # The SDK binds a session to the user who opened it; no other user's token is accepted in it.
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.user_id, scopes=[]))
-        return await self._inner(scope, receive, send)
+        recorded: list[bool] = []
+        scope[wire.RECORDED_KEY] = recorded
+        status = 0
+
+        async def watch(message: Any) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._inner(scope, receive, watch)
+        finally:
+            if not recorded and status not in (0, HTTPStatus.ACCEPTED):  # a notification is accepted
+                record_http(self._app, scope, status, caller)
 
 
 def _security(settings: Settings) -> TransportSecuritySettings:

@@ -22,6 +22,9 @@ from mcp_core.hosts.protocol import CONFIRM, CONFIRM_SCHEMA, Peer, local_folders
 CALLER_KEY = "toolcharter.caller"
 """Where the HTTP front puts the caller into the ASGI scope."""
 
+RECORDED_KEY = "toolcharter.recorded"
+"""Where the HTTP front puts a list, which is not empty after the request has been recorded."""
+
 _SESSION_KEY = "session"
 _CONTEXT_HEADERS = {
     b"mcp-session-id": _SESSION_KEY,
@@ -35,12 +38,25 @@ Context = ServerRequestContext[Any, Any]
 
 def request_of(app: App, ctx: Context, name: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:
     """The request for a tool, prompt or resource that arrived in an SDK context."""
+    mark_recorded(ctx)
     peer = _peer(app, ctx, caller)
     asks = (spec := app.registry.find(name)) is not None and spec.declaration.confirm is not None
     reply = _reply(ctx) if asks and peer.modern else None
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
     meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
     return peer.request(name, arguments, meta, asks=asks, reply=reply)
+
+
+def mark_recorded(ctx: Context) -> None:
+    """Say that a request is recorded by whoever answers it, so that the HTTP front does not do so."""
+    if ctx.request is not None and RECORDED_KEY in ctx.request.scope:
+        ctx.request.scope[RECORDED_KEY].append(True)
+
+
+def agent_of(ctx: Context) -> str:
+    """The name and the version of the client."""
+    client = ctx.session.client_params.client_info if ctx.session.client_params else None
+    return f"{client.name} {client.version}" if client else "unknown unknown"
 
 
 async def run(app: App, request: Request) -> Answer | Question:

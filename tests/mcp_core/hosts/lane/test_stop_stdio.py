@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, message, started
 
 STOPPED = "The server is stopping, and 'wait' was stopped: its outcome is unknown."
@@ -19,8 +20,7 @@ REFUSED = {
 
 
 def audit_outcomes(file: Path) -> list[tuple[str, str]]:
-    entries = map(json.loads, file.read_text().splitlines())
-    return [(entry["tool"], entry["outcome"]) for entry in entries if entry.get("method") == "tools/call"]
+    return [(record["tool"], record["outcome"]) for record in audited(file) if "tool" in record]
 
 
 @pytest.mark.requirement("OPS-6")

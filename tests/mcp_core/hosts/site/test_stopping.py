@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, started
 
 CALLS = 10
@@ -24,8 +25,7 @@ def client(base: str) -> httpx2.AsyncClient:
 
 
 def audit_outcomes(file: Path) -> list[tuple[str, str]]:
-    entries = map(json.loads, file.read_text().splitlines())
-    return [(entry["tool"], entry["outcome"]) for entry in entries if entry.get("method") == "tools/call"]
+    return [(record["tool"], record["outcome"]) for record in audited(file) if "tool" in record]
 
 
 def text(answer: httpx2.Response) -> str:
