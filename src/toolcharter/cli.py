@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "lock": "write the contract of a server to a file, or check it",
     "diff": "compare two contracts or servers, and find breaking changes",
     "evaluate": "measure how often the right tool is selected",
+    "audit": "read the audit trail of a server, follow it, or verify it",
     "token": "create, list and revoke the tokens of callers over HTTP",
 }
 
@@ -89,7 +90,7 @@ def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Nam
     return parser.parse_intermixed_args(argv)
 
 
-def load_command(name: str) -> CommandModule:  # noqa: PLR0911 - one for each command
+def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911 - one for each command
     """Import the module of a command, and no other: each needs its own libraries, 80 ms (call) to 350 ms (verify)."""
     match name:
         case "serve":
@@ -120,6 +121,10 @@ def load_command(name: str) -> CommandModule:  # noqa: PLR0911 - one for each co
             from toolcharter.commands import diff  # noqa: PLC0415
 
             return diff
+        case "audit":
+            from toolcharter.commands import audit  # noqa: PLC0415
+
+            return audit
         case "evaluate":
             from toolcharter.commands import evaluate  # noqa: PLC0415
 

@@ -1,19 +1,37 @@
 """Audit records in a table of a SQLite or PostgreSQL database."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Connection, Index, MetaData, Table, Text, delete, inspect, select, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    MetaData,
+    Table,
+    Text,
+    delete,
+    func,
+    inspect,
+    or_,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
+from mcp_core.audit.reader import Filter
 from mcp_core.audit.trail import Row
 from mcp_core.db import Database, address, open_database
 from mcp_core.errors import Unavailable
-from mcp_core.start_errors import CannotStart
+from mcp_core.start_errors import CannotStart, InvalidSetting
 
 _RETENTION_SECONDS = 3600.0
 """How often old records are deleted."""
@@ -56,6 +74,24 @@ class DatabaseSink:
             ) from error
         return cls(database, stack, keep_seconds)
 
+    @classmethod
+    async def open_existing(cls, url: str) -> "DatabaseSink":
+        """Open a database to read it. Nothing is created."""
+        parsed = address(url, "audit")
+        if parsed.get_backend_name() == "sqlite" and not await asyncio.to_thread(Path(parsed.database or "").exists):
+            raise InvalidSetting(f"The audit database {parsed.database!r} does not exist.")
+        stack = AsyncExitStack()
+        database = await stack.enter_async_context(open_database(parsed))
+        try:
+            exists = await database.read(lambda connection: inspect(connection).has_table(_RECORDS.name))
+        except (Unavailable, DBAPIError) as error:
+            await stack.aclose()
+            raise CannotStart(f"The audit database {database.location} cannot be read: {error}") from error
+        if not exists:
+            await stack.aclose()
+            raise InvalidSetting(f"The database {database.location} has no audit trail.")
+        return cls(database, stack, None)
+
     async def write(self, rows: Sequence[Row]) -> None:
         """Store rows. One that is stored already stays as it is."""
         await self._database.write(_insert, [_values(row) for row in rows])
@@ -73,6 +109,21 @@ class DatabaseSink:
     async def chains(self) -> list[str]:
         """The chains in the table, in the order of their ids."""
         return await self._database.read(_chains)
+
+    async def heads(self) -> dict[str, int]:
+        """The number of the last record of each chain."""
+        return await self._database.read(_heads)
+
+    async def find(self, wanted: Filter) -> AsyncIterator[bytes]:
+        """The records that are wanted as lines, by time."""
+        after: tuple[str, str, int] | None = None
+        while True:
+            page = await self._database.read(_find, wanted, after)
+            for *_, line in page:
+                yield line.encode()
+            if len(page) < _PAGE:
+                return
+            after = page[-1][:3]
 
     async def lines(self, chain: str, after: int = -1) -> AsyncIterator[bytes]:
         """The records of a chain as lines, in their order."""
@@ -107,6 +158,32 @@ def _delete_before(connection: Connection, oldest: str) -> None:
 
 def _chains(connection: Connection) -> list[str]:
     return list(connection.execute(select(_RECORDS.c.chain).distinct().order_by(_RECORDS.c.chain)).scalars())
+
+
+def _heads(connection: Connection) -> dict[str, int]:
+    query = select(_RECORDS.c.chain, func.max(_RECORDS.c.seq)).group_by(_RECORDS.c.chain)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _find(
+    connection: Connection, wanted: Filter, after: tuple[str, str, int] | None
+) -> list[tuple[str, str, int, str]]:
+    columns = _RECORDS.c
+    query = select(columns.time, columns.chain, columns.seq, columns.record)
+    if wanted.tool is not None:
+        query = query.where(columns.tool == wanted.tool)
+    if wanted.caller is not None:
+        query = query.where(
+            or_(columns.caller == wanted.caller, columns.caller.endswith(f":{wanted.caller}", autoescape=True))
+        )
+    if wanted.outcome is not None:
+        query = query.where(columns.outcome == wanted.outcome)
+    if wanted.since is not None:
+        query = query.where(columns.time >= wanted.since)
+    if after is not None:
+        query = query.where(tuple_(columns.time, columns.chain, columns.seq) > after)
+    query = query.order_by(columns.time, columns.chain, columns.seq).limit(_PAGE)
+    return [(row[0], row[1], row[2], row[3]) for row in connection.execute(query)]
 
 
 def _page(connection: Connection, chain: str, after: int) -> list[tuple[int, str]]:
