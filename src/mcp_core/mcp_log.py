@@ -9,8 +9,10 @@ import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar, Token
+from datetime import UTC, datetime
 from functools import lru_cache
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
@@ -167,7 +169,9 @@ def _extra(record: logging.LogRecord) -> dict[str, Any]:
 class _RedactingFormatter(logging.Formatter):
     """One line for each record, which starts with a time, holds no secret and cannot fake another record."""
 
-    default_msec_format = "%s.%03d"
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: ARG002, N802 - logging's
+        """The time in UTC, in ISO 8601 with its offset: the same as in the audit trail and in answers."""
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
     def clean(self, text: str) -> str:
         context = _context.get()
@@ -178,7 +182,7 @@ class _RedactingFormatter(logging.Formatter):
 
 
 class TextFormatter(_RedactingFormatter):
-    """`2026-07-28 10:00:00.000 INFO mcp_core.calling.pipeline trace=... correlation=... message field=value`."""
+    """`2026-07-28T10:00:00.000+00:00 INFO mcp_core.calling.pipeline trace=... correlation=... message field=value`."""
 
     def format(self, record: logging.LogRecord) -> str:
         context = _context.get()
@@ -215,14 +219,28 @@ class JsonFormatter(_RedactingFormatter):
         return line.translate(JSON_ESCAPES)
 
 
+_FULL_SECONDS = 60.0
+
+
 class _PrivateFileHandler(WatchedFileHandler):
-    """Makes log files that only their owner can read."""
+    """Makes log files that only their owner can read. A disk that is full does not fill stderr too."""
+
+    _said = -_FULL_SECONDS
 
     def _open(self) -> Any:
         def opener(path: str, flags: int) -> int:
             return os.open(path, flags, 0o600)
 
         return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=opener)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's
+        """Say once a minute that the disk is full; other errors are faults, and logging shows their stack."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif time.monotonic() - self._said >= _FULL_SECONDS:
+            self._said = time.monotonic()
+            sys.stderr.write(f"The log file {self.baseFilename} cannot be written: {error.strerror}\n")
 
 
 def configure(level: LogLevel = "INFO", *, file: Path | None = None, as_json: bool = False) -> None:

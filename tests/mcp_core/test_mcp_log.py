@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from mcp_core.mcp_log import (
     set_log_context,
 )
 
-TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}"
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00"
 MARK = LogContext("trace1", "correlation1")
 
 
@@ -128,12 +129,12 @@ def test_the_lines_of_a_call_carry_its_ids_and_the_next_ones_do_not():
 
 @pytest.mark.requirement("LOG-7")
 def test_a_stack_trace_is_kept_with_each_line_marked():
-    fault = ValueError("first\n2026-01-01 00:00:00.000 INFO cards faked\x1b[2J")
+    fault = ValueError("first\n2026-01-01T00:00:00.000+00:00 INFO cards faked\x1b[2J")
     head, *rows = as_text(record_of(error=fault)).split("\n")
     assert re.fullmatch(rf"{TIME} INFO cards Hello", head)
     assert rows == [
         "    | ValueError: first",
-        "    | 2026-01-01 00:00:00.000 INFO cards faked\\x1b[2J",
+        "    | 2026-01-01T00:00:00.000+00:00 INFO cards faked\\x1b[2J",
     ]
     assert json.loads(as_json(record_of(error=fault)))["stack"] == f"ValueError: {fault}"
 
@@ -184,7 +185,7 @@ def test_logs_go_to_stderr_and_never_to_stdout(as_json_too: bool):
     if as_json_too:
         shown = [(entry["level"], entry["message"]) for entry in map(json.loads, lines)]
     else:
-        shown = [tuple(line.split()[2::2]) for line in lines]
+        shown = [tuple(line.split()[1::2]) for line in lines]
     assert shown == [("TRACE", "one"), ("CRITICAL", "two")]
 
 
@@ -202,6 +203,17 @@ def test_a_log_file_survives_rotation(tmp_path: Path):
     logger.debug("not shown")
     assert rotated.read_text().endswith(" INFO cards one\n")
     assert re.fullmatch(rf"{TIME} INFO cards three\n", file.read_text())
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_a_full_disk_is_one_line_on_stderr_and_no_error_of_the_caller(capsys: pytest.CaptureFixture[str]):
+    configure("INFO", file=Path("/dev/full"))
+    logger = get_logger("cards")
+    for _ in range(5):
+        logger.info("one")
+    with suppress(OSError):  # what could not be written is tried again
+        logging.getLogger().handlers[0].close()
+    assert capsys.readouterr().err == "The log file /dev/full cannot be written: No space left on device\n"
 
 
 @pytest.mark.requirement("LOG-7")

@@ -127,10 +127,12 @@ def log_system_failure(what: str, error: Exception | None, failure: Failure, sta
         logger.warning("%s refused: %s", what, error)
     elif isinstance(error, ToolError):
         # A handler or a gate knows this failure. The stack is that of a library, and long: 111 lines for a database.
-        root = error if isinstance(error, DeadlineExceeded) else tuple(_causes(error))[-1]
+        is_deadline = isinstance(error, DeadlineExceeded)
+        root = error if is_deadline else tuple(_causes(error))[-1]
         reason = "" if root is error else f" ({type(root).__name__}: {root})"
         with_stack = root is not error and (logger.isEnabledFor(logging.DEBUG) or stacks.allows(error))
-        logger.error("%s failed: %s%s", what, error, reason, exc_info=error if with_stack else None)
+        level = logging.ERROR if is_deadline or error.__cause__ is not None else logging.WARNING
+        logger.log(level, "%s failed: %s%s", what, error, reason, exc_info=error if with_stack else None)
     else:
         extra = {"errorId": failure.error_id} if failure.error_id else {}
         logger.error("%s failed: %s", what, error or failure.error, exc_info=error, extra=extra)

@@ -149,7 +149,7 @@ async def test_an_error_that_explains_itself_is_logged_without_a_stack(log):
         await app.call("fetch")
         await app.call("read")
     ends = [(entry["level"], entry["message"], entry.get("stack", "")) for entry in log.entries[1::2]]
-    assert ends[0] == ("ERROR", "Tool fetch failed: The folder 'x' does not exist.", "")
+    assert ends[0] == ("WARNING", "Tool fetch failed: The folder 'x' does not exist.", "")
     assert (ends[1][:2], "disk full" in ends[1][2]) == (
         ("ERROR", "Tool read failed: It cannot be read. (OSError: disk full)"),
         True,
