@@ -318,11 +318,22 @@ class Preferences:
 
     def date_of(self, at: datetime) -> date:
         """The date of the learning day of a time."""
-        return (at.astimezone(ZoneInfo(self.timezone)) - timedelta(hours=self.day_start_hour)).date()
+        return date.fromordinal(self.day_counter()(at))
+
+    def day_counter(self) -> Callable[[datetime], int]:
+        """A function that numbers the learning days: the ordinal of the date of a time."""
+        zone, first_hour = ZoneInfo(self.timezone), self.day_start_hour
+
+        def day_number(at: datetime) -> int:
+            local = at.astimezone(zone)
+            return local.toordinal() - (local.hour < first_hour)
+
+        return day_number
 
     def days_between(self, since: datetime, until: datetime) -> int:
         """How many learning days lie between two times; 0 if they are on the same day."""
-        return max(0, (self.date_of(until) - self.date_of(since)).days)
+        day_number = self.day_counter()
+        return max(0, day_number(until) - day_number(since))
 
     def day_of(self, at: datetime) -> "Day":
         """The learning day of a time."""

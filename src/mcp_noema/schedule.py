@@ -6,14 +6,14 @@ learned together do not always come back together.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
+from itertools import repeat
 from operator import itemgetter
 
-from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, ItemState, MemoryState
+from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, ItemState, MemoryState, NextStates
 
-from mcp_noema.model import RATINGS, Grade, Preferences, Preset, Schedule, State
+from mcp_noema.model import GRADES, RATINGS, Grade, Preferences, Preset, Schedule, State
 
 GradedAnswer = tuple[int, datetime]
 """A rating from 1 (again) to 4 (easy), and when it was given."""
@@ -23,13 +23,15 @@ LoggedReview = tuple[int, datetime, int]
 """An answer with the state of the card before it."""
 
 _AGAIN, _HARD, _GOOD, _EASY = range(1, 5)
+_NEW, _LEARNING, _REVIEW, _RELEARNING = State
+_KNOWN = frozenset({_REVIEW, _RELEARNING})
+"""The states of a card that was learned before."""
 _DAY_SECONDS = 86_400
 _SHORT_TERM_DAYS = 0.5
 """Without steps, a card whose interval is shorter than this stays in learning."""
 _SHORT_TERM_PARAMETERS = slice(17, 19)
 """Where one of these is 0, FSRS was fitted without answers on the same day."""
 _DECAY_PARAMETER = 20
-_MIN_FUZZED_DAYS = 2.5
 _FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 """Start and end in days, and the share of the days between them by which an interval may differ."""
 _LOWEST_FUZZ, _HIGHEST_FUZZ = 0.0, 1.0 - 2**-53
@@ -57,15 +59,14 @@ def answer(
     fuzz: float | None = None,
 ) -> Schedule:
     """The schedule of a card after an answer. `fuzz`, from 0 to 1, chooses the interval within its range."""
-    return _review(schedule, at, preset, preferences, fuzz).after(rating)
+    return _follow(schedule, ((rating, at),), preset, preferences, (fuzz,))
 
 
 def next_schedules(
     schedule: Schedule, at: datetime, preset: Preset, preferences: Preferences, *, fuzz: float | None = None
 ) -> Mapping[Grade, Schedule]:
     """The schedule after each of the four possible answers."""
-    review = _review(schedule, at, preset, preferences, fuzz)
-    return {grade: review.after(rating) for grade, rating in RATINGS.items()}
+    return {grade: answer(schedule, rating, at, preset, preferences, fuzz=fuzz) for grade, rating in RATINGS.items()}
 
 
 def retrievability(schedule: Schedule, at: datetime, preset: Preset, preferences: Preferences) -> float | None:
@@ -81,10 +82,9 @@ def replay(
     answers: Iterable[GradedAnswer], preset: Preset, preferences: Preferences, *, fuzz: FuzzOfAnswer | None = None
 ) -> Schedule:
     """The schedule of a card after these answers, as if it had always had this preset."""
-    schedule = Schedule()
-    for index, (rating, at) in enumerate(sorted(answers, key=itemgetter(1))):
-        schedule = answer(schedule, rating, at, preset, preferences, fuzz=fuzz(index) if fuzz else None)
-    return schedule
+    ordered = sorted(answers, key=itemgetter(1))
+    fuzz_of_each = map(fuzz, range(len(ordered))) if fuzz else repeat(None)
+    return _follow(Schedule(), ordered, preset, preferences, fuzz_of_each)
 
 
 def reschedule(
@@ -154,122 +154,112 @@ def clamp_parameters(parameters: Iterable[float]) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=256)
-def _fsrs(preset: Preset) -> FSRS:
-    return FSRS(list(preset.parameters or ()))
-
-
-@lru_cache(maxsize=256)
 def _forgetting_curve(preset: Preset) -> tuple[float, float]:
     """The exponent and the factor of the formula for recall."""
     decay = -(preset.parameters or DEFAULT_PARAMETERS)[_DECAY_PARAMETER]
     return decay, 0.9 ** (1 / decay) - 1
 
 
-def _review(
-    schedule: Schedule, at: datetime, preset: Preset, preferences: Preferences, fuzz: float | None
-) -> "_Review":
-    at = at.astimezone(UTC)
-    if schedule.stability is None or schedule.difficulty is None:
+def _follow(
+    schedule: Schedule,
+    answers: Iterable[GradedAnswer],
+    preset: Preset,
+    preferences: Preferences,
+    fuzz: Iterable[float | None],
+) -> Schedule:
+    """The schedule of a card after answers in the order of time.
+
+    One loop with local variables: millions of answers are replayed when decks are rescheduled.
+    """
+    rules, day_number = _rules(preset), preferences.day_counter()
+    state, step, due, last = schedule.state, schedule.step, schedule.due, schedule.last_review
+    stability, difficulty = schedule.stability, schedule.difficulty
+    memory = None if stability is None or difficulty is None else MemoryState(stability, difficulty)
+    if memory is None:
         # A card that was given a due date but never answered is learned as a new one.
-        schedule, memory = Schedule(last_review=schedule.last_review), None
-    else:
-        memory = MemoryState(schedule.stability, schedule.difficulty)
-    elapsed = preferences.days_between(schedule.last_review, at) if schedule.last_review and memory else 0
-    states = _fsrs(preset).next_states(memory, preset.desired_retention, elapsed)
-    return _Review(schedule, at, preset, preferences, fuzz, (states.again, states.hard, states.good, states.easy))
+        state, step, due = _NEW, None, None
+    last_day = day_number(last) if last else 0
+    for (rating, answered_at), fuzz_of_answer in zip(answers, fuzz, strict=False):
+        at = answered_at.astimezone(UTC)
+        day = day_number(at)
+        elapsed = max(0, day - last_day) if memory and last else 0
+        states = rules.fsrs.next_states(memory, preset.desired_retention, elapsed)
+        if state is _REVIEW and rating != _AGAIN:
+            scheduled = max(0, day_number(due) - last_day) if due and last else 0
+            step, due = None, at + timedelta(days=rules.longer_interval(states, rating, scheduled, fuzz_of_answer))
+        elif (following := rules.next_step(states, state, step, rating)) is not None:
+            state = _RELEARNING if state in _KNOWN else _LEARNING
+            step, seconds = following
+            due = at + timedelta(seconds=seconds)
+            if (due_day := day_number(due)) != day:
+                # From the beginning of that day on, as the cards that are due after days.
+                due = preferences.day_on(date.fromordinal(due_day)).begins
+        else:
+            days = rules.interval_after_steps(states, state, rating, fuzz_of_answer)
+            state, step, due = _REVIEW, None, at + timedelta(days=days)
+        memory = _item(states, rating).memory
+        stability, difficulty = round(memory.stability, _STABILITY_DIGITS), round(memory.difficulty, _DIFFICULTY_DIGITS)
+        memory, last, last_day = MemoryState(stability, difficulty), at, day
+    return Schedule(state, step, stability, difficulty, due, last)
 
 
-@dataclass(frozen=True, slots=True)
-class _Review:
-    """A card that is reviewed at a time. The rules are those of Anki's scheduler with FSRS."""
+@lru_cache(maxsize=256)
+def _rules(preset: Preset) -> "_Rules":
+    return _Rules(preset)
 
-    schedule: Schedule
-    at: datetime
-    preset: Preset
-    preferences: Preferences
-    fuzz: float | None
-    states: Sequence[ItemState]
-    """Memory state and interval in days for each rating, by FSRS."""
 
-    def after(self, rating: int) -> Schedule:
-        if self.schedule.state is State.REVIEW and rating != _AGAIN:
-            return self._after_days(rating, self._longer_interval(rating))
-        step = self._next_step(rating)
-        if step is not None:
-            return self._after_step(rating, *step)
-        interval = self._interval(rating)
-        if rating != _EASY and not self._steps and interval < _SHORT_TERM_DAYS and _has_short_term(self.preset):
-            return self._after_step(rating, 0, int(interval * _DAY_SECONDS))
-        if self.schedule.state is State.REVIEW:
-            return self._after_days(rating, min(max(_round(interval), 1), self.preset.maximum_interval))
-        if rating != _EASY:
-            return self._after_days(rating, self._fuzzed(max(_round(interval), 1), 1))
-        good = self._fuzzed(self._interval(_GOOD), 1)
-        return self._after_days(rating, self._fuzzed(max(_round(interval), 1), good + 1))
+def _item(states: NextStates, rating: int) -> ItemState:
+    """The memory state and the interval in days after a rating, by FSRS."""
+    return getattr(states, GRADES[rating])
 
-    def _interval(self, rating: int) -> float:
-        return self.states[rating - 1].interval
 
-    # --- steps ---
+class _Rules:
+    """The rules of Anki's scheduler with FSRS, for the cards of a preset."""
 
-    @property
-    def _is_relearned(self) -> bool:
-        return self.schedule.state in (State.REVIEW, State.RELEARNING)
+    def __init__(self, preset: Preset) -> None:
+        self.fsrs = FSRS(list(preset.parameters or ()))
+        self._preset = preset
+        self._has_short_term = all((preset.parameters or DEFAULT_PARAMETERS)[_SHORT_TERM_PARAMETERS])
 
-    @property
-    def _steps(self) -> Sequence[int]:
-        return self.preset.relearning_steps if self._is_relearned else self.preset.learning_steps
-
-    def _next_step(self, rating: int) -> tuple[int, int] | None:
+    def next_step(self, states: NextStates, state: State, step: int | None, rating: int) -> tuple[int, int] | None:
         """The index and the seconds of the step that follows an answer; None if no step does."""
-        steps = self._steps
-        index = min(self.schedule.step or 0, max(len(steps) - 1, 0))
-        if not steps or rating == _EASY:
+        steps = self._preset.relearning_steps if state in _KNOWN else self._preset.learning_steps
+        if rating == _EASY:
             return None
+        if not steps:
+            interval = _item(states, rating).interval
+            is_short = interval < _SHORT_TERM_DAYS and self._has_short_term
+            return (0, int(interval * _DAY_SECONDS)) if is_short else None
         if rating == _AGAIN:
             return 0, steps[0]
+        index = min(step or 0, len(steps) - 1)
         if rating == _HARD:
             return index, steps[index] if index else _hard_first_step(steps)
         return (index + 1, steps[index + 1]) if index + 1 < len(steps) else None
 
-    def _after_step(self, rating: int, index: int, seconds: int) -> Schedule:
-        due = self.at + timedelta(seconds=seconds)
-        if (day := self.preferences.date_of(due)) != self.preferences.date_of(self.at):
-            # From the beginning of that day on, as the cards that are due after days.
-            due = self.preferences.day_on(day).begins
-        return self._after(rating, State.RELEARNING if self._is_relearned else State.LEARNING, index, due)
+    def interval_after_steps(self, states: NextStates, state: State, rating: int, fuzz: float | None) -> int:
+        """The interval in days of a card that has no further step, or is forgotten without one."""
+        interval, longest = max(_round(_item(states, rating).interval), 1), self._preset.maximum_interval
+        if state is _REVIEW:
+            return min(interval, longest)
+        if rating != _EASY:
+            return fuzz_interval(interval, 1, longest, fuzz)
+        good = fuzz_interval(states.good.interval, 1, longest, fuzz)
+        return fuzz_interval(interval, good + 1, longest, fuzz)
 
-    # --- days ---
-
-    def _longer_interval(self, rating: int) -> int:
+    def longer_interval(self, states: NextStates, rating: int, scheduled: int, fuzz: float | None) -> int:
         """The interval of a review card in days. It is longer than those of the lower ratings."""
-        due, last_review = self.schedule.due, self.schedule.last_review
-        scheduled = self.preferences.days_between(last_review, due) if due and last_review else 0
-        days = 0
+        days, longest = 0, self._preset.maximum_interval
         for lower_or_same in range(_HARD, rating + 1):
-            interval, shortest = self._interval(lower_or_same), days + 1
-            if _round(interval) > scheduled:
-                shortest = max(shortest, scheduled + 1)
-            elif _round(interval + _fuzz_delta(interval)) >= scheduled:
-                # Fuzz made the last interval longer: the next one is not shorter only because of that.
-                shortest = max(shortest, scheduled)
-            days = self._fuzzed(interval, shortest)
+            interval, shortest = _item(states, lower_or_same).interval, days + 1
+            if shortest <= scheduled:
+                if math.floor(interval + 0.5) > scheduled:
+                    shortest = scheduled + 1
+                elif math.floor(interval + _fuzz_delta(interval) + 0.5) >= scheduled:
+                    # Fuzz made the last interval longer: the next one is not shorter only because of that.
+                    shortest = scheduled
+            days = fuzz_interval(interval, shortest, longest, fuzz)
         return days
-
-    def _fuzzed(self, interval: float, shortest: int) -> int:
-        return fuzz_interval(interval, shortest, self.preset.maximum_interval, self.fuzz)
-
-    def _after_days(self, rating: int, days: int) -> Schedule:
-        return self._after(rating, State.REVIEW, None, self.at + timedelta(days=days))
-
-    def _after(self, rating: int, state: State, step: int | None, due: datetime) -> Schedule:
-        memory = self.states[rating - 1].memory
-        stability, difficulty = round(memory.stability, _STABILITY_DIGITS), round(memory.difficulty, _DIFFICULTY_DIGITS)
-        return Schedule(state, step, stability, difficulty, due, self.at)
-
-
-def _has_short_term(preset: Preset) -> bool:
-    return all((preset.parameters or DEFAULT_PARAMETERS)[_SHORT_TERM_PARAMETERS])
 
 
 def _hard_first_step(steps: Sequence[int]) -> int:
@@ -282,29 +272,27 @@ def _hard_first_step(steps: Sequence[int]) -> int:
 def fuzz_interval(interval: float, shortest: int, longest: int, fuzz: float | None) -> int:
     """An interval in whole days near this one: the shortest of its range with a fuzz of 0, the longest near 1."""
     shortest = min(max(shortest, 1), longest)
+    interval = shortest if interval < shortest else min(interval, longest)
     if fuzz is None:
-        return min(max(_round(interval), shortest), longest)
-    low, high = _fuzz_range(interval, shortest, longest)
+        return _round(interval)
+    delta = _fuzz_delta(interval)
+    low, high = _round(interval - delta), _round(interval + delta)
+    low = max(low, shortest)
+    high = min(high, longest)
+    # A range of one day would have no fuzz; up to two days, none is wanted.
+    if low == high and 2 < high < longest:  # noqa: PLR2004
+        high += 1
     return math.floor(low + fuzz * (1 + high - low))
 
 
-def _fuzz_range(interval: float, shortest: int, longest: int) -> tuple[int, int]:
-    interval = min(max(interval, shortest), longest)
-    delta = _fuzz_delta(interval)
-    low = min(max(_round(interval - delta), shortest), longest)
-    high = min(max(_round(interval + delta), shortest), longest)
-    # A range of one day would have no fuzz; up to two days, none is wanted.
-    return (low, low + 1) if low == high and 2 < high < longest else (low, high)  # noqa: PLR2004
-
-
 def _fuzz_delta(interval: float) -> float:
-    if interval < _MIN_FUZZED_DAYS:
+    if interval < _FUZZ_RANGES[0][0]:
         return 0.0
     delta = 1.0
     for start, end, share in _FUZZ_RANGES:
-        if interval <= start:
-            break
-        delta += share * (min(interval, end) - start)
+        if interval <= end:
+            return delta + share * (interval - start)
+        delta += share * (end - start)
     return delta
 
 

@@ -17,15 +17,13 @@ from mcp_noema.query_tree import Tree
 from mcp_noema.repositories import CardOrder, CardPage, CardSelection, CardView, ChangedCards, User
 from mcp_noema.schedule import retrievability
 from mcp_noema.store import card_faces, decks, notes, search, users
-from mcp_noema.store.conditions import not_buried
+from mcp_noema.store.conditions import NOT_CACHED, batches, not_buried, one_of_literals
 from mcp_noema.store.recent_reviews import load_recent, next_answer
 from mcp_noema.store.row_mapping import CARD_COLUMNS, QUEUE_OF_STATE, schedule_values, to_card
 from mcp_noema.store.search import SearchContext
 from mcp_noema.store.tables import NEW, REVIEW, SUSPENDED, cards
 from mcp_noema.store.tables import notes as note_table
 
-BATCH = 10_000
-"""How many cards one statement changes. With 1,000, a change to 200,000 cards takes a third longer."""
 MAX_SAMPLE = 10_000
 """The average recall of more cards is that of a sample."""
 _LOOKAHEAD = 1000
@@ -140,22 +138,24 @@ def _count(connection: Connection, query: Tree, context: SearchContext) -> int:
 
 def _select(
     connection: Connection, user: User, selection: CardSelection, now: datetime, *, changes: ColumnElement[bool]
-) -> list[Any]:
+) -> Sequence[Any]:
     """All selected cards as rows (id, changes, suspended), by id. `changes`: whether the change is needed.
 
     A missing card, or no card, is an error.
     """
-    columns = (cards.c.id, changes.label("changes"), (cards.c.queue == SUSPENDED).label("suspended"))
+    # As integers, because SQLAlchemy turns each truth value into a bool one by one.
+    flags = (sa.type_coerce(flag, sa.Integer) for flag in (changes, cards.c.queue == SUSPENDED))
+    columns = (cards.c.id, *flags)
     if isinstance(selection, Sequence):
         ids = {card_id.number for card_id in selection}
         by_id = sa.select(*columns).where(cards.c.user_id == user.id, cards.c.id.in_(ids)).order_by(cards.c.id)
-        selected = list(connection.execute(by_id))
-        if missing := [card_id for card_id in selection if card_id.number not in {row.id for row in selected}]:
+        selected: Sequence[Any] = connection.execute(by_id).all()
+        found = {card_id for card_id, *_ in selected}
+        if missing := [card_id for card_id in selection if card_id.number not in found]:
             raise cards_not_found(missing, before="Nothing was changed. ")
         return selected
     context = search.load_context(connection, user, selection, now)
-    matches: Any = connection.execute(search.select_matches(selection, context, *columns).order_by(cards.c.id))
-    selected = list(matches)
+    selected = connection.execute(search.select_matches(selection, context, *columns).order_by(cards.c.id)).all()
     if not selected:
         raise no_match(
             f"No card matches '{selection}', so nothing was changed. search-cards shows what a query matches.",
@@ -165,15 +165,15 @@ def _select(
 
 
 def _update(connection: Connection, selected: Sequence[Any], values: dict[Any, Any]) -> ChangedCards:
-    """Update the cards that change, in batches: a statement has a limited number of parameters."""
-    ids = [row.id for row in selected if row.changes]
-    for start in range(0, len(ids), BATCH):
-        batch = ids[start : start + BATCH]
-        connection.execute(sa.update(cards).where(cards.c.id.in_(batch)).values(values))
+    """Update the cards that change, in batches."""
+    ids = [card_id for card_id, changes, _ in selected if changes]
+    for batch in batches(ids):
+        update = sa.update(cards).where(one_of_literals(cards.c.id, batch)).values(values)
+        connection.execute(update, execution_options=NOT_CACHED)
     return ChangedCards(
         ids=tuple(ids),
         unchanged=len(selected) - len(ids),
-        suspended=sum(row.suspended for row in selected),
+        suspended=sum([suspended for _, _, suspended in selected]),
     )
 
 
@@ -205,7 +205,7 @@ def _set_due(
     user = users.lock(connection, owner, now)
     due = _due_time(user, day, now)
     selected = _select(connection, user, selection, now, changes=sa.true())
-    recall, desired = _average_recall(connection, user, [row.id for row in selected], due)
+    recall, desired = _average_recall(connection, user, [card_id for card_id, *_ in selected], due)
     values = {
         "state": int(State.REVIEW),
         "step": None,
@@ -233,10 +233,8 @@ def _average_recall(
 ) -> tuple[float | None, float | None]:
     """The average probability of recall at a time, and the average desired retention of those cards."""
     in_sample = ids[:: -(-len(ids) // MAX_SAMPLE)]
-    selected: list[Card] = []
-    for start in range(0, len(in_sample), BATCH):
-        batch = sa.select(*CARD_COLUMNS).where(cards.c.id.in_(in_sample[start : start + BATCH]))
-        selected += map(to_card, connection.execute(batch))
+    query = sa.select(*CARD_COLUMNS).where(one_of_literals(cards.c.id, in_sample))
+    selected = [to_card(row) for row in connection.execute(query, execution_options=NOT_CACHED).all()]
     all_decks = decks.by_name(connection, user.id)
     presets = {deck.id: preset_of(deck, all_decks) for deck in all_decks.values()}
     with_presets = [(card, presets[card.deck_id]) for card in selected]

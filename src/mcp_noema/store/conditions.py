@@ -1,7 +1,8 @@
 """SQL conditions that several queries share."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement
@@ -26,6 +27,18 @@ def one_of(column: ColumnElement[int], ids: Collection[int]) -> ColumnElement[bo
     if len(ids) <= MAX_BOUND_IDS:
         return column.in_(ids)
     return column.in_(sa.bindparam(None, list(ids), sa.BigInteger, expanding=True, literal_execute=True))
+
+
+def one_of_literals(column: ColumnElement[int], ids: Collection[int]) -> ColumnElement[bool]:
+    """The same with literals, for a statement that runs once: of 10,000 parameters, one is made in 10 ms, not in 1.
+
+    Execute it with NOT_CACHED, or SQLAlchemy keeps the whole text.
+    """
+    return column.bool_op("IN")(sa.literal_column(f"({', '.join(map(str, map(int, ids)))})"))
+
+
+NOT_CACHED: Mapping[str, Any] = {"compiled_cache": None}
+"""Execution options."""
 
 
 def batches(ids: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -126,11 +126,11 @@ def next_page(connection: Connection, deck: DeckRescheduling) -> ReviewedPage | 
     reviewed = sa.select(*CARD_COLUMNS).where(
         deck.selection.of_cards, cards.c.state != State.NEW, cards.c.id > deck.last_id
     )
-    page = [to_card(row) for row in connection.execute(reviewed.order_by(cards.c.id).limit(PAGE))]
+    page = [to_card(row) for row in connection.execute(reviewed.order_by(cards.c.id).limit(PAGE)).all()]
     if not page:
         return None
     logs = select_logs(reviews.c.card_id.in_([card.id for card in page]), NOT_UNDONE)
-    return ReviewedPage(page, dict(group_by_card(connection.execute(logs))))
+    return ReviewedPage(page, dict(group_by_card(connection.execute(logs).all())))
 
 
 def apply(connection: Connection, owner: str, changes: Sequence[ScheduleChange], now: datetime) -> list[ScheduleChange]:

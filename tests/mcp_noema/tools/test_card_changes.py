@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import fsrs
 import pytest
 
-from mcp_noema.store import cards
+from mcp_noema.store import conditions
 from mcp_noema.tools.card_changes import MAX_IDS_IN_HINTS
 from tests.mcp_noema.learner import MONDAY, Learner
 
@@ -58,7 +58,7 @@ async def test_cards_are_selected_by_ids_or_by_a_query(ana: Learner, tool: str, 
 
 
 async def test_a_query_changes_any_number_of_cards_in_batches(ana: Learner, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cards, "BATCH", 1000)
+    monkeypatch.setattr(conditions, "MAX_BOUND_IDS", 1100)
     deck = await ana.deck()
     for start in range(0, 2300, 500):
         drafts = [{"front": f"q {number}"} for number in range(start, min(start + 500, 2300))]
