@@ -381,9 +381,8 @@ async def serve_stdio(app: App) -> None:
     """Serve over stdin and stdout until the input ends, the client closes the output, or SIGTERM."""
     source, sink = claim_stdio()
     signals = StopSignals()
-    if sys.platform != "win32" and is_pipe(
-        source
-    ):  # a thread that reads a terminal cannot be woken, so there SIGTERM ends the process
+    # A thread that reads a terminal cannot be woken, so there SIGTERM ends the process.
+    if sys.platform != "win32" and is_pipe(source):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
     lines, output = await open_lines(source), await open_output(sink)
     async with open_in_background(app) as app_opened:

@@ -63,6 +63,7 @@ class Supervisor:
         """`on_open` is called when all workers are open for the first time."""
         self._listener, self._count, self._drain_seconds, self._on_open = listener, workers, drain_seconds, on_open
         self._workers: dict[int, _Worker] = {}
+        self._retiring: _Worker | None = None
         self._deaths: dict[int, int] = dict.fromkeys(range(1, workers + 1), 0)
         self._restarts = 0
         self._serving = False
@@ -203,6 +204,7 @@ class Supervisor:
                 return
             worker.is_ending = False
             old, self._workers[number] = self._workers[number], worker
+            self._retiring = old
             old.is_ending = True
             old.channel.send(retire=True)
             await self._wait_for_end([old], self._drain_seconds + KILL_SECONDS)
@@ -241,6 +243,8 @@ class Supervisor:
         workers = list(self._workers.values())
         for worker in workers:
             worker.signal(signal.SIGTERM)
+        if self._retiring is not None:  # it drains already
+            workers.append(self._retiring)
         at_once = asyncio.ensure_future(self._at_once.wait())
         ended = asyncio.ensure_future(self._wait_for_end(workers, self._drain_seconds + KILL_SECONDS))
         await asyncio.wait({at_once, ended}, return_when=asyncio.FIRST_COMPLETED)
