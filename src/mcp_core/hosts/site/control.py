@@ -3,9 +3,11 @@
 worker -> supervisor    {"open": true}                 its apps are open, and it accepts connections
                         {"all": 7}                     send the metrics of all workers
                         {"metrics": "..."}             its own metrics, as asked, and at its end
+                        {"alive": true}                the answer to the same
 supervisor -> worker    {"serve": true}                all workers are open
                         {"all": 7, "text": "..."}      the metrics of all workers
                         {"metrics": true}              send yours
+                        {"alive": true}                answer; a worker that does not is killed
                         {"retire": true}               another worker has taken over: finish and end
 """
 

@@ -29,6 +29,8 @@ METRICS_SECONDS = 1.0
 """How long workers may take to send their metrics; of one that is late, the last known are used."""
 KILL_SECONDS = 6.0
 """How much longer than the drain a worker may take to end, before it is killed."""
+CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
+"""How often workers are asked whether they are alive, and after how long without an answer one is killed."""
 FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0
 """In seconds: how long the supervisor waits before it starts a worker again. Each death in a row doubles it."""
 STABLE_SECONDS = 30.0
@@ -43,7 +45,7 @@ class _Worker:
         self.number, self.process, self.channel = number, process, channel
         self.is_open, self.is_ending = False, False
         self.opened, self.ended = asyncio.Event(), asyncio.Event()
-        self.started_at = time.monotonic()
+        self.started_at = self.alive_at = time.monotonic()
         self.metrics = ""
         self.metrics_came = asyncio.Event()
 
@@ -86,6 +88,7 @@ class Supervisor:
             self._on_open()
             notify("READY=1")
             self._run_task(self._reload_on_signal())
+            self._run_task(self._check_workers())
             self._run_task(self._feed_watchdog())
         await self._stop.wait()
         notify("STOPPING=1")
@@ -145,6 +148,7 @@ class Supervisor:
 
     async def _listen_to(self, worker: _Worker) -> None:
         async for message in worker.channel.messages():
+            worker.alive_at = time.monotonic()
             if "open" in message:
                 worker.is_open = True
                 worker.opened.set()
@@ -209,6 +213,18 @@ class Supervisor:
             old.channel.send(retire=True)
             await self._wait_for_end([old], self._drain_seconds + KILL_SECONDS)
         logger.info("All %d workers were replaced.", self._count)
+
+    async def _check_workers(self) -> None:
+        """Kill workers that hang: a handler that blocks the event loop blocks all connections of its worker."""
+        while True:
+            now = time.monotonic()
+            for worker in self._workers.values():
+                if worker.is_open and now - worker.alive_at > HUNG_SECONDS:
+                    logger.error("Worker %d (process %d) hangs, and is killed.", worker.number, worker.process.pid)
+                    worker.process.kill()
+                elif worker.is_open:
+                    worker.channel.send(alive=True)
+            await asyncio.sleep(CHECK_SECONDS)
 
     async def _feed_watchdog(self) -> None:
         seconds = watchdog_seconds()

@@ -37,6 +37,8 @@ class WorkerLink:
                 serve()
             elif "retire" in message:
                 retire()
+            elif "alive" in message:
+                channel.send(alive=True)
             elif "metrics" in message:
                 channel.send(metrics=await self._own_metrics())
             elif "all" in message:
