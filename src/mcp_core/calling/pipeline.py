@@ -9,7 +9,7 @@ was carried out before gets its first answer after step 6, and nothing is done a
 
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -227,7 +227,7 @@ class Pipeline:
         gate = limit(call, rate_limit, self._state, self._policy.limits_without_redis)
         await self._within_deadline(tool, gate)
 
-    def _within_deadline(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    def _within_deadline(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Awaitable[T]:
         return pass_gate(tool, gate, self._running)
 
     def _recall(
