@@ -304,6 +304,47 @@ async def test_two_processes_on_one_redis_are_one(redis_url: str):
     await two.close()
 
 
+async def test_by_the_clock_of_redis_no_window_has_more_calls_than_the_limit(redis_server, redis_url: str):
+    state, limit, passed = RedisState(redis_url, "test", timeout=PATIENCE), RateLimit(3, 20), []
+    with redis.Redis(port=redis_server.port) as client:
+        while len(passed) < 40:
+            if await state.hit("ann", limit) == 0.0:
+                passed.append(int(client.lindex("toolcharter:test:limit:ann", -1)))
+    await state.close()
+    assert all(later - earlier >= 20_000 for earlier, later in zip(passed, passed[3:], strict=False))
+
+
+async def test_a_limit_that_was_lowered_or_a_clock_that_was_set_back_does_not_lock_a_caller_out(
+    redis_server, redis_url: str
+):
+    state, key = RedisState(redis_url, "test", timeout=PATIENCE), "toolcharter:test:limit:ann"
+    for _ in range(5):
+        assert await state.hit("ann", RateLimit(5, HOUR)) == 0.0
+    assert 0 < await state.hit("ann", RateLimit(2, HOUR)) <= HOUR / 1000
+    with redis.Redis(port=redis_server.port) as client:
+        assert client.llen(key) == 2
+        later = client.time()[0] * 1_000_000 + 3 * HOUR * 1000
+        client.delete(key)
+        client.rpush(key, later, later)
+    assert await state.hit("ann", RateLimit(2, HOUR)) == 0.0
+    await state.close()
+
+
+async def test_a_redis_with_a_password_is_used_with_it_and_a_wrong_one_is_not_shown(new_redis, log):
+    server = new_redis()
+    with redis.Redis(port=server.port) as client:
+        client.config_set("requirepass", "s3cret")
+        right = RedisState(server.url.replace("//", "//:s3cret@"), "test", timeout=PATIENCE)
+        assert await right.hit("ann", RateLimit(1, HOUR)) == 0.0
+        wrong = RedisState(server.url.replace("//", "//:w0rd@"), "test", timeout=PATIENCE)
+        with pytest.raises(StateUnavailable):
+            await wrong.hit("ann", RateLimit(1, HOUR))
+        await right.close()
+        await wrong.close()
+    assert not wrong.health().ok
+    assert "w0rd" not in wrong.health().detail + "".join(log.texts)
+
+
 async def test_two_servers_on_one_redis_share_nothing(redis_url: str):
     one, two, limit = RedisState(redis_url, "one"), RedisState(redis_url, "two"), RateLimit(1, HOUR)
     assert [await one.hit("ann", limit), await two.hit("ann", limit)] == [0.0, 0.0]
