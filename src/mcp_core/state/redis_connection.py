@@ -76,7 +76,7 @@ class RedisConnection:
 
     async def execute(self, purpose: str, *command: Any) -> Any:
         """The reply to a command. Raises StateUnavailable."""
-        reply = self.send(purpose, *command)
+        reply = self._enqueue(purpose, command)
         try:
             return await reply
         except NoScriptError:
@@ -84,8 +84,11 @@ class RedisConnection:
         except (RedisError, OSError) as error:
             raise self._unavailable(purpose) from error
 
-    def send(self, purpose: str, *command: Any) -> "asyncio.Future[Any]":
+    def send(self, purpose: str, *command: Any) -> None:
         """Send a command without waiting for its reply. Raises StateUnavailable where Redis is known to be away."""
+        self._enqueue(purpose, command).add_done_callback(_retrieve)
+
+    def _enqueue(self, purpose: str, command: Command) -> "asyncio.Future[Any]":
         if self._failure is not None:
             raise self._unavailable(purpose) from self._failure
         self._start()
@@ -93,7 +96,6 @@ class RedisConnection:
         if not self._sent and not self._waiting:
             self._last_reply = loop.time()
         reply: asyncio.Future[Any] = loop.create_future()
-        reply.add_done_callback(_retrieve)
         self._waiting.append((command, reply))
         self._wake.set()
         if self._timer is None:
@@ -115,7 +117,7 @@ class RedisConnection:
 
     def health(self) -> DependencyHealth:
         """Whether the breaker is closed, and since when it is as it is."""
-        detail = "" if self._failure is None else str(self._failure) or type(self._failure).__name__
+        detail = "" if self._failure is None else str(self._failure)
         return DependencyHealth("redis", self._failure is None, self._since, detail, self._failures)
 
     def _close_breaker(self) -> None:
@@ -131,7 +133,7 @@ class RedisConnection:
             self._since, self._failure = time.time(), failure
             self._failures += 1
             self._reminded = now
-            logger.error("Redis cannot be used: %s", failure or type(failure).__name__)
+            logger.error("Redis cannot be used: %s", failure)
         elif now - self._reminded >= REMIND_SECONDS:
             self._reminded = now
             logger.error("Redis has not been usable for %.0f seconds: %s", time.time() - self._since, failure)
@@ -184,8 +186,9 @@ class RedisConnection:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     await connection.connect()
                     await self._prepare(connection)
-            except (RedisError, OSError) as error:
-                self._open_breaker(error)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next attempt may work
+                no_text = ConnectionError(f"no connection in {count(CONNECT_SECONDS, 'second')}")
+                self._open_breaker(error if str(error) else no_text)
                 await _disconnect(connection)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
