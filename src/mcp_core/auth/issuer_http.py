@@ -45,23 +45,25 @@ class IssuerHttp:
 
     async def get_first(self, *urls: str) -> dict[str, Any]:
         """The JSON object at the first URL that has one. Raises IdentityUnavailable."""
+        seconds = TIMEOUT_SECONDS / len(urls)
         for url in urls[:-1]:
             with suppress(*_FAILURES):
-                async with asyncio.timeout(TIMEOUT_SECONDS / len(urls)):
+                async with asyncio.timeout(seconds):
                     return await self._read("GET", url)
-        return await self._request("GET", urls[-1])
+        return await self._request("GET", urls[-1], seconds)
 
     async def post(self, url: str, form: Mapping[str, str], credentials: tuple[str, str] | None) -> dict[str, Any]:
         """The JSON object that is the answer to a form. Raises IdentityUnavailable."""
         return await self._request("POST", url, data=dict(form), auth=credentials)
 
-    async def _request(self, method: str, url: str, **options: Any) -> dict[str, Any]:
+    async def _request(self, method: str, url: str, seconds: float | None = None, **options: Any) -> dict[str, Any]:
+        seconds = seconds or TIMEOUT_SECONDS
         try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
+            async with asyncio.timeout(seconds):
                 content = await self._read(method, url, **options)
         except _FAILURES as error:
             late = isinstance(error, TimeoutError | httpx2.TimeoutException)
-            reason = f"it did not answer within {TIMEOUT_SECONDS:g} seconds" if late else str(error)
+            reason = f"it did not answer within {seconds:g} seconds" if late else str(error)
             raise self.fault(f"{url}: {reason}") from None
         self._set_health(ok=True)
         return content

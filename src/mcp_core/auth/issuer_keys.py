@@ -17,6 +17,9 @@ logger = get_logger(__name__)
 KEEP_SECONDS = 600.0
 """After this time the keys are fetched again. Calls go on with the known keys meanwhile."""
 
+STALE_SECONDS = 24 * 3600.0
+"""So long the known keys are used while the issuer cannot be reached. By then it may have withdrawn one."""
+
 REFRESH_SECONDS = 10.0
 """Keys are fetched at most once in this time, whatever tokens arrive. It doubles while the issuer fails."""
 
@@ -58,6 +61,8 @@ class IssuerKeys:
 
     async def find(self, kid: str | None, algorithm: str) -> IssuerKey | None:
         """The key of a token. Raises IdentityUnavailable where it is unknown and cannot be looked up now."""
+        if self._timer() >= self._keep_until + STALE_SECONDS:
+            self._keys = None
         key = self._known(kid, algorithm)
         if key is None:
             await self.refresh()

@@ -253,6 +253,16 @@ async def test_an_issuer_that_is_away_stops_only_what_is_not_known(
     assert warnings[1] == "The issuer of access tokens answers again"
 
 
+async def test_keys_are_not_used_for_ever_without_their_issuer(issuer: Issuer, access: AccessTokens, timer: Timer):
+    await access.verify(issuer.token())
+    issuer.status = 500
+    timer.now += 24 * 3600
+    assert await access.verify(issuer.token(jti="a day later")) is not None
+    timer.now += 600
+    with pytest.raises(IdentityUnavailable):
+        await access.verify(issuer.token(jti="ten minutes more"))
+
+
 @pytest.mark.requirement("OPS-7")
 async def test_an_issuer_that_hangs_costs_a_bounded_time(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("mcp_core.auth.issuer_http.TIMEOUT_SECONDS", 0.05)

@@ -224,6 +224,25 @@ def test_no_argument_gives_a_permission(issuer: Issuer, base: str):
     assert httpx2.post(f"{base}/mcp?scope=notes:write&grants=*", json=body, headers=headers).status_code == 403
 
 
+@pytest.mark.requirement("OPS-1")
+def test_a_token_that_is_not_valid_here_is_refused_over_http(issuer: Issuer, base: str):
+    good = issuer.token(aud=base, scope="math:use")
+    head, payload, signature = good.split(".")
+    bad = {
+        "other audience": issuer.token(scope="math:use"),
+        "expired": issuer.token(aud=base, scope="math:use", exp=int(time.time()) - 60),
+        "other issuer": issuer.token(aud=base, scope="math:use", iss="https://other.example"),
+        "altered payload": f"{head}.{payload[:-4]}AAAA.{signature}",
+        "altered signature": f"{head}.{payload}.{signature[:-4]}AAAA",
+        "unsigned": f"eyJhbGciOiJub25lIn0.{payload}.",
+        "unknown key": issuer.token(aud=base, scope="math:use", header={"kid": "k9"}),
+    }
+    assert post(f"{base}/mcp", good, "add", {"a": 1, "b": 2}).status_code == 200
+    assert {what: post(f"{base}/mcp", token, "add", {"a": 1, "b": 2}).status_code for what, token in bad.items()} == (
+        dict.fromkeys(bad, 401)
+    )
+
+
 @pytest.mark.parametrize("name", ["access_token", "token", "authorization", "bearer"])
 def test_a_token_in_the_address_or_in_a_cookie_is_not_looked_at(issuer: Issuer, base: str, name: str):
     token = issuer.token(aud=base, scope="math:use")
