@@ -241,7 +241,7 @@ class App:
             self._add_metrics(stack, audit.samples)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
-        self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._state_samples)
+        self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
         self.library.open(self._resources, self.policy.deadlines, threads, self._running)
         self._pipeline = Pipeline(
             self.registry,
@@ -255,10 +255,11 @@ class App:
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
 
-    def _state_samples(self) -> Iterator[Sample]:
-        if (health := self.state.health()) is not None:
-            yield Sample(DEPENDENCY_UP, (health.name,), int(health.ok))
-            yield Sample(DEPENDENCY_FAILURES, (health.name,), health.failures)
+    def _dependency_samples(self) -> Iterator[Sample]:
+        for health in (self.state.health(), self.issuer_health()):
+            if health is not None:
+                yield Sample(DEPENDENCY_UP, (health.name,), int(health.ok))
+                yield Sample(DEPENDENCY_FAILURES, (health.name,), health.failures)
 
     def _add_metrics(self, stack: AsyncExitStack, *sources: Source) -> None:
         for source in sources:

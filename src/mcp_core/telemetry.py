@@ -84,7 +84,7 @@ METRICS: Mapping[str, Metric] = {
     AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
     WORKERS: Metric("gauge", (), "Workers that are open, with --workers."),
     WORKER_RESTARTS: Metric("counter", (), "Workers that ended unexpectedly and were started again."),
-    DEPENDENCY_UP: Metric("gauge", ("dependency",), "1 if the dependency, such as redis, can be used, otherwise 0."),
+    DEPENDENCY_UP: Metric("gauge", ("dependency",), "1 if the dependency (redis, issuer) can be used, otherwise 0."),
     DEPENDENCY_FAILURES: Metric("counter", ("dependency",), "How often the dependency became unusable."),
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }

@@ -29,6 +29,8 @@ class IssuerHealth(NamedTuple):
     since: float
     """In seconds since 1970."""
     detail: str = ""
+    failures: int = 0
+    """How often it stopped to answer, since the start."""
 
 
 class IssuerHttp:
@@ -94,7 +96,7 @@ class IssuerHttp:
 
     def _set_health(self, *, ok: bool, detail: str = "") -> None:
         if ok != self.health.ok:
-            self.health = IssuerHealth(ok, self._clock(), detail)
+            self.health = IssuerHealth(ok, self._clock(), detail, self.health.failures + (not ok))
             if ok:
                 logger.warning("The issuer of access tokens answers again")
             else:

@@ -12,11 +12,13 @@ import httpx2
 import jwt
 import pytest
 
-from mcp_core import Caller, Settings
+from mcp_core import App, Caller, Settings
 from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.permissions import ScopesAsPermissions
+from mcp_core.hosts.site.pages import readiness
+from mcp_core.telemetry import prometheus
 from tests.mcp_core.auth.issuer import EC_KEY, RSA_KEYS, Issuer, public_jwk
 
 AUDIENCE = "https://tools.example"
@@ -238,6 +240,7 @@ async def test_an_issuer_that_is_away_stops_only_what_is_not_known(
         await access.verify(issuer.token(header={"kid": "k9"}))
     assert not access.health.ok
     assert "the status is 500" in access.health.detail
+    assert access.health.failures == 1
     asked = issuer.requests["/jwks"]
     for _ in range(10):
         with pytest.raises(IdentityUnavailable):
@@ -261,6 +264,23 @@ async def test_keys_are_not_used_for_ever_without_their_issuer(issuer: Issuer, a
     timer.now += 600
     with pytest.raises(IdentityUnavailable):
         await access.verify(issuer.token(jti="ten minutes more"))
+
+
+@pytest.mark.requirement("OPS-7")
+async def test_an_issuer_that_is_away_is_visible_in_readiness_and_metrics(issuer: Issuer):
+    app = App("test", version="1.0.0", settings=Settings(oidc="http://localhost:9/issuer", audience=(AUDIENCE,)))
+    assert app.identity is not None
+    app.identity.access = verifier(issuer)
+    issuer.status = 500
+    async with app:
+        with pytest.raises(IdentityUnavailable):
+            await app.identity.verify(issuer.token())
+        health = app.issuer_health()
+        assert health is not None
+        assert (health.name, health.ok, health.failures) == ("issuer", False, 1)
+        assert (await readiness([app], "serving")).status == "degraded"
+        metrics = prometheus([app.telemetry])
+    assert 'toolcharter_dependency_up{server="test",dependency="issuer"} 0' in metrics
 
 
 @pytest.mark.requirement("OPS-7")

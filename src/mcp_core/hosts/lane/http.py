@@ -161,11 +161,11 @@ class HttpLane:
         This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
         of the request.
         """
+        if self._has_issuer and not path:
+            raise NotHandled("path")  # a refusal names it
         try:
             caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
         except NotIdentified as refused:
-            if not path and self._has_issuer:
-                raise NotHandled("path") from None  # the answer names it
             return HttpResponse(refused.status, refused.body, tuple(refused.headers))
         request = await self._read_request("POST", head, caller, body)
         if isinstance(request, HttpResponse):
