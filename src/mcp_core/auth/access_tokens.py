@@ -53,7 +53,7 @@ class AccessTokens:
         self._http = http or IssuerHttp()
         self._verified = VerifiedTokens(permissions)
         self._keys = IssuerKeys(issuer, self._http)
-        self._asks = settings.introspection is not None
+        self._uses_keys = settings.introspection is None
         self._verification: _Verification = JwtTokens(self._keys, audience.accepted, permissions)
         if settings.introspection is not None:
             self._verification = Introspection(
@@ -77,7 +77,7 @@ class AccessTokens:
 
     def open(self) -> None:
         """Begin to fetch the keys, so that the first call need not wait for them."""
-        if not self._asks:
+        if self._uses_keys:
             self._keys.start_fetch()
 
     async def verify(self, token: str) -> Caller | None:

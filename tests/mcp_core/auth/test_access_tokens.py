@@ -112,6 +112,12 @@ REFUSED: dict[str, Callable[[Issuer], str]] = {
     "signed with a key that the issuer does not have": lambda i: jwt.encode(
         i.claims(), RSA_KEYS[1], "RS256", {"kid": "k1", "typ": "at+jwt"}
     ),
+    "with a key of its own in the header": lambda i: jwt.encode(
+        i.claims(), RSA_KEYS[1], "RS256", {"kid": "k1", "jwk": public_jwk(RSA_KEYS[1], "k1")}
+    ),
+    "with the address of a key in the header": lambda i: jwt.encode(
+        i.claims(), RSA_KEYS[1], "RS256", {"kid": "k1", "jku": "https://evil.example/jwks", "x5u": "file:///etc/passwd"}
+    ),
     "with an unknown key id": lambda i: i.token(header={"kid": "k9"}),
     "with an empty signature": lambda i: i.token().rpartition(".")[0] + ".",
     "with an altered signature": lambda i: i.token()[:-8] + "AAAAAAAA",
