@@ -2,7 +2,7 @@
 
 from mcp_core import hints, instructions
 from mcp_core.app import App
-from mcp_core.auth import Caller, StaticTokens, TokenVerifier
+from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, TokenVerifier
 from mcp_core.calling.bound import PerCall
 from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import Need, ToolContext
@@ -67,6 +67,7 @@ __all__ = [
     "Example",
     "ExtMcpToolDecorator",
     "ForgedReply",
+    "IdentityUnavailable",
     "Image",
     "InvalidArguments",
     "Message",
