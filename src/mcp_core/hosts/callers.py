@@ -81,15 +81,31 @@ async def _identify(app: App, scope: Scope, authorization: str) -> Caller:
 
 
 async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> Caller:
-    """The caller of a page that shows several apps: whoever one of them knows. Raises NotIdentified."""
+    """The caller of a page that shows several apps: whoever one of them knows. Raises NotIdentified, and records it."""
+    try:
+        return await _identify_at_any(apps, scope, authorization)
+    except NotIdentified as refused:
+        record_http(apps[0], scope, refused.status)
+        raise
+
+
+async def is_known(apps: Sequence[App], scope: Scope, authorization: str) -> bool:
+    """Whether one of the apps knows the caller, for a page that everyone may see a part of."""
+    try:
+        await _identify_at_any(apps, scope, authorization)
+    except NotIdentified:
+        return False
+    return True
+
+
+async def _identify_at_any(apps: Sequence[App], scope: Scope, authorization: str) -> Caller:
     first, *others = apps
     try:
         return await _identify(first, scope, authorization)
-    except NotIdentified as refused:
+    except NotIdentified:
         for app in others:
             with suppress(NotIdentified):
                 return await _identify(app, scope, authorization)
-        record_http(first, scope, refused.status)
         raise
 
 

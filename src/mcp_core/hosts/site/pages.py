@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from mcp_core.app import App
-from mcp_core.hosts.callers import NotIdentified, site_caller
+from mcp_core.hosts.callers import NotIdentified, is_known, site_caller
 from mcp_core.hosts.resource_metadata import WELL_KNOWN, metadata_document
 from mcp_core.hosts.site.page import render_page
 from mcp_core.state.interface import DependencyHealth
@@ -114,13 +114,19 @@ class Pages:
 
     async def _ready(self, request: Request) -> Response:
         state = await readiness(self._apps, self._phase())
-        details = {} if await self._refusal(request) else {"dependencies": state.to_json()}
+        details = {"dependencies": state.to_json()} if await self._shows_details(request) else {}
         return JSONResponse({"status": state.status, **details}, state.code)
 
     async def _health(self, request: Request) -> Response:
         state = await readiness(self._apps, self._phase())
-        details = {} if await self._refusal(request) else {"servers": {app.name: app.version for app in self._apps}}
+        servers = {app.name: app.version for app in self._apps}
+        details = {"servers": servers} if await self._shows_details(request) else {}
         return JSONResponse({"status": state.status, **details}, state.code)
+
+    async def _shows_details(self, request: Request) -> bool:
+        """Whether a probe gets more than the status: with a valid token, or where none is needed."""
+        authorization = request.headers.get("authorization", "")
+        return not self._guarded or await is_known(self._guarded, request.scope, authorization)
 
     def _protected(self, page: Page) -> Page:
         """A page that needs a token where calls do."""

@@ -9,6 +9,7 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.site.server import Site
+from mcp_core.telemetry import prometheus
 from tests.mcp_core.hosts.site.processes import message
 
 BASE = "http://127.0.0.1:8000"
@@ -112,3 +113,15 @@ async def test_where_calls_need_a_token_the_pages_do_and_health_says_one_word():
     assert right["/health"].json() == {"status": "ok", "servers": {"demo": "1.0.0"}}
     assert right["/health/ready"].json() == {"status": "ok", "dependencies": []}
     assert "toolcharter_http_connections" in right["/metrics"].text
+
+
+@pytest.mark.requirement("OPS-5")
+async def test_a_probe_without_a_token_is_not_recorded_as_refused():
+    app = App("demo", version="1.0.0", verifier=StaticTokens({"t": user("ann", ())}))
+    site = Site([app], BASE)
+    async with site.open(), browse(site) as http:
+        for path in ("/health", "/health/live", "/health/ready"):
+            assert (await http.get(path)).json() == {"status": "ok"}
+        assert "toolcharter_requests_total" not in prometheus([app.telemetry])
+        await http.get("/metrics")
+        assert "toolcharter_requests_total" in prometheus([app.telemetry])
