@@ -243,6 +243,17 @@ def test_a_token_that_is_not_valid_here_is_refused_over_http(issuer: Issuer, bas
     )
 
 
+@pytest.mark.requirement("OPS-1")
+def test_a_flood_of_unknown_keys_does_not_reach_the_issuer(issuer: Issuer, base: str):
+    started, before = time.monotonic(), issuer.requests["/jwks"]
+    with httpx2.Client() as http:
+        for number in range(100):
+            token = issuer.token(aud=base, header={"kid": f"made up {number}"})
+            answer = http.get(f"{base}/mcp", headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == 401
+    assert issuer.requests["/jwks"] - before <= 2 + (time.monotonic() - started) / 10
+
+
 @pytest.mark.parametrize("name", ["access_token", "token", "authorization", "bearer"])
 def test_a_token_in_the_address_or_in_a_cookie_is_not_looked_at(issuer: Issuer, base: str, name: str):
     token = issuer.token(aud=base, scope="math:use")
