@@ -24,6 +24,8 @@ TRACE_LEVEL = 5
 """Below DEBUG: one line when a tool is called, and one when it has finished."""
 
 REDACTED = "[redacted]"
+SHORTEST_IN_WORDS = 4
+"""Secrets of fewer characters are not looked for between words."""
 
 LogLevel = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
@@ -121,11 +123,25 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(_CAMEL.sub("_", name)) is not None
 
 
-def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without the given values and without anything that looks like a credential."""
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
+    """`text` without the given values.
+
+    One that is shorter than four characters is hidden only where it stands as a value: alone, in quotes or after `=`.
+    Words have the same letters, and would be blotted out.
+    """
     # The longest first: a secret may be the start of another.
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        text = text.replace(secret, REDACTED)
+        if len(secret) >= SHORTEST_IN_WORDS:
+            text = text.replace(secret, REDACTED)
+        elif secret in text:
+            value = re.escape(secret)
+            text = re.sub(rf"""\A{value}\Z|(?<=(["'`])){value}(?=\1)|(?<==){value}(?!\w)""", REDACTED, text)
+    return text
+
+
+def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` without the given values and without anything that looks like a credential."""
+    text = hide_secrets(text, secrets)
     for pattern, replacement in _SECRET_TEXT:
         text = pattern.sub(replacement, text)
     return text

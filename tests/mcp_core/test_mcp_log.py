@@ -343,6 +343,23 @@ def test_a_secret_inside_another_leaves_nothing_of_it_and_an_empty_one_does_noth
     assert redact_text("abc", ("",)) == "abc"
 
 
+@pytest.mark.requirement("LOG-6")
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("a", REDACTED),
+        ("'a' is not a pin", f"'{REDACTED}' is not a pin"),
+        ('{"pin": "a"}', f'{{"pin": "{REDACTED}"}}'),
+        ("pin=a, tag=ab", f"pin={REDACTED}, tag=ab"),
+        ("What a day at `a`", f"What a day at `{REDACTED}`"),
+        ("'a\"", "'a\""),
+    ],
+)
+def test_a_short_secret_is_hidden_where_it_stands_as_a_value_and_leaves_words_alone(text: str, hidden: str):
+    assert redact_text(text, ("a",)) == hidden
+    assert redact({"note": [text]}, secrets=("a",)) == {"note": [hidden]}
+
+
 SECRETS = st.from_regex(r"[A-Z0-9]{8,20}", fullmatch=True)
 PLACES = [
     "password={}",
@@ -372,7 +389,7 @@ def test_a_credential_is_never_shown_wherever_it_stands(secret: str, place: str,
             assert secret not in written(record_of("%s", text, note=text, odd={text}, error=ValueError(text)))
 
 
-AWKWARD = st.text(st.characters(exclude_characters="[redacted]"), min_size=3).filter(lambda text: text not in "\\x00")
+AWKWARD = st.text(st.characters(exclude_characters="[redacted]"), min_size=4).filter(lambda text: text not in "\\x00")
 
 
 @pytest.mark.requirement("LOG-6")

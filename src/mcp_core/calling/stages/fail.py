@@ -6,7 +6,7 @@ from mcp_core.calling.records import Body, Call, Failure
 from mcp_core.calling.stages.hint import HintPolicy, hint_failure
 from mcp_core.calling.stages.observe import secret_values
 from mcp_core.errors import BrokenResult, ToolError, UnknownTool
-from mcp_core.mcp_log import REDACTED, redact_text
+from mcp_core.mcp_log import hide_secrets, redact_text
 
 
 def fail(error: Exception, call: Call, policy: HintPolicy | None) -> Body:
@@ -45,11 +45,7 @@ def without_secrets(body: Body, failure: Failure, call: Call, *, invoked: bool) 
     secrets = secret_values(call)
 
     def clean(text: str) -> str:
-        if invoked:
-            return redact_text(str(text), secrets)
-        for secret in secrets:
-            text = text.replace(secret, REDACTED)
-        return text
+        return redact_text(str(text), secrets) if invoked else hide_secrets(text, secrets)
 
     return body._replace(
         failure=failure._replace(error=clean(failure.error)),

@@ -46,5 +46,7 @@ async def test_a_secret_inside_another_argument_shows_neither_in_the_answer_nor_
 
     async with App("test", version="1.0.0", tools=[sign_in]) as app:
         answer = await app.call("sign_in", {"login": {"name": "ann", "pin": "4711-0815"}})
+        short = await app.call("sign_in", {"login": {"name": "ann", "pin": "n"}})
     assert json.loads(answer.text)["error"] == "Nobody has the number [redacted] of ann."
+    assert json.loads(short.text)["error"] == "Nobody has the number n of ann."
     assert "4711-0815" not in "\n".join(log.lines)
