@@ -44,7 +44,7 @@ class Comment(Parameters):
 async def comment(call: Call[Comment]) -> Item:
     """Comment on an issue or a page.
 
-    Use this to add or edit a comment, to reply, or to comment on a passage.
+    Use this to add or edit a comment, reply, mention or ask somebody, or comment on a passage.
 
     Returns:
         The id of the comment.

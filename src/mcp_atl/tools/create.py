@@ -58,7 +58,7 @@ class Create(Parameters):
 async def create(call: Call[Create]) -> Item:
     """Create an issue, page, version, sprint or request.
 
-    Use this to file a bug, open a task or write a new page; dry_run only checks.
+    Use this to file a bug, open a ticket, task or story, raise a request or write a wiki page; dry_run only checks.
 
     Returns:
         Its key or id.

@@ -55,7 +55,7 @@ async def _target(subject: str | None, parameters: Delete | None, ctx: ToolConte
 async def delete(call: Call[Delete]) -> Item:
     """Delete an issue, page, comment, worklog or file.
 
-    Use this only for what the user named; nothing brings it back.
+    Use this only to get rid of what the user named; nothing brings it back.
 
     Returns:
         What was deleted.

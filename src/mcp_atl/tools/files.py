@@ -81,7 +81,7 @@ class UploadFiles(Transfer):
 async def download(call: Call[Download]) -> Listing:
     """Download attachments into the folder for files.
 
-    Use this when the user wants a file; get with include lists them.
+    Use this when the user wants a file; get lists them.
 
     Returns:
         Each file with its path.

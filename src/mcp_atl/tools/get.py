@@ -69,9 +69,9 @@ class Get(Parameters):
     ],
 )
 async def get(call: Call[Get]) -> Item | Listing:
-    """Read issues and pages, with what belongs to them.
+    """Read issues and pages, with comments, files and so on.
 
-    Use this to see what one says, by key, id or address. Of a long page, read part='outline', then one section.
+    Use this to see what they say or to compare several. Of a long page, read part='outline', then one section.
 
     Returns:
         Fields, with texts as Markdown.

@@ -38,10 +38,10 @@ class HealthCheck(Parameters):
 async def health_check(call: Call[HealthCheck]) -> Item:
     """Check that Jira and Confluence can be reached.
 
-    Use this if another command fails, or to see which sites there are.
+    Use this if a command fails, or to see all sites.
 
     Returns:
-        The site, the names of all, who you are, and whether each product answers.
+        The sites, who you are, and which product answers.
     """
     connection = call.connection
     site = connection.site

@@ -29,12 +29,12 @@ class Help(Parameters):
     ],
 )
 async def help(call: Call[Help]) -> Item:  # noqa: A001 - the name of the command
-    """Show the exact subject and parameters of a command.
+    """Explain how to use a command.
 
     Use this before a command that is new to you, or after a parameter was refused.
 
     Returns:
-        Its parameters, and examples.
+        Its subject, parameters and examples.
     """
     commands = call.server.commands
     if not call.subject:

@@ -38,7 +38,7 @@ class Link(Parameters):
 async def link(call: Call[Link]) -> Item:
     """Link an issue to another issue, an epic or an address.
 
-    Use this to relate issues, to fill an epic, or to add a web link; remove takes a link away.
+    Use this to connect issues, fill an epic or add a web link; remove takes a link away.
 
     Returns:
         What is linked now.

@@ -38,12 +38,12 @@ class List(ListParameters):
     ],
 )
 async def list(call: Call[List]) -> Listing:  # noqa: A001 - the name of the command
-    """List projects, boards, sprints, components, spaces and so on.
+    """List Jira projects, boards, sprints, components, wiki spaces and so on.
 
     Use this to see which ones exist, and their ids.
 
     Returns:
-        Entries, and next_cursor for more.
+        Entries, and next_cursor.
     """
     wanted = call.required_subject.lower().replace(" ", "_").replace("-", "_")
     if wanted not in KINDS:

@@ -46,7 +46,7 @@ class Move(Parameters):
 async def move(call: Call[Move]) -> Item:
     """Move issues to a sprint, backlog or project, or a page.
 
-    Use this to plan sprints, to reorder pages, or with copy_as to copy one.
+    Use this to plan sprints, put a page below another, or with copy_as copy one.
 
     Returns:
         What was moved, and where to.

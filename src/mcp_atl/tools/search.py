@@ -60,10 +60,11 @@ class Search(ListParameters):
 async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
     """Search Jira issues and Confluence pages.
 
-    Use this to find or count tickets, bugs and pages by query or words, such as what is open or overdue.
+    Use this to find or count tickets, bugs or pages by words, query or status: what is open, overdue, assigned to
+    somebody or in a queue.
 
     Returns:
-        Issues or pages, and next_cursor for more.
+        Issues or pages, and next_cursor.
     """
     text, options = call.required_subject, call.parameters
     products = products_for(call.product, text)

@@ -55,7 +55,7 @@ class Setup(Parameters):
 async def setup_atlassian_credentials(call: Call[Setup]) -> Item:
     """Set up an Atlassian site and its credentials.
 
-    Use this to connect the user's site. The credentials are tried before they are kept.
+    Use this to add or connect the user's site. The credentials are tried first.
 
     Returns:
         The site, who you are, and where they are kept.

@@ -40,7 +40,7 @@ class Transition(Parameters):
 async def transition(call: Call[Transition]) -> Item:
     """Move an issue along its workflow.
 
-    Use this to start, finish, reopen or otherwise change the status.
+    Use this to start, close, resolve or reopen it: to change its status.
 
     Returns:
         The key and the new status.

@@ -61,8 +61,8 @@ class Update(Parameters):
 async def update(call: Call[Update]) -> Item:
     """Change an issue, or a part of a page.
 
-    Use this to set fields such as assignee or due date, to add labels or watchers, or to edit a section or exact text
-    of a page. Read the section with get first, and keep its {{placeholders}}.
+    Use this to assign it, set fields such as due date, add labels or watchers, or edit or replace a section or
+    exact text of a page. Read the section with get first, and keep its {{placeholders}}.
 
     Returns:
         What changed, and the version.

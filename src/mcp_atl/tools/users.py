@@ -37,9 +37,9 @@ class SearchUsers(ListParameters):
     ],
 )
 async def user_info(call: Call[UserInfo]) -> Item:
-    """Get one Atlassian user.
+    """Show who a Jira or wiki user is.
 
-    Use this to learn who a person is, or who you are signed in as.
+    Use this for one person, or for who you are signed in as.
 
     Returns:
         Id, name, e-mail and time zone.
@@ -64,12 +64,12 @@ async def user_info(call: Call[UserInfo]) -> Item:
     ],
 )
 async def search_users(call: Call[SearchUsers]) -> Listing:
-    """Find users by part of a name or e-mail.
+    """Find people by part of a name or e-mail.
 
-    Use this to find the account id of a person.
+    Use this to look up users and account ids.
 
     Returns:
-        Users, and next_cursor for more.
+        Users, and next_cursor.
     """
     wanted, options, api = call.required_subject, call.parameters, jira(call.connection)
     start = int(options.cursor or 0)

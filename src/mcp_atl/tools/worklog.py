@@ -42,7 +42,7 @@ class Worklog(Parameters):
 async def worklog(call: Call[Worklog]) -> Item:
     """Log work on an issue, or change what was logged.
 
-    Use this when the user says how long they worked.
+    Use this when the user says how many hours they spent.
 
     Returns:
         The id of the entry.
