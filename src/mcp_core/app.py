@@ -59,6 +59,9 @@ class App:
     Hosts enter it (`async with app`) before they serve: that opens what the tools need and binds them to it.
     """
 
+    has_all_tools: bool = False
+    """Whether it has the tools of all apps that are served with it, and is served at `/mcp` as well."""
+
     governs: ClassVar[bool] = True
     """Tells ExtMcpToolDecorator that tools need no wrapper here."""
 
@@ -323,7 +326,7 @@ class App:
 
     def list_tools(self, caller: Caller | None = None) -> list[ListedTool]:
         """The tools as an agent sees them, in a stable order: all, or those that a caller may use."""
-        specs = self.registry.get_all()
+        specs = [spec for spec in self.registry.get_all() if spec.is_listed]
         return [self._listed(spec) for spec in specs if caller is None or not caller.lacks(spec.permissions)]
 
     @property

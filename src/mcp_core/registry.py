@@ -74,7 +74,7 @@ class ToolRegistry:
         """What is wrong with a tool under this server's policy; empty when nothing is."""
         spec = self._in_style(tool if isinstance(tool, ToolSpec) else spec_of(tool))
         if spec.listed is not None:
-            return value_problems(spec)  # its name and its texts are those of another server
+            return []  # its author wrote no declaration
         problems = spec_problems(spec) if spec.governed else value_problems(spec)
         if problem := self.naming.problem(spec.name, spec.declaration.prefix):
             problems.append(f"{spec.name}: name: {problem}")

@@ -48,7 +48,7 @@ def run(
         if options.transport == "http":
             _serve_http(app, settings)
         else:
-            _serve_stdio(app, settings, parser.prog, command_line)
+            run_stdio(app, settings, parser.prog, command_line)
     except DeclarationError as error:
         raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
     except CannotStart as error:
@@ -90,7 +90,8 @@ def _serve_http(app: App, settings: Settings) -> None:
         raise SystemExit(INTERRUPTED) from None
 
 
-def _serve_stdio(app: App, settings: Settings, program: str, arguments: Sequence[str]) -> None:
+def run_stdio(app: App, settings: Settings, program: str, arguments: Sequence[str]) -> None:
+    """Serve one client over stdin and stdout, until its input ends."""
     # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.stdin.isatty():

@@ -158,6 +158,8 @@ class ToolSpec:
     """Whether the name was declared; one that is not follows the style of the server."""
     listed: ListedTool | None = None
     """How another server lists the tool, for one that is only passed on: agents see this, under our name."""
+    is_listed: bool = True
+    """Whether agents see the tool. One that they do not see can still be called, to say why."""
 
     @property
     def parameters(self) -> type[BaseModel]:

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
 
 
+def main_app(apps: Sequence[App]) -> App | None:
+    """The app that is also served at `/mcp`: the only one, or the one that has the tools of all."""
+    return apps[0] if len(apps) == 1 else next((app for app in apps if app.has_all_tools), None)
+
+
 class Site:
     """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the pages.
 
@@ -40,8 +45,8 @@ class Site:
         """`on_open` is called when all apps are open. `metrics` gives the text of /metrics instead of this process."""
         fronts = {app.name: _front(app) for app in apps}
         self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
-        if len(apps) == 1:
-            self._fronts["/mcp"] = ("", fronts[apps[0].name])
+        if main := main_app(apps):
+            self._fronts["/mcp"] = ("", fronts[main.name])
         settings = self.settings = apps[0].settings
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
