@@ -1,0 +1,181 @@
+"""`charter.toml`: which servers are governed, and under which policies.
+
+[upstream.github]
+command = ["npx", "-y", "@modelcontextprotocol/server-github"]
+secrets = { GITHUB_TOKEN = "keyring:github" }
+
+[upstream.docs]
+url = "https://docs.example/mcp"
+
+[tools."github:delete_*"]
+consent = "required"
+permissions = ["repo:delete"]
+rate_limit = "10/minute"
+
+[tools."files:write_file"]
+arguments.path = { pattern = "^/home/ana/work/" }
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from mcp_core.declare.spec import RateLimit
+from mcp_core.toml_file import read_toml
+
+DEFAULT_FILE = Path("charter.toml")
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_RATE = re.compile(r"([1-9]\d*)\s*/\s*(?:([1-9]\d*)\s*)?(second|minute|hour|day)s?")
+_UNIT_MS = {"second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+_SECRET = re.compile(r"(?:env|keyring|file):.+", re.DOTALL)
+
+
+def parse_rate(text: str) -> RateLimit:
+    """`10/minute` or `100 / 5 minutes` as a rate limit. Raises ValueError."""
+    match = _RATE.fullmatch(text)
+    if match is None:
+        raise ValueError("must look like 10/minute or 100/5 minutes")
+    return RateLimit(int(match[1]), int(match[2] or 1) * _UNIT_MS[match[3]])
+
+
+def _check_rate(text: str) -> str:
+    parse_rate(text)
+    return text
+
+
+def _check_secret(text: str) -> str:
+    if not _SECRET.fullmatch(text):
+        raise ValueError("must say where the secret is: env:NAME, keyring:NAME or file:PATH")
+    return text
+
+
+Rate = Annotated[str, AfterValidator(_check_rate)]
+SecretPlace = Annotated[str, AfterValidator(_check_secret)]
+Consent = Literal["required", "if_possible", "never"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class UpstreamTable(_Table):
+    """A server that is governed: a command, or an address."""
+
+    command: list[str] | None = Field(default=None, min_length=1, description="The command that starts the server.")
+    url: str | None = Field(default=None, pattern=r"^https?://", description="The address of a running server.")
+    env: dict[str, str] = Field(default={}, description="Environment variables of the command.")
+    secrets: dict[str, SecretPlace] = Field(
+        default={},
+        description="Secrets of the server by variable (command) or header (url): env:NAME, keyring:NAME or file:PATH.",
+    )
+    folder: str | None = Field(default=None, description="The folder in which the command runs.")
+    per: Literal["server", "caller"] = Field(
+        default="server", description="One process or connection for all callers (server), or one for each (caller)."
+    )
+    idle_seconds: float = Field(default=600, gt=0, description="Stop the process after this time without a call.")
+    handshake: bool = Field(
+        default=False,
+        description="Connect with the older handshake at once, for a server that does not bear being asked for newer.",
+    )
+    prefix: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_-]{0,30}$",
+        description="Prefix of its tools where all servers share one address. Default: the name of the server.",
+    )
+
+    @model_validator(mode="after")
+    def _command_or_url(self) -> "UpstreamTable":
+        if (self.command is None) == (self.url is None):
+            raise ValueError("needs either command or url")
+        return self
+
+
+class AnswerPolicy(_Table):
+    """What is done with the answers of a tool."""
+
+    max_bytes: int | None = Field(default=None, ge=100, description="A longer answer is refused with its size.")
+    keep: list[str] | None = Field(
+        default=None, min_length=1, description="The fields of a JSON answer that are kept, such as items.name."
+    )
+    redact: list[str] = Field(default=[], description="Regular expressions; what matches is replaced by [redacted].")
+
+    @model_validator(mode="after")
+    def _valid_patterns(self) -> "AnswerPolicy":
+        for pattern in self.redact:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"redact: {pattern!r} is not a regular expression: {error}") from None
+        return self
+
+
+class ToolPolicy(_Table):
+    """The policy of the tools whose names match a pattern. A field that is not set leaves the default."""
+
+    allow: bool | None = Field(default=None, description="false hides the tool and refuses its calls.")
+    deny: bool | None = Field(
+        default=None, description="true hides the tool and refuses its calls, whatever else is set."
+    )
+    rename: str | None = Field(
+        default=None, pattern=r"^[A-Za-z0-9_.-]{1,128}$", description="The name that agents see."
+    )
+    description: str | None = Field(default=None, min_length=1, description="Replaces the description.")
+    tags: list[str] | None = Field(
+        default=None, description="Tools that change something forget what these tools cached."
+    )
+    permissions: list[str] | None = Field(default=None, description="What a caller must be granted.")
+    consent: Consent | None = Field(
+        default=None,
+        description="Ask the person before each call: required (refuse if nobody can be asked), if_possible, never.",
+    )
+    rate_limit: Rate | None = Field(default=None, description="Calls of each caller, such as 10/minute.")
+    deadline: float | None = Field(default=None, gt=0, description="Time limit of a call in seconds.")
+    cache: float | None = Field(default=None, gt=0, description="Reuse an answer for so many seconds.")
+    read_only: bool | None = Field(default=None, description="Whether the tool changes nothing.")
+    arguments: dict[str, dict[str, Any]] = Field(
+        default={},
+        description="JSON Schema keywords that narrow an argument; { value = X } fixes it and hides it from the agent.",
+    )
+    answers: AnswerPolicy | None = Field(default=None, description="What is done with answers.")
+
+
+class PinPolicy(_Table):
+    """What is done when an upstream shows something else than what was approved."""
+
+    harmless: Literal["accept", "wait"] = Field(
+        default="accept", description="Changes that break nothing: accept them, or wait for approval."
+    )
+    wording: Literal["wait", "accept"] = Field(
+        default="wait", description="Other words in a description: wait for approval, or accept what no rule finds."
+    )
+    new_tools: Literal["wait", "accept"] = Field(default="wait", description="Tools that were not there before.")
+    answers: Literal["mark", "withhold", "ignore"] = Field(
+        default="mark",
+        description="Instructions that are hidden in an answer: mark the answer, withhold it, or ignore.",
+    )
+
+
+class Charter(_Table):
+    """The file."""
+
+    upstream: dict[str, UpstreamTable] = Field(default={}, description="The servers, by name.")
+    tools: dict[str, ToolPolicy] = Field(default={}, description='Policies by pattern, such as "github:delete_*".')
+    pins: PinPolicy = Field(default_factory=PinPolicy, description="What is done with changes.")
+
+    @model_validator(mode="after")
+    def _valid_names(self) -> "Charter":
+        for name in self.upstream:
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"upstream {name!r}: a name has lower-case letters, digits and '-', at most 32")
+        for pattern in self.tools:
+            if ":" not in pattern and pattern != "*":
+                raise ValueError(f'tools."{pattern}": a pattern is SERVER:TOOL, such as "github:delete_*"')
+        return self
+
+
+def read_charter(path: Path) -> Charter:
+    """Read the file. Raises InvalidSetting with the line and the key of a mistake."""
+    return read_toml(path).read(Charter)

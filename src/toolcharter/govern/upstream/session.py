@@ -1,0 +1,185 @@
+"""A session with an upstream: which protocol it speaks, what it offers, and requests to it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, NamedTuple, cast
+
+from mcp_core.declare.listed import ListedTool
+from mcp_core.hosts.protocol import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    HANDSHAKES,
+    LATEST_HANDSHAKE,
+    MODERN,
+    SERVER_KEY,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+)
+from mcp_core.json_text import JsonObject
+from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable
+from toolcharter.govern.upstream.transport import OnProgress, Outgoing, Transport, as_object
+
+CLIENT: JsonObject = {"name": "toolcharter", "version": "1"}
+START_SECONDS = 60.0
+"""How long an upstream may take to start, and to list what it offers. `npx` may have to install it first."""
+PROBE_SECONDS = 30.0
+MAX_PAGES = 200
+MAX_ITEMS = 20_000
+"""How much an upstream may list."""
+
+_NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+class ServerIdentity(NamedTuple):
+    """What an upstream says of itself."""
+
+    name: str
+    version: str
+    capabilities: Mapping[str, Any]
+    instructions: str | None = None
+
+
+class UpstreamSession:
+    """Requests to one upstream, in the protocol that it speaks."""
+
+    def __init__(self, transport: Transport, *, handshake: bool = False) -> None:
+        """With `handshake`, the newer protocol is not tried."""
+        self._transport, self._handshake = transport, handshake
+        self._version: str | None = None
+        self._tokens = 0
+        self.server = ServerIdentity("", "", {})
+        self.on_tools_changed: Callable[[], None] = lambda: None
+        transport.on_notification = self._notified
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the upstream speaks the stateless protocol."""
+        return self._version == MODERN
+
+    async def open(self) -> None:
+        """Connect: with `server/discover`, or with a handshake if the upstream does not know that."""
+        await self._transport.open()
+        if self._handshake:
+            await self._initialize()
+            return
+        self._version = MODERN
+        try:
+            discovered = await self._request("server/discover", {}, seconds=PROBE_SECONDS)
+        except UpstreamRefused as error:
+            if error.code == UNSUPPORTED_VERSION and not _shares_version(error.data):
+                raise UpstreamUnavailable(f"speaks none of our protocol versions: {error.message}") from None
+            await self._initialize()
+            return
+        versions = discovered.get("supportedVersions")
+        if not isinstance(versions, list) or MODERN not in versions:
+            await self._initialize()
+            return
+        self.server = _identity(as_object(discovered.get("_meta")).get(SERVER_KEY), discovered)
+
+    def _notified(self, method: str, _: JsonObject) -> None:
+        if method == "notifications/tools/list_changed":
+            self.on_tools_changed()
+
+    async def _initialize(self) -> None:
+        self._version = LATEST_HANDSHAKE
+        params: JsonObject = {"protocolVersion": LATEST_HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+        try:
+            result = await self._request("initialize", params, seconds=START_SECONDS)
+        except UpstreamRefused as error:
+            raise UpstreamUnavailable(f"refused the handshake: {error.message}") from None
+        version = result.get("protocolVersion")
+        if version not in HANDSHAKES:
+            raise UpstreamUnavailable(f"speaks protocol version {version!r}, which is not known.")
+        self._version = version
+        self.server = _identity(result.get("serverInfo"), result)
+        await self._transport.notify("notifications/initialized", {}, self._headers("notifications/initialized", {}))
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self._transport.close()
+
+    async def list_tools(self) -> list[ListedTool]:
+        """All tools, in the order of the upstream."""
+        if "tools" not in self.server.capabilities:
+            return []
+        return [ListedTool.from_wire(tool) async for tool in self._list("tools/list", "tools")]
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        seconds: float,
+        meta: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> JsonObject:
+        """The result of a call, as the upstream sent it."""
+        params: JsonObject = {"name": name, "arguments": dict(arguments)}
+        return await self._request("tools/call", params, seconds=seconds, meta=meta, on_progress=on_progress)
+
+    async def request(self, method: str, params: JsonObject, *, seconds: float) -> JsonObject:
+        """The result of any other request."""
+        return await self._request(method, params, seconds=seconds)
+
+    async def _list(self, method: str, member: str) -> AsyncIterator[Any]:
+        cursor: Any = None
+        count = 0
+        for _ in range(MAX_PAGES):
+            params = {} if cursor is None else {"cursor": cursor}
+            page = await self._request(method, params, seconds=START_SECONDS)
+            items = page.get(member)
+            for item in cast(list[Any], items) if isinstance(items, list) else []:
+                count += 1
+                if count > MAX_ITEMS:
+                    raise UpstreamUnavailable(f"lists more than {MAX_ITEMS:,} {member}.")
+                yield item
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+        raise UpstreamUnavailable(f"lists its {member} on more than {MAX_PAGES} pages.")
+
+    async def _request(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        seconds: float,
+        meta: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> JsonObject:
+        envelope = dict(meta or {})
+        if self.is_modern:
+            envelope |= {VERSION_KEY: MODERN, CAPABILITIES_KEY: {}, CLIENT_KEY: CLIENT}
+        if on_progress is not None:
+            self._tokens += 1
+            envelope["progressToken"] = self._tokens
+        if envelope:
+            params = {**params, "_meta": envelope}
+        return await self._transport.request(
+            Outgoing(method, params, self._headers(method, params), on_progress, seconds)
+        )
+
+    def _headers(self, method: str, params: JsonObject) -> dict[str, str]:
+        if not self.is_modern:
+            return {} if method == "initialize" else {"MCP-Protocol-Version": str(self._version)}
+        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
+        if parameter := _NAME_PARAMETER.get(method):
+            headers["Mcp-Name"] = str(params.get(parameter))
+        return headers
+
+
+def _shares_version(data: Any) -> bool:
+    supported = as_object(data).get("supported")
+    if not isinstance(supported, list):
+        return True
+    return any(version == MODERN or version in HANDSHAKES for version in cast(list[Any], supported))
+
+
+def _identity(info: Any, result: JsonObject) -> ServerIdentity:
+    about = as_object(info)
+    instructions = result.get("instructions")
+    return ServerIdentity(
+        str(about.get("name", "")),
+        str(about.get("version", "")),
+        as_object(result.get("capabilities")),
+        instructions if isinstance(instructions, str) else None,
+    )

@@ -1,0 +1,229 @@
+"""An upstream that is a process: one JSON message a line over its stdin and stdout."""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic_core import from_json
+
+from mcp_core import json_text
+from mcp_core.json_text import JsonObject
+from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
+from toolcharter.govern.upstream.processes import ProcessGroups, send_signal, wait_for_exit
+from toolcharter.govern.upstream.transport import (
+    MAX_MESSAGE,
+    OnNotification,
+    OnProgress,
+    Outgoing,
+    as_object,
+    ignore_notification,
+    progress_token,
+)
+
+logger = logging.getLogger(__name__)
+
+_STOP_SECONDS = 2.0
+"""How long a process may take to end after its input was closed, and again after SIGTERM."""
+_LAST_WORDS_SECONDS = 0.2
+"""How long is read from the pipe of a process that has ended, if a child of it keeps the pipe open."""
+_METHOD_NOT_FOUND = -32601
+_MAX_LOG_LINE = 2_000
+
+
+class StdioTransport:
+    """One process. It gets the environment that it is given, and nothing else."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        groups: ProcessGroups,
+        folder: Path | None = None,
+    ) -> None:
+        self.on_notification: OnNotification = ignore_notification
+        self._name, self._command, self._folder = name, command, folder
+        self._environment, self._groups = environment, groups
+        self._process: asyncio.subprocess.Process | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
+        self._progress: dict[Any, OnProgress] = {}
+        self._reports: set[asyncio.Future[None]] = set()
+        self._ended: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self._process is not None and self._ended is None
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the process while it runs."""
+        return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    async def open(self) -> None:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**self._environment, **self._groups.environment},
+                cwd=self._folder,
+                limit=MAX_MESSAGE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UpstreamUnavailable(f"cannot start {self._command[0]!r}: {error.strerror}.") from None
+        self._groups.add(self._process.pid)
+        self._tasks = [asyncio.create_task(work) for work in (self._read(), self._read_log(), self._wait_for_end())]
+
+    async def request(self, outgoing: Outgoing) -> JsonObject:
+        if self._ended is not None:
+            raise UpstreamUnavailable(self._ended)
+        number = next(self._ids)
+        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        token = progress_token(outgoing.params) if outgoing.on_progress else None
+        if outgoing.on_progress is not None:
+            self._progress[token] = outgoing.on_progress
+        try:
+            message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
+            await self._write(message)
+            async with asyncio.timeout(outgoing.seconds):
+                return await answer
+        except TimeoutError:
+            await self._cancel(number, "timeout")
+            raise UpstreamUnavailable(f"did not answer within {outgoing.seconds:g} seconds.") from None
+        except asyncio.CancelledError:
+            await self._cancel(number, "cancelled")
+            raise
+        finally:
+            self._waiting.pop(number, None)
+            self._progress.pop(token, None)
+
+    async def notify(self, method: str, params: JsonObject, headers: Mapping[str, str]) -> None:  # noqa: ARG002 - HTTP's
+        await self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def close(self) -> None:
+        process, self._ended = self._process, self._ended or "was closed."
+        for task in self._tasks:
+            task.cancel()
+        self._fail_waiting(self._ended)
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        # Asking nicely is for the process; its children are ended in any case.
+        for end in (None, signal.SIGTERM, signal.SIGKILL):
+            if end is not None:
+                send_signal(process.pid, end)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await wait_for_exit(process)
+                    break
+        self._groups.remove(process.pid)
+
+    async def _write(self, message: JsonObject) -> None:
+        process = self._process
+        if process is None or process.stdin is None or self._ended is not None:
+            raise UpstreamUnavailable(self._ended or "is not running.")
+        try:
+            process.stdin.write(json_text.to_text(message).encode() + b"\n")
+            await process.stdin.drain()
+        except (BrokenPipeError, ConnectionResetError):
+            raise UpstreamUnavailable("closed its input.") from None
+
+    async def _cancel(self, number: int, reason: str) -> None:
+        with contextlib.suppress(UpstreamUnavailable):
+            await self.notify("notifications/cancelled", {"requestId": number, "reason": reason}, {})
+
+    async def _read(self) -> None:
+        process = cast(asyncio.subprocess.Process, self._process)
+        reader = cast(asyncio.StreamReader, process.stdout)
+        try:
+            while line := await reader.readline():
+                await self._receive(line)
+        except ValueError:
+            self._end(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
+            send_signal(process.pid, signal.SIGKILL)
+
+    async def _wait_for_end(self) -> None:
+        code = await wait_for_exit(cast(asyncio.subprocess.Process, self._process))
+        # What it wrote before may still be in the pipe.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS_SECONDS):
+                await asyncio.shield(self._tasks[0])
+        self._end(f"ended with exit code {code}." if code >= 0 else f"was killed by signal {-code}.")
+
+    def _end(self, reason: str) -> None:
+        if self._ended is None:
+            self._ended = reason
+            self._fail_waiting(reason)
+
+    async def _receive(self, line: bytes) -> None:
+        try:
+            message: Any = from_json(line)
+        except ValueError:
+            logger.warning("%s writes lines to stdout that are not messages of MCP", self._name)
+            return
+        for one in cast(list[Any], message) if isinstance(message, list) else [message]:
+            if isinstance(one, dict):
+                await self._handle(cast(JsonObject, one))
+
+    async def _handle(self, message: JsonObject) -> None:
+        method, number = message.get("method"), message.get("id")
+        if method is None:
+            waiting = self._waiting.get(number) if isinstance(number, int) else None
+            if waiting is None or waiting.done():
+                return
+            result = message.get("result")
+            if isinstance(result, dict):
+                waiting.set_result(cast(JsonObject, result))
+            else:
+                waiting.set_exception(refused(message.get("error")))
+        elif number is None:
+            self._notified(str(method), message.get("params"))
+        elif method == "ping":
+            await self._reply(number, {"result": {}})
+        else:
+            unknown = {"code": _METHOD_NOT_FOUND, "message": "Method not found", "data": method}
+            await self._reply(number, {"error": unknown})
+
+    def _notified(self, method: str, params: Any) -> None:
+        fields = as_object(params)
+        if method != "notifications/progress":
+            self.on_notification(method, fields)
+        elif report := self._progress.get(fields.get("progressToken")):
+            task = asyncio.ensure_future(report(fields))
+            self._reports.add(task)
+            task.add_done_callback(self._reports.discard)
+
+    async def _reply(self, number: Any, content: JsonObject) -> None:
+        with contextlib.suppress(UpstreamUnavailable):
+            await self._write({"jsonrpc": "2.0", "id": number, **content})
+
+    async def _read_log(self) -> None:
+        reader = cast(asyncio.StreamReader, cast(asyncio.subprocess.Process, self._process).stderr)
+        while chunk := await reader.read(_MAX_LOG_LINE):
+            for line in chunk.decode("utf-8", "replace").splitlines():
+                logger.debug("%s: %s", self._name, line)
+
+    def _fail_waiting(self, reason: str) -> None:
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(UpstreamUnavailable(reason))
+
+
+def needed_environment() -> dict[str, str]:
+    """The variables without which hardly any program starts. Nothing else of ours is inherited."""
+    names = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM")
+    windows = ("APPDATA", "LOCALAPPDATA", "SYSTEMROOT", "SYSTEMDRIVE", "TEMP", "TMP", "USERPROFILE", "PATHEXT")
+    wanted = names if os.name == "posix" else (*names, *windows)
+    return {name: os.environ[name] for name in wanted if name in os.environ}
