@@ -1,0 +1,158 @@
+"""A tool of an upstream as a tool of ours: its handler asks the upstream, and the pipeline does the rest."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import jsonschema_rs
+from pydantic import ConfigDict, RootModel, model_validator
+
+from mcp_core.calling.records import VerbatimResult
+from mcp_core.context import ToolContext
+from mcp_core.declare.docstring import Docstring
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.schema import JsonSchema, Signature
+from mcp_core.declare.spec import Declaration, ToolSpec
+from mcp_core.mcp_log import is_secret_name
+from toolcharter.contract.lock import digest
+from toolcharter.govern.policies import EffectivePolicy
+
+CallUpstream = Callable[[Mapping[str, Any], ToolContext], Awaitable[VerbatimResult]]
+"""Calls the tool of the upstream with all its arguments."""
+
+FIXED = "value"
+"""The keyword of the charter that fixes an argument."""
+_MAX_ERRORS = 3
+
+
+class InvalidTool(Exception):
+    """A tool that cannot be governed, such as one whose schema is not valid. The message says why."""
+
+
+class RemoteArguments(RootModel[dict[str, Any]]):
+    """The arguments of a remote tool. Each tool has a subclass with its own validator."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: CallUpstream) -> ToolSpec:
+    """The tool under a policy. Raises InvalidTool."""
+    shown, checked = narrow(tool.input_schema, policy)
+    fixed = {name: keywords[FIXED] for name, keywords in policy.arguments.items() if FIXED in keywords}
+
+    async def ask_upstream(arguments: RemoteArguments, context: ToolContext) -> VerbatimResult:
+        return await call({**arguments.root, **fixed}, context)
+
+    signature = Signature(
+        model=_model(tool.name, checked),
+        model_parameter="arguments",
+        context_parameter="context",
+        needs={},
+        returns=Any,
+        is_async=True,
+    )
+    description = policy.description or tool.description
+    name = policy.name or tool.name
+    return ToolSpec(
+        name=name,
+        handler=ask_upstream,
+        declaration=Declaration(
+            permissions=policy.permissions,
+            category="query" if policy.read_only else "mutation",
+            response_time="slow",
+            cacheable=policy.cache is not None,
+            cache_ttl=policy.cache,
+            idempotent=tool.annotations.get("idempotentHint") is True,
+            tags=policy.tags,
+            rate_limit=policy.rate_limit,
+            # An answer or a confirmation for an old definition is not one for the new.
+            version=f"0.0.0+{digest(tool)[7:19]}",
+            name=name,
+            confirm=None if policy.consent == "never" else policy.consent,
+            deadline=policy.deadline,
+        ),
+        doc=Docstring(summary=_first_sentence(description) or f"Call {tool.name} of {server}."),
+        signature=signature,
+        input_schema=shown,
+        consent=None,
+        secret_fields=frozenset(name for name in _properties(shown) if is_secret_name(name)),
+        source=f"the server {server}",
+        has_own_name=True,
+        listed=replace(tool, description=description, input_schema=shown),
+    )
+
+
+def narrow(schema: Mapping[str, Any], policy: EffectivePolicy) -> tuple[JsonSchema, JsonSchema]:
+    """The schema that agents see, and the one that is checked. They differ where the original is left open."""
+    narrowed: JsonSchema = dict(schema) or {"type": "object"}
+    properties: dict[str, Any] = dict(_properties(schema))
+    required = [name for name in cast(list[Any], narrowed.get("required") or []) if isinstance(name, str)]
+    for name, keywords in policy.arguments.items():
+        if FIXED in keywords:
+            properties.pop(name, None)
+            required = [one for one in required if one != name]
+        else:
+            properties[name] = _both(properties.get(name), keywords)
+    if policy.arguments:
+        narrowed["properties"] = properties
+        narrowed["required"] = required
+    return narrowed, _closed_to(narrowed, policy)
+
+
+def _closed_to(schema: JsonSchema, policy: EffectivePolicy) -> JsonSchema:
+    """The same schema, which refuses a value for an argument that the charter fixes."""
+    fixed = [name for name, keywords in policy.arguments.items() if FIXED in keywords]
+    return schema if not fixed else {**schema, "properties": {**_properties(schema), **dict.fromkeys(fixed, False)}}
+
+
+def _both(original: Any, keywords: Mapping[str, Any]) -> Any:
+    """A schema that demands both. A keyword that is there already stays, and the new one stands beside it."""
+    if not isinstance(original, dict):
+        return dict(keywords)
+    known = cast(JsonSchema, original)
+    if known.keys().isdisjoint(keywords):
+        return {**known, **keywords}
+    return {**known, "allOf": [*cast(list[Any], known.get("allOf") or []), dict(keywords)]}
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    properties = schema.get("properties")
+    return cast(Mapping[str, Any], properties) if isinstance(properties, dict) else {}
+
+
+def _model(name: str, schema: JsonSchema) -> type[RemoteArguments]:
+    try:
+        validator = jsonschema_rs.validator_for(schema, retriever=_refuse_address)
+    except (ValueError, jsonschema_rs.ValidationError) as error:
+        raise InvalidTool(f"the schema of its arguments is not valid: {str(error).splitlines()[0]}") from None
+
+    class Arguments(RemoteArguments):
+        @model_validator(mode="after")
+        def _matches_schema(self) -> "Arguments":
+            if not validator.is_valid(self.root):
+                raise ValueError(_explain(validator, self.root))
+            return self
+
+    Arguments.__name__ = f"Arguments of {name}"
+    return Arguments
+
+
+def _refuse_address(address: str) -> Any:
+    """No schema is fetched from anywhere."""
+    raise ValueError(f"it refers to {address}, which is outside of it")
+
+
+def _explain(validator: Any, arguments: Mapping[str, Any]) -> str:
+    problems: list[str] = []
+    for error in validator.iter_errors(arguments):
+        place = ".".join(map(str, error.instance_path))
+        problems.append(f"{place}: {error.message}" if place else str(error.message))
+        if len(problems) == _MAX_ERRORS:
+            break
+    return "; ".join(problems)
+
+
+def _first_sentence(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    sentence, dot, _ = line.partition(". ")
+    return sentence + dot.strip()

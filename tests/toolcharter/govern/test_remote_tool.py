@@ -1,0 +1,116 @@
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mcp_core import App, Caller
+from mcp_core.calling.records import VerbatimResult
+from mcp_core.context import ToolContext
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.spec import RateLimit
+from toolcharter.govern.policies import EffectivePolicy
+from toolcharter.govern.remote_tool import InvalidTool, narrow, remote_tool
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string", "description": "Where."}, "mode": {"type": "string"}},
+    "required": ["path", "mode"],
+}
+WRITE = ListedTool("write_file", "Write", "Write a file. It is replaced.", SCHEMA)
+
+
+class Upstream:
+    """Remembers what it was called with."""
+
+    def __init__(self) -> None:
+        self.calls: list[Mapping[str, Any]] = []
+
+    async def call(self, arguments: Mapping[str, Any], _: ToolContext) -> VerbatimResult:
+        self.calls.append(arguments)
+        return VerbatimResult([{"type": "text", "text": f"call {len(self.calls)}"}])
+
+
+async def call(
+    policy: EffectivePolicy, *requests: Mapping[str, Any], caller: Caller | None = None
+) -> tuple[list[str], Upstream]:
+    upstream = Upstream()
+    app = App("files", version="1", tools=[remote_tool("files", WRITE, policy, upstream.call)])
+    async with app:
+        answers = [await app.call("write_file", request, caller) for request in requests]
+    return ["".join(block["text"] for block in answer.content()) for answer in answers], upstream
+
+
+async def test_a_remote_tool_answers_as_its_server_does():
+    arguments = {"path": "/a", "mode": "w"}
+    answers, upstream = await call(EffectivePolicy(), arguments)
+    assert (answers, upstream.calls) == (["call 1"], [arguments])
+
+
+@pytest.mark.requirement("GOV-3")
+async def test_a_narrowed_argument_is_what_agents_see_and_what_is_enforced():
+    policy = EffectivePolicy(arguments={"path": {"pattern": "^/work/"}})
+    shown, _ = narrow(SCHEMA, policy)
+    assert shown["properties"]["path"] == {"type": "string", "description": "Where.", "pattern": "^/work/"}
+    answers, upstream = await call(policy, {"path": "/etc/passwd", "mode": "w"}, {"path": "/work/a", "mode": "w"})
+    assert 'path: \\"/etc/passwd\\" does not match \\"^/work/\\"' in answers[0]
+    assert upstream.calls == [{"path": "/work/a", "mode": "w"}]
+
+
+def test_a_keyword_that_is_there_already_stays():
+    schema = {"type": "object", "properties": {"path": {"type": "string", "pattern": "md$"}}}
+    shown, _ = narrow(schema, EffectivePolicy(arguments={"path": {"pattern": "^/work/"}}))
+    assert shown["properties"]["path"] == {"type": "string", "pattern": "md$", "allOf": [{"pattern": "^/work/"}]}
+
+
+@pytest.mark.requirement("GOV-3")
+async def test_a_fixed_argument_is_not_shown_and_cannot_be_sent():
+    policy = EffectivePolicy(arguments={"mode": {"value": "append"}})
+    shown, _ = narrow(SCHEMA, policy)
+    assert (list(shown["properties"]), shown["required"]) == (["path"], ["path"])
+    answers, upstream = await call(policy, {"path": "/a", "mode": "replace"}, {"path": "/a"})
+    assert "ValidationError" in answers[0]
+    assert upstream.calls == [{"path": "/a", "mode": "append"}]
+
+
+@pytest.mark.requirement("GOV-1")
+async def test_permissions_and_limits_hold_before_the_upstream_hears_of_a_call():
+    policy = EffectivePolicy(permissions=("files:write",), rate_limit=RateLimit(2, 60_000))
+    arguments = {"path": "/a", "mode": "w"}
+    reader, writer = (Caller(name, name, frozenset(grants)) for name, grants in (("r", []), ("w", ["files:write"])))
+    refused, upstream = await call(policy, arguments, caller=reader)
+    assert ("PermissionError" in refused[0], upstream.calls) == (True, [])
+    answers, upstream = await call(policy, arguments, arguments, arguments, caller=writer)
+    assert (answers[:2], "RateLimitError" in answers[2], len(upstream.calls)) == (["call 1", "call 2"], True, 2)
+
+
+@pytest.mark.requirement("GOV-1")
+async def test_an_answer_is_reused_only_where_the_policy_says_so():
+    arguments = {"path": "/a", "mode": "w"}
+    assert (await call(EffectivePolicy(read_only=True, cache=60.0), arguments, arguments))[0] == ["call 1", "call 1"]
+    assert (await call(EffectivePolicy(read_only=True), arguments, arguments))[0] == ["call 1", "call 2"]
+
+
+@pytest.mark.requirement("GOV-1")
+async def test_a_required_confirmation_is_refused_where_nobody_can_be_asked():
+    answers, upstream = await call(EffectivePolicy(consent="required"), {"path": "/a", "mode": "w"})
+    assert json.loads(answers[0])["error_type"] == "ConsentError"
+    assert upstream.calls == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "sting"}}},
+        {"type": "object", "properties": {"a": {"pattern": "("}}},
+        {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}},
+    ],
+)
+def test_a_schema_that_is_not_valid_is_said_to_be_so_and_nothing_is_fetched(schema: dict[str, Any]):
+    with pytest.raises(InvalidTool, match="the schema of its arguments is not valid"):
+        remote_tool("files", ListedTool("a", "", "", schema), EffectivePolicy(), Upstream().call)
+
+
+def test_a_tool_without_a_schema_takes_anything():
+    spec = remote_tool("files", ListedTool("a", "", "", {}), EffectivePolicy(), Upstream().call)
+    assert spec.parameters.model_validate_json('{"x": 1}', strict=True).model_dump() == {"x": 1}
