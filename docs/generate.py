@@ -39,6 +39,7 @@ from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json
 from toolcharter.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
+from toolcharter.govern.charter import AnswerPolicy, Charter, PinPolicy, ToolPolicy, UpstreamTable
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.rule import Rule
 from toolcharter.verify.rules import all_rules
@@ -313,6 +314,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs/architecture.svg": architecture.draw(),
         ROOT / "deploy/grafana/toolcharter.json": monitoring.dashboard(),
         ROOT / "deploy/prometheus/toolcharter-alerts.yml": monitoring.alert_rules(),
+        ROOT / "src/toolcharter/govern/charter.schema.json": charter_schema(),
     }
     for name in targets.known():
         made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)
@@ -331,7 +333,31 @@ def kinds_of_change() -> str:
     return "\n".join(lines).strip()
 
 
+def charter_keys() -> str:
+    """The keys of charter.toml."""
+    lines: list[str] = []
+    tables = {
+        "[upstream.NAME]": UpstreamTable,
+        '[tools."SERVER:TOOL"]': ToolPolicy,
+        '[tools."SERVER:TOOL".answers]': AnswerPolicy,
+        "[pins]": PinPolicy,
+    }
+    for title, model in tables.items():
+        lines += ["", f"### `{title}`", "", "| key | default | |", "|---|---|---|"]
+        for name, field in model.model_fields.items():
+            default = "" if field.default in (None, {}, []) else f"`{str(field.default).lower()}`"
+            lines.append(f"| `{name}` | {default} | {field.description} |")
+    return "\n".join(lines).strip()
+
+
+def charter_schema() -> str:
+    """The JSON Schema of charter.toml, for editors."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Charter.model_json_schema()}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
+    "charter-keys": charter_keys,
     "kinds-of-change": kinds_of_change,
     "porting-answers": porting.answers,
     "porting-scores": porting.scores,

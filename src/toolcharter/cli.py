@@ -26,8 +26,12 @@ COMMANDS: Mapping[str, str] = {
     "diff": "compare two contracts or servers, and find breaking changes",
     "evaluate": "measure how often the right tool is selected",
     "audit": "read the audit trail of a server, follow it, or verify it",
+    "govern": "put policies and pins in front of other servers",
     "token": "create, list and revoke the tokens of callers over HTTP",
 }
+
+EXTRAS: Mapping[str, str] = {"govern": "govern"}
+"""The extra of the distribution that brings the libraries of a command, where a plain install does not."""
 
 FAILED = 1
 USAGE_ERROR = 2
@@ -59,7 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(name: str, argv: Sequence[str]) -> NoReturn:
-    command = load_command(name)
+    try:
+        command = load_command(name)
+    except ModuleNotFoundError as error:
+        if name not in EXTRAS:
+            raise
+        needed = f"`toolcharter {name}` needs {error.name}: pip install 'toolcharter[{EXTRAS[name]}]'."
+        _fail(needed, FAILED)
     parser = argparse.ArgumentParser(prog=f"toolcharter {name}", description=command.__doc__)
     command.add_arguments(parser)
     own, server_command = _split_at_dashes(argv)
@@ -129,6 +139,10 @@ def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911 - one for e
             from toolcharter.commands import evaluate  # noqa: PLC0415
 
             return evaluate
+        case "govern":
+            from toolcharter.commands import govern  # noqa: PLC0415
+
+            return govern
         case "token":
             from toolcharter.commands import token  # noqa: PLC0415
 
