@@ -42,6 +42,9 @@ class Calls:
     def __init__(self, limit: int, counts: HttpCounts) -> None:
         self._limit, self._counts, self._telemetry = limit, counts, counts.telemetry
         self.draining = False
+        """Whether new calls are refused."""
+        self.closing = False
+        """Whether each response closes its connection, because another worker takes over."""
 
     @property
     def running(self) -> int:

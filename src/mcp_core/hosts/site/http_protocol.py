@@ -4,8 +4,8 @@ A quick call is a POST that a fast lane answers at once. It needs no scope, no c
 the lane, and the response is one write. Everything else, and what the lane does not handle, goes the ordinary way
 through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
 
-For a drain: the task of a quick call is in `server_state.tasks` like those of other calls; while `Calls.draining` is
-set, or after `shutdown()`, its response closes the connection.
+For a drain: the task of a quick call is in `server_state.tasks` like those of other calls; while `Calls.draining` or
+`Calls.closing` is set, or after `shutdown()`, its response closes the connection.
 """
 
 import asyncio
@@ -159,7 +159,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if response is None:
             self._go_on_with_parser(data)
         else:
-            self._respond(response, keep_alive=not (self._close_after_call or calls.draining))
+            self._respond(response, keep_alive=not (self._close_after_call or calls.draining or calls.closing))
 
     async def _response(self, head: QuickHead, data: bytes, body: bytes) -> HttpResponse | None:
         """The response of the lane; None if it does not handle the request."""

@@ -115,7 +115,7 @@ class HttpServer(uvicorn.Server):
         super().__init__(_config(site, settings))
         self._site, self._apps, self._link, self._stack = site, apps, link, AsyncExitStack()
         self._settings, self._drain_seconds = settings, drain_seconds(settings)
-        self._retiring = False
+        self._retiring = self._signalled = False
         self._at_once = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -143,7 +143,7 @@ class HttpServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take a signal, also while a handler blocks the event loop: by then a thread ends the process."""
-        self.interrupted = self.interrupted or sig == signal.SIGINT
+        self._signalled, self.interrupted = True, self.interrupted or sig == signal.SIGINT
         if self.should_exit and self._loop is not None:
             self._loop.call_soon_threadsafe(self._at_once.set)
             exit_after(_ANSWER_SECONDS + _EXIT_SECONDS, 128 + sig)
@@ -207,8 +207,9 @@ class HttpServer(uvicorn.Server):
         if self._link is not None:
             await self._link.close()
         await self._stack.aclose()
-        # Everything is answered and stored. Python would wait for threads that cannot be stopped.
-        exit_after(_EXIT_SECONDS, INTERRUPTED if self.interrupted else 0)
+        if self._signalled or self._link is not None:
+            # Everything is answered and stored. Python would wait for threads that cannot be stopped.
+            exit_after(_EXIT_SECONDS, INTERRUPTED if self.interrupted else 0)
 
     async def _hand_over(self, sockets: list[socket.socket] | None) -> None:
         """Leave new connections to the successor. Each open connection gets one more answer, and is closed with it.
@@ -217,6 +218,7 @@ class HttpServer(uvicorn.Server):
         """
         for listener in (*self.servers, *(sockets or ())):
             listener.close()
+        self._site.calls.closing = True
         self.server_state.default_headers = [*self.server_state.default_headers, _CLOSE]
         self._close_after_responses()
         deadline = asyncio.get_running_loop().time() + self._drain_seconds
