@@ -68,6 +68,14 @@ def alerts() -> list[Alert]:
             "The log says how each worker ended; signal 9 is mostly a lack of memory.",
         ),
         Alert(
+            "ToolcharterDependencyDown",
+            f"min by (instance, server, dependency) ({metric(telemetry.DEPENDENCY_UP)}) == 0",
+            "2m",
+            "warning",
+            "{{ $labels.server }} on {{ $labels.instance }} cannot use {{ $labels.dependency }}.",
+            "See /health/ready since when, and docs/serving.md for what does not work meanwhile.",
+        ),
+        Alert(
             "ToolcharterStuckThreads",
             f"max by (instance, server) ({metric(telemetry.THREADS, stuck)}) > 0",
             "10m",
@@ -176,5 +184,5 @@ def _queries(name: str, declared: Metric) -> list[tuple[str, str]]:
         return [(f"histogram_quantile({q}, {rate})", f"{legend} p{q * 100:g}") for q in QUANTILES]
     if declared.kind == "counter":
         return [(f"sum by ({labels}) (rate({metric(name, selector)}[$__rate_interval]))", legend)]
-    combine = "max" if name in (*RATES, telemetry.BUILD) else "sum"
+    combine = "min" if name == telemetry.DEPENDENCY_UP else "max" if name in (*RATES, telemetry.BUILD) else "sum"
     return [(f"{combine} by ({labels}) ({metric(name, selector)})", legend)]
