@@ -20,7 +20,7 @@ from mcp_core.start_errors import InvalidSetting
 from tests.forkserver.commands import INSTALLED
 from tests.mcp_core.hosts.site.processes import PATIENCE, Process, call, started, until
 
-WORKERS = 3
+WORKERS = 2
 CLIENTS = 8
 TODO = str(INSTALLED / "mcp-todo")
 
