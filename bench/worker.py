@@ -16,7 +16,8 @@ import uvicorn
 from mcp.client import Client
 
 from bench import messages
-from mcp_core.hosts.site.server import Site, uvicorn_options
+from mcp_core.hosts.site.server import Site
+from mcp_core.hosts.site.serving import HttpServer
 
 WARM_UP = 20
 
@@ -25,12 +26,16 @@ def serve_http(peer: Any, tools: int) -> None:
     # With an explicit protocol number asyncio switches off Nagle's algorithm; otherwise each answer waits 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
+    listener.listen(2048)
     app = peer.http_app(tools)
-    # As each library does it: the SDK and FastMCP use uvicorn's defaults.
-    options = uvicorn_options(app) if isinstance(app, Site) else {"log_config": None, "access_log": False}
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, **options)
+    # As each library does it: ours as its command, the SDK and FastMCP with uvicorn's defaults.
+    if isinstance(app, Site):
+        server: uvicorn.Server = HttpServer(app, app.apps, app.settings)
+    else:
+        options = {"log_config": None, "access_log": False, "timeout_graceful_shutdown": 2}
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", **options))
     print(listener.getsockname()[1], flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 async def answer_in_memory(peer: Any, tools: int) -> None:

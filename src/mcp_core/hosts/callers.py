@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from mcp_core import json_text
@@ -63,10 +64,7 @@ def record_http(app: App, scope: Scope, status: int, caller: Caller | None = Non
 
 async def _identify(app: App, scope: Scope, authorization: str) -> Caller:
     if app.verifier is None:
-        if app.local_caller.user_id is not None:
-            return app.local_caller
-        client = scope.get("client")
-        return anonymous(app, client[0] if client else "?")
+        return caller_without_token(app, scope.get("client"))
     scheme, _, token = authorization.partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token:
@@ -78,6 +76,13 @@ async def _identify(app: App, scope: Scope, authorization: str) -> Caller:
     if caller is None:
         raise _unauthorized(app, scope, "invalid_token")
     return caller
+
+
+def caller_without_token(app: App, client: Any) -> Caller:
+    """The caller of an app that needs no tokens. `client` is the address of the other side, as a scope has it."""
+    if app.local_caller.user_id is not None:
+        return app.local_caller
+    return anonymous(app, client[0] if client else "?")
 
 
 async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> Caller:
@@ -123,7 +128,12 @@ def _unavailable(error: IdentityUnavailable) -> NotIdentified:
 
 def anonymous(app: App, address: str) -> Caller:
     """A caller without a name. Limits, cached answers and confirmations are bound to the address."""
-    return Caller(f"anonymous:{address}", None, app.local_caller.grants)
+    return _anonymous(address, app.local_caller.grants)
+
+
+@lru_cache(maxsize=1024)
+def _anonymous(address: str, grants: frozenset[str]) -> Caller:
+    return Caller(f"anonymous:{address}", None, grants)
 
 
 def request_headers(app: App, scope: Scope) -> RequestHeaders:

@@ -19,6 +19,7 @@ from mcp_core.hosts.callers import (
     Scope,
     allowed_hosts,
     allowed_origins,
+    caller_without_token,
     http_caller,
     is_allowed,
     record_http,
@@ -153,24 +154,26 @@ class HttpLane:
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
 
-    async def respond(
-        self, head: RequestHead, client: Any, authorization: str, body: bytes, path: str = ""
-    ) -> HttpResponse:
+    async def respond(self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes) -> HttpResponse:
         """The response to a POST that can be answered at once. Raises NotHandled before anything has happened.
 
         This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
         of the request.
         """
-        if self._has_issuer and not path:
-            raise NotHandled("path")  # a refusal names it
-        try:
-            caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
-        except NotIdentified as refused:
-            return HttpResponse(refused.status, refused.body, tuple(refused.headers))
-        request = await self._read_request("POST", head, caller, body)
-        if isinstance(request, HttpResponse):
-            self._record_response(request, {"client": client}, "POST", caller)
-            return request
+        if self._app.verifier is None:
+            caller = caller_without_token(self._app, client)
+        else:
+            try:
+                caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
+            except NotIdentified as refused:
+                return HttpResponse(refused.status, refused.body, tuple(refused.headers))
+        if head.version == MODERN:
+            request = self._modern_request(head, caller, body)
+        else:
+            request = await self._read_request("POST", head, caller, body)
+            if isinstance(request, HttpResponse):
+                self._record_response(request, {"client": client}, "POST", caller)
+                return request
         if self._may_take_long(*request):
             raise NotHandled("a call that may take long")
         return await self._respond(*self._with_path(request, path))
@@ -219,6 +222,15 @@ class HttpLane:
     async def _read_request_without_session(
         self, head: RequestHead, caller: Caller, body: bytes | None
     ) -> tuple[RpcRequest, Peer] | HttpResponse:
+        if head.version == MODERN:
+            return self._modern_request(head, caller, body)
+        request = self._ordinary_request(head, body)
+        if request.method == "initialize" and "mcp-session-id" not in head.headers and head.may_have_session:
+            return await self._initialize(request, caller)
+        raise NotHandled("version or session")
+
+    def _ordinary_request(self, head: RequestHead, body: bytes | None) -> RpcRequest:
+        """The request in a body. Raises NotHandled where the SDK must say what is wrong with it."""
         if head.needs_sdk or body is None or not head.has_media_types:
             raise NotHandled("headers")
         try:
@@ -227,11 +239,11 @@ class HttpLane:
             raise NotHandled("not JSON") from error
         if request is None:
             raise NotHandled("not a request")
-        if head.version == MODERN:
-            return request, self._modern_peer(head, request, caller)
-        if request.method == "initialize" and "mcp-session-id" not in head.headers and head.may_have_session:
-            return await self._initialize(request, caller)
-        raise NotHandled("version or session")
+        return request
+
+    def _modern_request(self, head: RequestHead, caller: Caller, body: bytes | None) -> tuple[RpcRequest, Peer]:
+        request = self._ordinary_request(head, body)
+        return request, self._modern_peer(head, request, caller)
 
     async def _hand_to_sdk(self, scope: Scope, body: bytes | None, receive: Receive, send: Send) -> None:
         application = await self._sdk.application()

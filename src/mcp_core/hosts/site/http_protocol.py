@@ -164,7 +164,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     async def _response(self, head: QuickHead, data: bytes, body: bytes) -> HttpResponse | None:
         """The response of the lane; None if it does not handle the request."""
         try:
-            return await head.lane.respond(head.head, self.client, head.authorization(data), body)
+            return await head.lane.respond(head.head, self.client, head.path, head.authorization(data), body)
         except NotHandled:
             return None
         except asyncio.CancelledError:

@@ -23,6 +23,7 @@ class QuickHead(NamedTuple):
     """A head, and the lane that answers requests with it. The token is not kept: it is in the bytes of the head."""
 
     lane: HttpLane
+    path: str
     head: RequestHead
     length: int
     """Of the body."""
@@ -72,7 +73,8 @@ class QuickHeads:
             return None
         headers = dict(reader.headers)
         origin = headers.get(b"origin")
-        lane = self._find_lane(reader.url.decode("latin-1"), None if origin is None else origin.decode("latin-1"))
+        path = reader.url.decode("latin-1")
+        lane = self._find_lane(path, None if origin is None else origin.decode("latin-1"))
         length, token = headers[b"content-length"].strip(), _AUTHORIZATION.search(data)
         if lane is None or not length.isdigit() or (token is not None) != (b"authorization" in headers):
             return None
@@ -83,7 +85,7 @@ class QuickHeads:
         if head.needs_sdk:
             return None
         head.headers.pop("authorization", None)
-        return QuickHead(lane, head, int(length), None if token is None else slice(*token.span(1)))
+        return QuickHead(lane, path, head, int(length), None if token is None else slice(*token.span(1)))
 
 
 class _HeadReader:

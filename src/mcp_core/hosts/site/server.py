@@ -51,7 +51,7 @@ class Site:
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
-        self._apps, self._on_open = apps, on_open
+        self.apps, self._on_open = apps, on_open
         self._proxies = TrustedProxies(settings.trusted_proxies) if settings.trusted_proxies else None
         self.phase: Phase = "starting"
         self.counts = HttpCounts()
@@ -133,7 +133,7 @@ class Site:
 
     async def metrics(self) -> str:
         """The figures of this process, for Prometheus."""
-        return prometheus([*(app.telemetry for app in self._apps), self.counts.telemetry])
+        return prometheus([*(app.telemetry for app in self.apps), self.counts.telemetry])
 
 
 def _header(scope: Any, name: bytes) -> str:

@@ -320,7 +320,7 @@ async def test_a_quick_call_ends_although_its_client_has_left():
         assert site.calls.running == 1
         gate.opened.set()
         await until(lambda: site.calls.running == 0)
-        (tally,) = site._apps[0].telemetry.tallies.values()
+        (tally,) = site.apps[0].telemetry.tallies.values()
     assert tally.outcomes == {"ok": 1}
 
 
