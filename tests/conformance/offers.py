@@ -4,7 +4,7 @@ Take a line out when an App learns it; the suite then has to pass.
 """
 
 NO_ASKING_PROMPTS = "prompts that ask the person: only tools do"
-NO_MEDIA = "images, sounds and resources in an answer: an answer is one block of text (ADR 5)"
+NO_MEDIA = "sounds and resources in an answer, and images without a text: an answer begins with a block of text (ADR 5)"
 NO_LOG = "log messages to the client; 2026-07-28 deprecates them"
 NO_COMPLETION = "completion"
 NO_SAMPLING = "sampling; 2026-07-28 deprecates it"

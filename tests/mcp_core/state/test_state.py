@@ -86,7 +86,9 @@ async def test_a_later_answer_replaces_the_first(state: State):
 
 async def test_an_answer_that_is_too_large_is_not_kept(state: State):
     await keep(state, "key", CachedAnswer('"' + "x" * LARGEST_ENTRY + '"'))
+    await keep(state, "images", CachedAnswer("1", blocks="x" * LARGEST_ENTRY))
     assert await recall(state, "key") is None
+    assert await recall(state, "images") is None
 
 
 async def test_forgetting_a_tag_forgets_the_answers_behind_it_and_no_others(state: State):

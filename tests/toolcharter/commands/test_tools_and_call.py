@@ -206,6 +206,11 @@ def printed(answer):
     return out.getvalue()
 
 
+def test_an_image_is_shown_by_its_type_and_size():
+    blocks = '{"type":"image","data":"AAECAwQF","mimeType":"image/png"}'
+    assert printed(Answer('{"success":true,"value":1}', blocks=blocks)) == "1\nimage: image/png, about 6 bytes\n"
+
+
 def test_a_success_shows_value_channels_and_next_steps():
     hints = {
         "suggestedNextActions": [{"action": "get_note", "data": {"note_id": "note_2"}}],

@@ -1,6 +1,6 @@
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -11,6 +11,7 @@ from mcp_core import (
     App,
     Deprecation,
     Evidence,
+    Image,
     Naming,
     NotFound,
     Result,
@@ -58,6 +59,8 @@ async def answer_of(returned: Any, annotation: Any = Any, format: Any = "hints")
 BROKEN = {
     "None": (None, Any, "returned None; return a value"),
     "a success without data": (Result.ok(), Any, "returned a success without data"),
+    "bytes for an image": (Result.ok(1, images=cast(Any, [b"x"])), Any, "images with b'x' in place of an Image"),
+    "a text for an image": (Result.ok(1, images=[Image(b"x", "text/plain")]), Any, "with a type such as image/png"),
     "a tool result without data": (ToolResult(None, hints.for_value()), Any, "returned a success without data"),
     "an object that is null": (Nothing(), Any, "returned a success without data"),
     "a set": ({1, 2}, Any, "set is not JSON"),
