@@ -4,7 +4,7 @@ from mcp_atl.answers.pages import compact_page
 from mcp_atl.client.confluence import ConfluenceApi, Page, confluence
 from mcp_atl.client.connection import Connection, Json
 from mcp_atl.edit.document import PageDocument
-from mcp_atl.edit.opening import open_document
+from mcp_atl.edit.opening import convert, open_document
 from toolcharter import InvalidArguments
 
 CHARACTERS_PER_TOKEN = 4
@@ -26,12 +26,19 @@ async def read_page(
     shown = compact_page(page)
     if not with_body:
         return shown
-    document = open_document(connection.site.kind, page.body)
     if part == OUTLINE:
-        return shown | {"outline": outline_of(document)}
-    text = document.markdown() if part is None else document.section(part).markdown
+        return shown | {"outline": await convert(lambda: outline_of(_document(connection, page)), page.size)}
+    text = await convert(lambda: _text(_document(connection, page), part), page.size)
     body, next_cursor = _cut(text, budget * CHARACTERS_PER_TOKEN, _offset(cursor, page.version))
     return shown | {"body": body, "next_cursor": None if next_cursor is None else f"{page.version}:{next_cursor}"}
+
+
+def _document(connection: Connection, page: Page) -> PageDocument:
+    return open_document(connection.site.kind, page.body)
+
+
+def _text(document: PageDocument, part: str | None) -> str:
+    return document.markdown() if part is None else document.section(part).markdown
 
 
 async def find_page(api: ConfluenceApi, id: str, *, version: int | None = None, with_body: bool = True) -> Page:

@@ -9,7 +9,7 @@ from mcp_atl.answers.listing import Item, Listing
 from mcp_atl.client.confluence import confluence
 from mcp_atl.client.jira import jira
 from mcp_atl.command import Call, ListParameters, reads
-from mcp_atl.edit.opening import open_document
+from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
 from mcp_atl.tools.listings.requests import start_of
@@ -71,9 +71,13 @@ async def _diff(call: Call[History], id: str) -> dict[str, object]:
     current = await find_page(api, id)
     numbers = [*call.parameters.diff, current.version][:2]
     pages = [current if one == current.version else await api.page(current.id, version=one) for one in numbers]
-    old, new = (open_document(site.kind, one.body).markdown().splitlines() for one in pages)
     names = [f"version {one}" for one in numbers]
-    text = "\n".join(difflib.unified_diff(old, new, names[0], names[1], lineterm="", n=2))
+
+    def compare() -> str:
+        old, new = (open_document(site.kind, one.body).markdown().splitlines() for one in pages)
+        return "\n".join(difflib.unified_diff(old, new, names[0], names[1], lineterm="", n=2))
+
+    text = await convert(compare, sum(page.size for page in pages))
     cut = len(text) > LONGEST_DIFF
     return {
         "id": current.id,

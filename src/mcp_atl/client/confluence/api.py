@@ -29,6 +29,8 @@ class Page(NamedTuple):
     message: str | None = None
     """The message of its last version."""
     link: str | None = None
+    size: int = 0
+    """Characters of its body, as the site sent it."""
 
 
 class Restriction(NamedTuple):

@@ -252,6 +252,7 @@ class CloudConfluence:
             editor={"accountId": version["authorId"]} if version.get("authorId") else None,
             message=version.get("message") or None,
             link=at(found, "_links", "webui"),
+            size=len(text) if isinstance(text, str) else 0,
         )
 
 

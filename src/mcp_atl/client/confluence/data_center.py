@@ -278,7 +278,7 @@ def _comment(found: Json) -> Json:
 
 def _stored_page(found: Json) -> Page:
     version, history = object_at(found, "version"), object_at(found, "history")
-    ancestors = list_at(found, "ancestors")
+    ancestors, body = list_at(found, "ancestors"), at(found, "body", "storage", "value")
     return Page(
         id=str(found["id"]),
         title=found["title"],
@@ -286,11 +286,12 @@ def _stored_page(found: Json) -> Page:
         version=version.get("number", 1),
         status=found.get("status", "current"),
         parent_id=str(ancestors[-1]["id"]) if ancestors else None,
-        body=at(found, "body", "storage", "value"),
+        body=body,
         created_at=history.get("createdDate"),
         updated_at=version.get("when"),
         author=history.get("createdBy"),
         editor=version.get("by"),
         message=version.get("message") or None,
         link=at(found, "_links", "webui"),
+        size=len(body or ""),
     )

@@ -7,7 +7,7 @@ from mcp_atl.client.confluence import ConfluenceApi, Page, Restriction, confluen
 from mcp_atl.client.connection import Json
 from mcp_atl.command import Call
 from mcp_atl.edit.document import Edit
-from mcp_atl.edit.opening import open_document
+from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.users import find_user_id
 from mcp_atl.tools.get_page import find_page
 from toolcharter import Conflict, InvalidArguments
@@ -28,7 +28,8 @@ async def update_page(call: Call[Any], id: str) -> Json:
     page = await find_page(api, id)
     if options.version is not None and options.version != page.version:
         raise await saved_meanwhile(api, page, options.version)
-    plan = _Plan(_edit(call, page), options.title)
+    edit = await convert(lambda: _edit(call, page), page.size + len(options.body or ""))
+    plan = _Plan(edit, options.title)
     if plan.edit is None and plan.title is None and options.labels is None and not options.restrict:
         raise InvalidArguments(
             f"parameters: nothing to update. For the text, give {WAYS}; else title, labels or restrict.",
