@@ -180,6 +180,7 @@ class Pipeline:
             arguments, arguments_json = await self._limit_and_parse(call, tool, late_limit)
             keyed = None if tool.read_only or KEY not in call.request.meta else keyed_call(call, tool, arguments_json)
             if keyed is not None and (first := await self._within_deadline(tool, first_answer(keyed, self._keys))):
+                summary.arguments_json = arguments_json
                 return await self._repeat(first, call, tool, summary)
             confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
             if isinstance(confirmation, Question):

@@ -72,8 +72,8 @@ async def carry_out_once(
             return body, False
     except KeyTaken as taken:
         return _answer(call, taken.record), True
-    except KeyBusy as busy:
-        raise _in_progress(call) from busy
+    except KeyBusy:
+        raise _in_progress(call) from None
     except StateUnavailable as error:
         raise _cannot_check() from error
 

@@ -169,6 +169,8 @@ def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) 
         f'"tokens":{estimate_tokens(summary.size)},"traceId":"{context.trace_id}",'
         f'"correlationId":{quoted(context.correlation_id)},"argumentsDigest":{digest}{arguments}'
     )
+    if summary.repeated:
+        members += ',"repeated":true'
     if failure is not None:
         error_id = "null" if failure.error_id is None else quoted(failure.error_id)
         members += f',"error":{quoted(failure.error)},"errorType":{quoted(failure.error_type)},"errorId":{error_id}'

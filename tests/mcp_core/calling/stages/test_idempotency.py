@@ -230,6 +230,17 @@ async def test_a_tool_that_only_reads_ignores_the_key(settings: Settings):
         assert await said(app, reading._replace(meta={KEY: ["not", "valid"]})) == 1
 
 
+async def test_the_audit_trail_tells_a_repeated_answer_from_the_first(settings: Settings, tmp_path: Any):
+    book = Ledger(settings.model_copy(update={"audit": str(tmp_path / "audit.jsonl")}))
+    async with book.app() as app:
+        for _ in range(2):
+            await said(app, keyed("k"))
+    records = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
+    calls = [record for record in records if record.get("tool") == "add"]
+    assert [record.get("repeated") for record in calls] == [None, True]
+    assert len({record["argumentsDigest"] for record in calls}) == 1
+
+
 # ---- gates ---------------------------------------------------------------------------------------
 
 
