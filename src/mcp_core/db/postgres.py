@@ -23,6 +23,8 @@ MAX_CONNECTIONS = 16
 CLOSE_SECONDS = 2.0
 """How long a rollback may take before the connection is cut instead."""
 _connect = cast(Any, asyncpg).connect
+_CONFLICTS = frozenset({"40001", "40P01"})
+"""The codes of a serialization failure and of a deadlock, in which PostgreSQL ends one of two transactions."""
 _UNREACHABLE = "The database cannot be reached at the moment. Try again shortly."
 
 
@@ -132,6 +134,8 @@ async def _connection_errors() -> AsyncGenerator[None]:
     except (OSError, TimeoutError, OperationalError, InterfaceError) as error:
         raise Unavailable(_UNREACHABLE) from error
     except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) in _CONFLICTS:
+            raise Unavailable("The database was busy with a change that conflicts with this one. Try again.") from error
         if not error.connection_invalidated:
             raise
         raise Unavailable("The connection to the database was lost. Try again shortly.") from error

@@ -353,6 +353,72 @@ async def test_times_come_back_in_utc(db_url):
     assert row.moment.tzinfo is UTC or row.moment.utcoffset() == timedelta()
 
 
+# ---- one transaction for several units of work ---------------------------------------------------
+
+
+async def test_units_of_one_transaction_are_done_together_or_not_at_all(db_url):
+    def fail(connection: sa.Connection) -> None:
+        insert(connection, 9)
+        raise KeyError
+
+    async with open_database(address(db_url, "todo")) as database:
+        await database.write(make_table)
+        async with database.transaction(lambda connection: insert(connection, 1)) as transaction:
+            assert await database.read(select) == []
+            await database.write(insert, 2)
+            with pytest.raises(KeyError):
+                await database.write(fail)
+            assert await database.read(select) == [1, 2]
+            await asyncio.gather(*(database.write(insert, n) for n in (3, 4)))
+            await transaction.commit(lambda connection: insert(connection, 5))
+        assert await database.read(select) == [1, 2, 3, 4, 5]
+        async with database.transaction(lambda connection: insert(connection, 6)):
+            await database.write(insert, 7)
+        await database.write(insert, 8)
+        assert await database.read(select) == [1, 2, 3, 4, 5, 8]
+
+
+async def test_a_task_that_outlives_the_transaction_writes_outside_it(db_url):
+    async with open_database(address(db_url, "todo")) as database:
+        await database.write(make_table)
+        go_on = asyncio.Event()
+
+        async def later() -> None:
+            await go_on.wait()
+            await database.write(insert, 2)
+
+        async with database.transaction(lambda connection: None):
+            await database.write(insert, 1)
+            task = asyncio.create_task(later())
+        go_on.set()
+        await task
+        assert await database.read(select) == [2]
+
+
+async def test_of_two_transactions_in_a_deadlock_one_is_told_to_try_again(postgres_url):
+    def lock(connection: sa.Connection, n: int) -> None:
+        connection.execute(sa.update(numbers).where(numbers.c.n == n).values(n=n))
+
+    async with open_database(address(postgres_url, "todo")) as database:
+        await database.write(make_table)
+        await database.write(insert, 1, 2)
+        both = asyncio.Barrier(2)
+
+        async def cross(first: int, second: int) -> str:
+            try:
+                async with database.transaction(lambda connection: lock(connection, first)) as transaction:
+                    await database.write(lambda connection: None)
+                    await both.wait()
+                    await transaction.commit(lambda connection: lock(connection, second))
+            except Unavailable as error:
+                return str(error)
+            return "done"
+
+        said = await asyncio.gather(cross(1, 2), cross(2, 1))
+    busy = "The database was busy with a change that conflicts with this one. Try again."
+    assert sorted(said) == [busy, "done"]
+
+
 # ---- a database that goes away -------------------------------------------------------------------
 
 
