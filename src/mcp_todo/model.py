@@ -1,15 +1,22 @@
 """A task, and what can be done with the tasks of a user. No I/O."""
 
+import random
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, Protocol
-from uuid import UUID, uuid4
+from uuid import UUID
 
 Status = Literal["all", "pending", "completed"]
 
 LONGEST_NAME = 255
 LONGEST_TITLE = 255
 LONGEST_DESCRIPTION = 10_000
+
+
+def _new_id() -> UUID:
+    # An id must be unique, not secret. The system's source of randomness gives up the interpreter's lock, and under
+    # load the event loop waits a millisecond to get it back.
+    return UUID(int=random.getrandbits(128), version=4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +27,7 @@ class Task:
     description: str | None = None
     is_completed: bool = False
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    id: UUID = field(default_factory=uuid4)
+    id: UUID = field(default_factory=_new_id)
 
     @property
     def status(self) -> Literal["completed", "pending"]:
