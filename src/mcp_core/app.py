@@ -231,7 +231,8 @@ class App:
         stack.push_async_callback(state.close)
         await state.open()
         if self._lifespan is not None:
-            await stack.enter_async_context(self._lifespan(self))
+            with self.telemetry.opening():
+                await stack.enter_async_context(self._lifespan(self))
         if self.identity is not None:
             stack.push_async_callback(self.identity.close)
             self.identity.open()

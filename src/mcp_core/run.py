@@ -17,6 +17,7 @@ from mcp_core.app import App
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.interrupt import INTERRUPTED
+from mcp_core.otlp import set_up_export
 from mcp_core.settings import Settings, add_options, from_options, settings_type
 from mcp_core.start_errors import CannotStart
 
@@ -44,6 +45,7 @@ def run(
     try:
         settings = from_options(options, settings_class)
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
+        set_up_export(settings.otlp, parser.prog)
         app = build(settings)
         if options.transport == "http":
             _serve_http(app, settings)

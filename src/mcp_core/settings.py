@@ -271,6 +271,12 @@ class Settings(BaseSettings):
         title="TIME",
         description="Delete rotated audit files, or audit records in a database, that are older, such as 90d.",
     )
+    otlp: str | None = Field(
+        default=None,
+        title="URL",
+        description="OpenTelemetry collector for traces and metrics over HTTP, such as http://localhost:4318. The "
+        "standard OTEL_* variables work too.",
+    )
     log_level: LogLevel = Field(default="INFO", description="TRACE, DEBUG, INFO, WARNING, ERROR or CRITICAL.")
     log_file: Path | None = Field(default=None, description="File to log to instead of stderr.")
     log_json: bool = Field(default=False, description="Log as JSON lines.")

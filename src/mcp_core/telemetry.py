@@ -4,10 +4,13 @@ Each call is counted once, in memory. Prometheus reads the counts at `/metrics`.
 through observable instruments, so that they cost a call only once; durations are recorded where an SDK is set up.
 """
 
+import asyncio
 import bisect
 import platform
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -29,6 +32,9 @@ CACHE_HIT_RATE = "toolcharter.tool.cache.hit.rate"
 
 IN_FLIGHT = "toolcharter.calls.in_flight"
 THREADS = "toolcharter.threads"
+LOOP_LAG = "toolcharter.loop.lag"
+DATABASE_WAITS = "toolcharter.db.waits"
+DATABASE_WAIT_TIME = "toolcharter.db.wait.time"
 AUDIT_RECORDS = "toolcharter.audit.records"
 REQUESTS = "toolcharter.requests"
 DEPENDENCY_UP = "toolcharter.dependency.up"
@@ -81,6 +87,13 @@ METRICS: Mapping[str, Metric] = {
         "Requests that are not calls of tools, by method and outcome; (http) stands for requests that were refused "
         "before their method was read, and (other) for methods that do not exist.",
     ),
+    LOOP_LAG: Metric(
+        "gauge", (), "How late the event loop was at worst in the last half minute, in seconds; over HTTP.", "s"
+    ),
+    DATABASE_WAITS: Metric("counter", (), "How often a call used the database."),
+    DATABASE_WAIT_TIME: Metric(
+        "counter", (), "How long calls waited for a connection or thread of the database, in seconds.", "s"
+    ),
     AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
     WORKERS: Metric("gauge", (), "Workers that are open, with --workers."),
     WORKER_RESTARTS: Metric("counter", (), "Workers that ended unexpectedly and were started again."),
@@ -89,6 +102,12 @@ METRICS: Mapping[str, Metric] = {
     BUILD: Metric("gauge", ("version", "toolcharter", "python"), "Always 1; the labels are the versions."),
 }
 SPAN = "tools/call {tool}"
+CHILD_SPANS: Mapping[str, str] = {
+    "db read {unit}": "A unit of work that reads the database; `db.system.name` is sqlite or postgresql.",
+    "db write {unit}": "A transaction.",
+    "HTTP {method}": "A request to another system, which gets the `traceparent`; with `server.address`, `url.path` "
+    "and `http.response.status_code`.",
+}
 SPAN_ATTRIBUTES: Mapping[str, str] = {
     "gen_ai.operation.name": "Always `execute_tool`.",
     "gen_ai.tool.name": "The tool's undecorated name; (unknown) for a tool that does not exist.",
@@ -150,6 +169,93 @@ Source = Callable[[], Iterable[Sample]]
 """Reads figures that something else keeps, when metrics are read."""
 
 
+class Waits:
+    """How often and how long something was waited for, in any thread."""
+
+    def __init__(self) -> None:
+        self.count, self.seconds = 0, 0.0
+        self._lock = threading.Lock()
+
+    def add(self, seconds: float) -> None:
+        """Count one time."""
+        with self._lock:
+            self.count += 1
+            self.seconds += seconds
+
+    def database_samples(self) -> Iterator[Sample]:
+        """As the metrics of a database."""
+        yield Sample(DATABASE_WAITS, (), self.count)
+        yield Sample(DATABASE_WAIT_TIME, (), round(self.seconds, 6))
+
+
+class LoopLag:
+    """Measures how late the event loop runs a timer that is due."""
+
+    def __init__(self) -> None:
+        self._worst = self._worst_before = 0.0
+        self._ticks = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Measure until `stop`, twice a second."""
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(_LAG_SECONDS, self._measure, loop, loop.time() + _LAG_SECONDS)
+
+    def stop(self) -> None:
+        """Measure no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def samples(self) -> Iterator[Sample]:
+        """The worst of the last 15 to 30 seconds."""
+        yield Sample(LOOP_LAG, (), round(max(self._worst, self._worst_before), 6))
+
+    def _measure(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        self._ticks += 1
+        if self._ticks % _LAG_TICKS == 0:
+            self._worst_before, self._worst = self._worst, 0.0
+        self._worst = max(self._worst, loop.time() - due)
+        self.start()
+
+
+_LAG_SECONDS = 0.5
+_LAG_TICKS = 30
+
+_tracer: ContextVar[trace.Tracer | None] = ContextVar("toolcharter_tracer", default=None)
+"""The tracer of the call that runs, if it is traced."""
+_opening: ContextVar["Telemetry | None"] = ContextVar("toolcharter_opening", default=None)
+_NO_SPAN = nullcontext()
+_PROPAGATOR = TraceContextTextMapPropagator()
+
+
+def is_traced() -> bool:
+    """Whether the call that runs is traced."""
+    return _tracer.get() is not None
+
+
+def child_span(
+    name: str, kind: SpanKind = SpanKind.CLIENT, attributes: Mapping[str, str] | None = None
+) -> AbstractContextManager[Span | None]:
+    """A span inside the call that runs. Where calls are not traced, it does nothing."""
+    tracer = _tracer.get()
+    if tracer is None:
+        return _NO_SPAN
+    return tracer.start_as_current_span(name, None, kind, attributes)
+
+
+def trace_headers() -> dict[str, str]:
+    """The headers that carry the trace of the call that runs to another system; none if it is not traced."""
+    headers: dict[str, str] = {}
+    if _tracer.get() is not None:
+        _PROPAGATOR.inject(headers)
+    return headers
+
+
+def opening_telemetry() -> "Telemetry | None":
+    """The telemetry of the app that is being opened, for what is opened with it."""
+    return _opening.get()
+
+
 class Telemetry:
     """The counts of one server, and its spans."""
 
@@ -174,7 +280,6 @@ class Telemetry:
         tracers = tracer_provider or trace.get_tracer_provider()
         self.traced = bool(tracer_provider) or type(tracers).__module__.startswith("opentelemetry.sdk")
         self._tracer = tracers.get_tracer(SCOPE)
-        self._propagator = TraceContextTextMapPropagator()
 
     def _instruments(self, provider: metrics.MeterProvider) -> metrics.Histogram:
         meter = provider.get_meter(SCOPE)
@@ -226,7 +331,7 @@ class Telemetry:
     def span(self, tool: str, category: str | None, carrier: Mapping[str, Any]) -> Generator[Span]:
         """A span for a call, in the caller's trace."""
         headers = {key: value for key, value in carrier.items() if isinstance(value, str)}
-        parent = self._propagator.extract(headers, otel_context.get_current()) if "traceparent" in headers else None
+        parent = _PROPAGATOR.extract(headers, otel_context.get_current()) if "traceparent" in headers else None
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
         if category is not None:
             attributes["toolcharter.tool.category"] = category
@@ -234,7 +339,20 @@ class Telemetry:
         with self._tracer.start_as_current_span(
             name, parent, SpanKind.SERVER, attributes, record_exception=False, set_status_on_exception=False
         ) as span:
-            yield span
+            token = _tracer.set(self._tracer)
+            try:
+                yield span
+            finally:
+                _tracer.reset(token)
+
+    @contextmanager
+    def opening(self) -> Generator[None]:
+        """While an app is opened, what is opened with it can add its figures here."""
+        token = _opening.set(self)
+        try:
+            yield
+        finally:
+            _opening.reset(token)
 
     # --- the figures ---------------------------------------------------------------------------------------
 

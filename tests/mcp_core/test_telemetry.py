@@ -1,7 +1,10 @@
 import asyncio
 import json
 import platform
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,12 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from sqlalchemy import Connection, text
 
 from mcp_core import App, NotFound, Request, Telemetry, UnknownTool, get_logger
-from mcp_core.telemetry import BUCKETS, METRICS, SPAN_ATTRIBUTES, prometheus
+from mcp_core.context import Need
+from mcp_core.db import Database, address, open_database
+from mcp_core.telemetry import BUCKETS, METRICS, SPAN_ATTRIBUTES, LoopLag, prometheus
 from tests.mcp_core.declared import Number, mutation, query
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -302,3 +308,53 @@ async def test_no_argument_and_no_error_text_is_on_a_span():
     (span,) = exporter.get_finished_spans()
     assert "hunter2" not in span.to_json()
     assert span.events == ()
+
+
+async def test_a_loop_that_was_held_up_is_late_and_the_worst_of_half_a_minute_is_served(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    lag, loop = LoopLag(), asyncio.get_running_loop()
+    lag.start()
+    lag._measure(loop, loop.time() - 0.25)
+    (sample,) = lag.samples()
+    assert 0.25 <= sample.value < 5
+    for _ in range(2 * 30):
+        lag._timer.cancel()
+        lag._measure(loop, loop.time())
+    (sample,) = lag.samples()
+    lag.stop()
+    assert sample.value < 0.25
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+):
+    url = f"sqlite:///{tmp_path / 'x.db'}" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+
+    @asynccontextmanager
+    async def lifespan(app: App) -> AsyncIterator[None]:
+        async with open_database(address(url, "x")) as database:
+            app.provide(Database, database)
+            yield
+
+    telemetry, exporter = traced()
+
+    @query(deadline=60.0)
+    async def look(database: Need[Database]) -> int:
+        return await database.read(count_nothing)
+
+    app = App("library", version="1.0.0", tools=[look], lifespan=lifespan, telemetry=telemetry)
+    async with app:
+        await app.call("look")
+        metrics = prometheus([telemetry])
+    assert 'toolcharter_db_waits_total{server="library"} 1\n' in metrics
+    assert 'toolcharter_db_wait_time_seconds_total{server="library"} 0.' in metrics
+    assert "toolcharter_db_waits_total" not in prometheus([telemetry])
+    read, call = exporter.get_finished_spans()
+    assert (read.name, read.attributes) == ("db read count_nothing", {"db.system.name": kind})
+    assert read.parent.span_id == call.context.span_id
+
+
+def count_nothing(connection: Connection) -> int:
+    return connection.execute(text("SELECT 0")).scalar_one()

@@ -23,6 +23,7 @@ from mcp_atl.client.errors import OutcomeUnknown, SiteUnavailable, site_error
 from mcp_atl.client.transfer import Upload
 from mcp_atl.site import Access, AccessTokens, Product, Secret, Site
 from mcp_core.mcp_log import get_logger
+from mcp_core.telemetry import child_span, is_traced, trace_headers
 
 logger = get_logger(__name__)
 
@@ -112,7 +113,7 @@ class SiteClient:
             pause: float | None = None
             try:
                 async with self._slots:
-                    response = await self._http.send(request)
+                    response = await self._send(request)
             except httpx2.TransportError as error:
                 may_have_arrived = not isinstance(error, NOT_STARTED)
                 if is_last or (may_have_arrived and not repeatable):
@@ -134,6 +135,18 @@ class SiteClient:
             await self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
+    async def _send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request. Where calls are traced, the site gets the trace, and the request is a span in it."""
+        if not is_traced():
+            return await self._http.send(request, **options)
+        attributes = {"server.address": request.url.host, "url.path": request.url.path}
+        with child_span(f"HTTP {request.method}", attributes=attributes) as span:
+            request.headers.update(trace_headers())
+            response = await self._http.send(request, **options)
+            if span is not None:
+                span.set_attribute("http.response.status_code", response.status_code)
+            return response
+
     @asynccontextmanager
     async def stream(
         self, product: Product, path: str, query: Mapping[str, Any] | None = None
@@ -145,11 +158,11 @@ class SiteClient:
         )
         async with self._slots:
             try:
-                response = await self._http.send(request, stream=True, follow_redirects=True)
+                response = await self._send(request, stream=True, follow_redirects=True)
                 if response.status_code == HTTPStatus.UNAUTHORIZED and self._tokens is not None:
                     await response.aread()
                     if await self._sign_again(request, response):
-                        response = await self._http.send(request, stream=True, follow_redirects=True)
+                        response = await self._send(request, stream=True, follow_redirects=True)
             except httpx2.TransportError as error:
                 raise _lost(error, f"GET {path}", wrote=False) from error
             try:

@@ -9,10 +9,10 @@ several units of work.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from platformdirs import user_data_path
 from sqlalchemy import Connection, DateTime, Dialect, TypeDecorator
@@ -21,6 +21,7 @@ from sqlalchemy.exc import ArgumentError
 
 from mcp_core.db.transaction import Transaction, Unit
 from mcp_core.start_errors import InvalidSetting
+from mcp_core.telemetry import child_span, is_traced
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,6 +32,7 @@ WAIT_SECONDS = 30
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
 _LARGEST_PORT = 65535
+_NO_SPAN = nullcontext()
 _SQLITE_DRIVERS = frozenset({"", "pysqlite", "aiosqlite"})
 
 
@@ -58,6 +60,14 @@ class Database(Protocol):
 def ping(connection: Connection) -> None:
     """A unit of work that does nothing, to see whether the database answers."""
     connection.exec_driver_sql("SELECT 1")
+
+
+def unit_span(verb: str, system: str, work: Any) -> AbstractContextManager[Any]:
+    """A span for a unit of work, if the call that runs is traced."""
+    if not is_traced():
+        return _NO_SPAN
+    name = getattr(work, "__name__", "unit").strip("_")
+    return child_span(f"db {verb} {name}", attributes={"db.system.name": system})
 
 
 class UtcTime(TypeDecorator[datetime]):

@@ -9,6 +9,7 @@ from sqlalchemy.engine import URL
 from mcp_core.db.database import Database
 from mcp_core.db.sqlite import Sqlite
 from mcp_core.start_errors import CannotStart
+from mcp_core.telemetry import opening_telemetry
 
 if TYPE_CHECKING:
     from mcp_core.db.postgres import Postgres
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 async def open_database(url: URL) -> AsyncGenerator[Database]:
     """Open a database, and close it at the end."""
     database = Sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
+    telemetry, figures = opening_telemetry(), database.waits.database_samples
+    if telemetry is not None:
+        telemetry.add_source(figures)
     try:
         yield database
     finally:
+        if telemetry is not None:
+            telemetry.remove_source(figures)
         await database.close()
 
 

@@ -1,6 +1,7 @@
 """A database on a PostgreSQL server."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -8,15 +9,16 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs] - it has none
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
-from mcp_core.db.database import WAIT_SECONDS, P, T, Work
+from mcp_core.db.database import WAIT_SECONDS, P, T, Work, unit_span
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
+from mcp_core.telemetry import Waits
 
 MAX_CONNECTIONS = 16
 """Half of them for reads, half for writes."""
@@ -34,6 +36,7 @@ class Postgres:
     def __init__(self, url: URL) -> None:
         # Options may hold a password too. Only `host`, the folder of a socket, is part of the location.
         public = url.set(drivername="postgresql", query={k: v for k, v in url.query.items() if k == "host"})
+        self.waits = Waits()
         self.location = unquote(public.render_as_string(hide_password=True))
         self._write_engine = _engine(url)
         # Each statement is one round trip, without a transaction around it; the server refuses changes.
@@ -42,14 +45,28 @@ class Postgres:
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if (transaction := current(self)) is not None and transaction.is_begun:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-        async with _connection_errors():
-            return await greenlet_spawn(_run_read, self._read_engine.sync_engine, work, *args, **kwargs)
+        unit = self._timed(work)
+        with unit_span("read", "postgresql", work):
+            async with _connection_errors():
+                return await greenlet_spawn(_run_read, self._read_engine.sync_engine, unit, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if (transaction := current(self)) is not None:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-        async with _connection_errors():
-            return await greenlet_spawn(_run_write, self._write_engine.sync_engine, work, *args, **kwargs)
+        unit = self._timed(work)
+        with unit_span("write", "postgresql", work):
+            async with _connection_errors():
+                return await greenlet_spawn(_run_write, self._write_engine.sync_engine, unit, *args, **kwargs)
+
+    def _timed(self, work: Work[P, T]) -> Work[P, T]:
+        """A unit of work that counts how long it waited for its connection."""
+        began = time.perf_counter()
+
+        def run(connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
+            self.waits.add(time.perf_counter() - began)
+            return work(connection, *args, **kwargs)
+
+        return run
 
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
         return one_transaction(self, partial(_Session.open, self._write_engine), first)

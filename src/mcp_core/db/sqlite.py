@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager
@@ -16,10 +17,11 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from mcp_core.db.database import WAIT_SECONDS, P, T, Work
+from mcp_core.db.database import WAIT_SECONDS, P, T, Work, unit_span
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
 from mcp_core.start_errors import CannotStart
+from mcp_core.telemetry import Waits
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""
@@ -43,6 +45,7 @@ class Sqlite:
 
     def __init__(self, url: URL) -> None:
         self.location = f"sqlite:///{url.database}"
+        self.waits = Waits()
         in_memory = url.database == ":memory:"
         if not in_memory and url.database:
             _create_file(Path(url.database))
@@ -56,19 +59,26 @@ class Sqlite:
         if (transaction := current(self)) is not None and transaction.is_begun:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         reading = partial(_query_only, work) if self._read_engine is self._write_engine else work
-        return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
+        with unit_span("read", "sqlite", work):
+            return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if (transaction := current(self)) is not None:
             return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-        return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
+        with unit_span("write", "sqlite", work):
+            return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
 
     async def _run(
         self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop, cancellation = asyncio.get_running_loop(), _Cancellation()
+        loop, cancellation, added = asyncio.get_running_loop(), _Cancellation(), time.perf_counter()
+
+        def run() -> T:
+            self.waits.add(time.perf_counter() - added)
+            return _run_unit(engine, cancellation, work, *args, **kwargs)
+
         try:
-            return await loop.run_in_executor(threads, partial(_run_unit, engine, cancellation, work, *args, **kwargs))
+            return await loop.run_in_executor(threads, run)
         except asyncio.CancelledError:
             # The thread goes on to its next statement, and would commit what the caller believes to have failed.
             cancellation.requested = True

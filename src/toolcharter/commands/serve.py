@@ -6,6 +6,7 @@ import os
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.hosts.site.serving import serve_http
+from mcp_core.otlp import set_up_export
 from mcp_core.settings import add_options, from_options, settings_type
 from toolcharter import targets
 
@@ -24,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until the process is stopped."""
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
+    set_up_export(settings.otlp, "toolcharter")
     serve_http([_load(target, options) for target in targets.choose(options.servers)], settings)
     return os.EX_OK
 

@@ -5,11 +5,14 @@ import json
 
 import httpx2
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from mcp_atl.client.errors import AuthError, OutcomeUnknown, SiteUnavailable
 from mcp_atl.client.http import RetryPolicy, SiteClient, open_http
 from mcp_atl.site import Access, Credentials, Secret, Site
-from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, RateLimited
+from toolcharter import Conflict, InvalidArguments, NotFound, PermissionDenied, RateLimited, Telemetry
 
 SITE = Site("acme", "cloud", jira_url="https://acme.atlassian.net", confluence_url="https://acme.atlassian.net")
 Step = httpx2.Response | Exception
@@ -175,3 +178,24 @@ def test_secrets_are_not_shown():
     secret = Credentials("basic", "ann", Secret("hunter2"))
     assert "hunter2" not in repr(secret)
     assert "hunter2" not in repr(Access(SITE, secret))
+
+
+async def test_the_site_gets_the_trace_of_the_call_and_nothing_where_calls_are_not_traced():
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    telemetry = Telemetry("atl", tracer_provider=provider)
+    upstream = Upstream(OK, busy(503), OK)
+    client = upstream.client()
+    await client.send("jira", "GET", "/rest/api/3/myself")
+    parent = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    with telemetry.span("get_me", "query", parent):
+        await client.send("jira", "GET", "/rest/api/3/myself")
+    assert "traceparent" not in upstream.requests[0].headers
+    first, second, call = exporter.get_finished_spans()
+    sent = [request.headers["traceparent"].split("-")[1:3] for request in upstream.requests[1:]]
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    assert sent[1] == [trace, format(second.context.span_id, "016x")]
+    assert (first.name, first.parent.span_id) == ("HTTP GET", call.context.span_id)
+    assert [span.attributes["http.response.status_code"] for span in (first, second)] == [503, 200]
+    assert second.attributes["url.path"] == "/rest/api/3/myself"

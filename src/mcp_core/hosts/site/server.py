@@ -18,7 +18,7 @@ from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
 from mcp_core.hosts.site.connections import Connections, Limits
 from mcp_core.hosts.site.pages import Pages, Phase
 from mcp_core.hosts.site.proxies import TrustedProxies
-from mcp_core.telemetry import prometheus
+from mcp_core.telemetry import LoopLag, prometheus
 
 if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
@@ -121,6 +121,11 @@ class Site:
         async with AsyncExitStack() as stack:
             for lifespan in self._lifespans:
                 await stack.enter_async_context(lifespan())
+            lag = LoopLag()
+            lag.start()
+            stack.callback(lag.stop)
+            self.counts.telemetry.add_source(lag.samples)
+            stack.callback(self.counts.telemetry.remove_source, lag.samples)
             self.phase = "serving"
             if self._on_open is not None:
                 self._on_open()
