@@ -53,7 +53,8 @@ def build(done: Done, settings: Settings) -> App:
 
 @pytest.fixture(params=["memory", "redis"])
 def settings(request: pytest.FixtureRequest) -> Settings:
-    return Settings(redis=request.getfixturevalue("redis_url") if request.param == "redis" else None)
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else None
+    return Settings(redis=url, redis_timeout=20)  # it may be slow on a busy machine
 
 
 async def said(app: App, request: Request) -> Any:

@@ -52,7 +52,8 @@ class Shelf:
 @pytest.fixture(params=["memory", "redis"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     """The cache behaves the same in memory and in Redis."""
-    return Settings(redis=request.getfixturevalue("redis_url") if request.param == "redis" else None)
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else None
+    return Settings(redis=url, redis_timeout=20)  # it may be slow on a busy machine
 
 
 async def value(app: App, tool: str, arguments: dict[str, Any] | None = None, caller: Caller = ANN) -> Any:

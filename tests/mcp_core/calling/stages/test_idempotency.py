@@ -128,7 +128,8 @@ def sql_settings(request: pytest.FixtureRequest, tmp_path: Any) -> Settings:
 
 @pytest.fixture(params=["memory", "redis"])
 def state_settings(request: pytest.FixtureRequest) -> Settings:
-    return Settings(deadline=30, redis=request.getfixturevalue("redis_url") if request.param == "redis" else None)
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else None
+    return Settings(deadline=30, redis=url, redis_timeout=20)  # it may be slow on a busy machine
 
 
 def keyed(key: Any, n: int = 1, tool: str = "add", caller: Caller = ANN) -> Request:
