@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
 import httpx2
@@ -51,7 +52,12 @@ class Timeouts(NamedTuple):
 
 
 DEFAULT_TIMEOUTS = Timeouts()
-_EXPLAINED = frozenset(map(int, (httpx2.codes.UNAUTHORIZED, httpx2.codes.NOT_FOUND, httpx2.codes.MISDIRECTED_REQUEST)))
+_EXPLAINED: frozenset[int] = frozenset({
+    HTTPStatus.UNAUTHORIZED,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.MISDIRECTED_REQUEST,
+    HTTPStatus.SERVICE_UNAVAILABLE,
+})  # fmt: skip
 """The rejections that have an error of their own."""
 
 
@@ -89,16 +95,26 @@ async def connect(
     except ServerUnreachable:
         if not rejected:
             raise
-        if rejected[0].status_code == int(httpx2.codes.MISDIRECTED_REQUEST):
+        raise ServerUnreachable(f"{url}: {_explain(rejected[0], url, has_token=token is not None)}") from None
+
+
+def _explain(rejection: httpx2.Response, url: str, *, has_token: bool) -> str:
+    """Why a server rejected a request, and what to do."""
+    match rejection.status_code:
+        case HTTPStatus.MISDIRECTED_REQUEST:
             host = httpx2.URL(url).host
-            problem = f"the server does not answer to the name {host!r}"
             hint = f"A server of toolcharter does with --allow-hosts {host}"
-            raise ServerUnreachable(f"{url}: {problem}. {hint}.") from None
-        if rejected[0].status_code == int(httpx2.codes.NOT_FOUND):
+            return f"the server does not answer to the name {host!r}. {hint}."
+        case HTTPStatus.NOT_FOUND:
             hint = "" if url.rstrip("/").endswith("/mcp") else " Most addresses of MCP servers end in /mcp."
-            raise ServerUnreachable(f"{url}: there is no MCP server at this address (404 Not Found).{hint}") from None
-        problem = "rejects this token; give another one" if token else "requires a token; give one"
-        raise ServerUnreachable(f"{url}: the server {problem} with --token.") from None
+            return f"there is no MCP server at this address (404 Not Found).{hint}"
+        case HTTPStatus.SERVICE_UNAVAILABLE:
+            seconds = rejection.headers.get("retry-after", "")
+            when = f"in {seconds} seconds" if seconds.isdecimal() else "later"
+            return f"the server cannot answer now (503 Service Unavailable). Try again {when}."
+        case _:
+            problem = "rejects this token; give another one" if has_token else "requires a token; give one"
+            return f"the server {problem} with --token."
 
 
 @asynccontextmanager

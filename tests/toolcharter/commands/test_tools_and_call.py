@@ -183,6 +183,20 @@ def test_a_server_that_requires_a_token_is_called_with_one(capsys, tmp_path):
     assert (code, json.loads(out)["data"]) == (0, 5)
 
 
+def test_a_server_that_cannot_verify_a_token_now_is_not_said_to_reject_it(capsys):
+    issuer, token = "http://127.0.0.1:1", "eyJhbGciOiJSUzI1NiIsImtpZCI6ImsxIn0.e30.AAAA"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    with serving("--port", port, "--oidc", issuer, "--audience", f"http://127.0.0.1:{port}") as url:
+        answer = run(capsys, "call", "--token", token, url, "add", "a=2", "b=3")
+    assert answer == (
+        1,
+        "",
+        f"{url}: the server cannot answer now (503 Service Unavailable). Try again in 5 seconds.\n",
+    )
+
+
 def test_a_running_server_is_listed_and_called_by_its_address(capsys, address):
     code, out, _ = run(capsys, "tools", address)
     assert (code, json.loads(out)["tools"][0]["name"]) == (0, "add")
