@@ -128,6 +128,8 @@ def test_a_401_names_the_metadata_and_the_metadata_the_issuer(issuer: Issuer, ba
     )
     answer = httpx2.get(metadata)
     assert answer.headers["access-control-allow-origin"] == "*"
+    preflight = httpx2.options(metadata, headers={"Access-Control-Request-Headers": "mcp-protocol-version"})
+    assert (preflight.status_code, preflight.headers["access-control-allow-headers"]) == (204, "*")
     assert answer.json() == {
         "resource": base + path,
         "authorization_servers": [issuer.url],

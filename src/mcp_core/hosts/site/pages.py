@@ -25,6 +25,7 @@ Page = Callable[[Request], Awaitable[Response]]
 
 _READY = frozenset({"ok", "degraded"})
 _NOT_READY_CODE = 503
+_EVERY_ORIGIN = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
 
 
 class Readiness(NamedTuple):
@@ -92,16 +93,19 @@ class Pages:
             Route("/health", self._health),
             Route("/health/live", self._live),
             Route("/health/ready", self._ready),
-            Route(WELL_KNOWN, self._resource_metadata),
-            Route(f"{WELL_KNOWN}/{{path:path}}", self._resource_metadata),
+            Route(WELL_KNOWN, self._resource_metadata, methods=["GET", "OPTIONS"]),
+            Route(f"{WELL_KNOWN}/{{path:path}}", self._resource_metadata, methods=["GET", "OPTIONS"]),
         ]
         return Starlette(routes=routes, lifespan=lifespan)
 
     async def _resource_metadata(self, request: Request) -> Response:
         """Where to get an access token. Pages of all origins may read it: it is the same for everyone."""
         document = metadata_document(self._apps, request.url.path)
-        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=300"}
-        return JSONResponse({}, 404) if document is None else JSONResponse(document, headers=headers)
+        if document is None:
+            return JSONResponse({}, 404)
+        if request.method == "OPTIONS":  # a browser asks because of the header with the protocol version
+            return Response(status_code=204, headers=_EVERY_ORIGIN)
+        return JSONResponse(document, headers=_EVERY_ORIGIN | {"Cache-Control": "max-age=300"})
 
     async def _documentation(self, _: Request) -> Response:
         return HTMLResponse(render_page(self._apps, self._base_url))
