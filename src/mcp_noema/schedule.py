@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
+from struct import Struct
 
 from fsrs_rs_python import DEFAULT_PARAMETERS, FSRS, ItemState, MemoryState, NextStates
 
@@ -35,8 +36,9 @@ _DECAY_PARAMETER = 20
 _FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 """Start and end in days, and the share of the days between them by which an interval may differ."""
 _LOWEST_FUZZ, _HIGHEST_FUZZ = 0.0, 1.0 - 2**-53
-_STABILITY_DIGITS, _DIFFICULTY_DIGITS = 4, 3
-"""Anki stores this many decimals. With the same, the same answers lead to the same dates."""
+_STABILITY_UNITS, _DIFFICULTY_UNITS = 10_000, 1_000
+"""Anki stores four and three decimals. With the same, the same answers lead to the same dates."""
+_SINGLE = Struct("f")
 _LONGEST_STEP_FUZZ = timedelta(minutes=5)
 _SAME_MEMORY = 0.005
 """Memory states are the same if they differ by a smaller share than this: older versions of Anki round differently."""
@@ -198,7 +200,8 @@ def _follow(
             days = rules.interval_after_steps(states, state, rating, fuzz_of_answer)
             state, step, due = _REVIEW, None, at + timedelta(days=days)
         memory = _item(states, rating).memory
-        stability, difficulty = round(memory.stability, _STABILITY_DIGITS), round(memory.difficulty, _DIFFICULTY_DIGITS)
+        stability = _round_single(memory.stability * _STABILITY_UNITS) / _STABILITY_UNITS
+        difficulty = _round_single(memory.difficulty * _DIFFICULTY_UNITS) / _DIFFICULTY_UNITS
         memory, last, last_day = MemoryState(stability, difficulty), at, day
     return Schedule(state, step, stability, difficulty, due, last)
 
@@ -229,7 +232,7 @@ class _Rules:
         if not steps:
             interval = _item(states, rating).interval
             is_short = interval < _SHORT_TERM_DAYS and self._has_short_term
-            return (0, int(interval * _DAY_SECONDS)) if is_short else None
+            return (0, int(_to_single(interval * _DAY_SECONDS))) if is_short else None
         if rating == _AGAIN:
             return 0, steps[0]
         index = min(step or 0, len(steps) - 1)
@@ -299,3 +302,12 @@ def _fuzz_delta(interval: float) -> float:
 def _round(value: float) -> int:
     """Rounded as in Rust: a half is rounded up."""
     return math.floor(value + 0.5)
+
+
+def _to_single(value: float) -> float:
+    """The nearest number of single precision, in which Anki computes."""
+    return _SINGLE.unpack(_SINGLE.pack(value))[0]
+
+
+def _round_single(value: float) -> int:
+    return math.floor(_to_single(value) + 0.5)

@@ -3,7 +3,6 @@
 import json
 import math
 import random
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -33,6 +32,7 @@ PRESETS = {
 }
 Outcome = tuple[State, int | None, int]
 """The state, the step and the seconds until a card is due."""
+LONG = 1000 * DAY_SECONDS
 HISTORIES = 1000
 ROLLOVERS = (0, 4, 9, 14, 19, 22)
 """The hours at which the day of a collection begins: the tests run at any time of the day."""
@@ -50,15 +50,16 @@ class StudiedCard:
         """Let time pass. Anki has the clock of the machine, so what happened before is moved into the past."""
         now = datetime.now(UTC)
         if (last := self.schedule.last_review) is not None and self.schedule.due is not None:
-            moved = now - gap - last
+            # Anki stores whole seconds.
+            moved = (now - gap).replace(microsecond=0) - last
             self.schedule = replace(self.schedule, last_review=last + moved, due=self.schedule.due + moved)
             (text,) = self.col.db.first("SELECT data FROM cards WHERE id = ?", self.id)
             data = json.loads(text) | {"lrt": int((now - gap).timestamp())}
             self.col.db.execute("UPDATE cards SET data = ? WHERE id = ?", json.dumps(data), self.id)
         return now
 
-    def fuzz(self) -> float:
-        """Anki's random number for the next answer, from how it fuzzes long intervals."""
+    def fuzz(self) -> tuple[float, float, float]:
+        """Anki's random number for the next answer, from how it fuzzes long intervals: about, at least, and at most."""
         helper = self.col.decks.id("helper")
         (deck, reps) = self.col.db.first("SELECT did, reps FROM cards WHERE id = ?", self.id)
         self.col.db.execute("UPDATE cards SET did = ?, reps = ? WHERE id = ?", helper, reps + 1, self.id)
@@ -68,20 +69,23 @@ class StudiedCard:
             index = interval + self.col.fuzz_delta(self.id, interval) - first
             low, high = max(low, index / size), min(high, (index + 1) / size)
         self.col.db.execute("UPDATE cards SET did = ?, reps = ? WHERE id = ?", deck, reps, self.id)
-        return (low + high) / 2
+        return (low + high) / 2, low, high
 
     def review(self, rating: int, gap: timedelta) -> tuple[list[Outcome], list[Outcome]]:
-        """Answer the card. Returns what each of us showed for the four grades, and the two states after the answer."""
+        """Answer the card, and return what each of us showed for the four grades."""
         now = self.wait(gap)
         theirs = self.col._backend.get_scheduling_states(self.id)
-        ours = next_schedules(self.schedule, now, self.preset, self.preferences, fuzz=self.fuzz())
-        previews = [self._outcome(ours[grade], now) for grade in RATINGS]
-        previews += [self._their_outcome(getattr(theirs, grade), now) for grade in RATINGS]
+        shown_by_anki = [self._their_outcome(getattr(theirs, grade), now) for grade in RATINGS]
+        for fuzz in self.fuzz():
+            ours = next_schedules(self.schedule, now, self.preset, self.preferences, fuzz=fuzz)
+            shown_by_us = [self._outcome(ours[grade], now) for grade in RATINGS]
+            if are_equal(shown_by_us, shown_by_anki):
+                break
         card = self.col.get_card(self.id)
         card.start_timer()
         self.col.sched.answer_card(self.col.sched.build_answer(card=card, states=theirs, rating=rating - 1))
         self.schedule = ours[GRADES[rating]]
-        return previews[:4], previews[4:]
+        return shown_by_us, shown_by_anki
 
     def _outcome(self, schedule: Schedule, now: datetime) -> Outcome:
         seconds = round((schedule.due - now).total_seconds())
@@ -105,6 +109,14 @@ class StudiedCard:
         """Our memory state, and Anki's."""
         theirs = self.col.get_card(self.id).memory_state
         return (self.schedule.stability, self.schedule.difficulty), (theirs.stability, theirs.difficulty)
+
+
+def are_equal(ours: list[Outcome], theirs: list[Outcome]) -> bool:
+    """Intervals of many years may differ by a day: Anki computes them in single precision."""
+    return all(
+        mine == their or (mine[:2] == their[:2] and mine[2] > LONG and abs(mine[2] - their[2]) == DAY_SECONDS)
+        for mine, their in zip(ours, theirs, strict=True)
+    )
 
 
 def _fuzz_range(interval: int) -> tuple[int, int]:
@@ -150,7 +162,7 @@ def test_schedules_and_previews_agree_with_anki_s(tmp_path: Path, monkeypatch: p
     """Each of the presets, answered when due, late, early and on the same day, with fuzz."""
     # Anki's days are those of the machine.
     monkeypatch.setenv("TZ", "UTC")
-    dice, differences, answers = random.Random(5), Counter(), 0
+    dice = random.Random(5)
     for col, preferences in collections(tmp_path):
         for index in range(examples(HISTORIES) // len(ROLLOVERS) + 1):
             name = list(PRESETS)[index % len(PRESETS)]
@@ -158,7 +170,5 @@ def test_schedules_and_previews_agree_with_anki_s(tmp_path: Path, monkeypatch: p
             for _ in range(dice.randint(3, 10)):
                 ours, theirs = card.review(dice.randint(1, 4), random_gap(card.schedule, dice))
                 mine, memory = card.memory()
-                assert mine == pytest.approx(memory, rel=0.005), (name, card.schedule)
-                differences[name] += ours != theirs
-                answers += 1
-    assert differences.total() <= answers / 100, differences
+                assert mine == pytest.approx(memory, rel=1e-6), (name, card.schedule)
+                assert are_equal(ours, theirs), (name, card.schedule, ours, theirs)
