@@ -164,6 +164,12 @@ class Charter(_Table):
     upstream: dict[str, UpstreamTable] = Field(default={}, description="The servers, by name.")
     tools: dict[str, ToolPolicy] = Field(default={}, description='Policies by pattern, such as "github:delete_*".')
     pins: PinPolicy = Field(default_factory=PinPolicy, description="What is done with changes.")
+    list_budget: int = Field(
+        default=4000, gt=0, description="Tokens that tools/list may cost; beyond it, agents search for tools."
+    )
+    always_listed: list[str] = Field(
+        default=[], description='Patterns of tools that are listed all the same, such as "files:read_*".'
+    )
 
     @model_validator(mode="after")
     def _valid_names(self) -> "Charter":

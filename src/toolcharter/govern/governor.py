@@ -23,8 +23,9 @@ from toolcharter.govern.answers import apply_policy, examine, to_result
 from toolcharter.govern.charter import Charter
 from toolcharter.govern.intent import read_intents
 from toolcharter.govern.pins import Comparison, Quarantine, compare, lock_file, read_pins, write_pins
-from toolcharter.govern.policies import EffectivePolicy, policy_for
+from toolcharter.govern.policies import EffectivePolicy, matches, policy_for
 from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, remote_tool
+from toolcharter.govern.search_app import SearchApp
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.transport import OnProgress
@@ -56,8 +57,13 @@ class Governor:
             name: App(name, version=version, settings=settings, title=f"{name}, governed", state=None)
             for name in charter.upstream
         }
-        self.all_tools = App(
-            ALL, version=version, settings=settings, title="All governed servers", lifespan=self._lifespan
+        self.all_tools = SearchApp(
+            ALL,
+            list_budget=charter.list_budget,
+            version=version,
+            settings=settings,
+            title="All governed servers",
+            lifespan=self._lifespan,
         )
         self.all_tools.has_all_tools = True
         self._serve_tools()
@@ -90,13 +96,18 @@ class Governor:
         self._serve_tools()
 
     def _serve_tools(self) -> None:
-        every: list[ToolSpec] = []
+        every: list[tuple[str, ToolSpec]] = []
+        always: list[str] = []
         for name, app in self.apps.items():
             specs = self._specs(name)
             app.replace_tools(specs)
             prefix = self._charter.upstream[name].prefix
-            every += [prefixed(spec, name if prefix is None else prefix) for spec in specs]
-        self.all_tools.replace_tools(every)
+            for spec in specs:
+                renamed = prefixed(spec, name if prefix is None else prefix)
+                every.append((name, renamed))
+                if any(matches(pattern, name, spec.name) for pattern in self._charter.always_listed):
+                    always.append(renamed.name)
+        self.all_tools.replace_governed(every, always)
 
     def _specs(self, name: str) -> list[ToolSpec]:
         comparison = self.comparisons[name]

@@ -36,6 +36,8 @@ def charter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     command = json.dumps([sys.executable, SERVER])
     path.write_text(
         f"""
+list_budget = 100000
+
 [upstream.pipe]
 command = {command}
 [upstream.old-pipe]

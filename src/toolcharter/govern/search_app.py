@@ -1,0 +1,125 @@
+"""The app with the tools of all servers. If their list would cost too much, agents search for tools instead."""
+
+import json
+from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Annotated, Any, cast
+
+from pydantic import Field
+
+from mcp_core.app import App
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Answer, Question, Request
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.spec import Declaration, Example, ToolSpec, spec_of
+from mcp_core.errors import NotFound
+from toolcharter.govern.tool_search import SearchedTool, ToolIndex
+
+SEARCH, CALL = "search_tools", "call_tool"
+CHARACTERS_PER_TOKEN = 4
+_MAX_FOUND = 20
+
+_caller: ContextVar[Caller] = ContextVar("caller")
+
+
+class SearchApp(App):
+    """Lists `search_tools` and `call_tool` where the whole list would exceed the budget."""
+
+    def __init__(self, name: str, *, list_budget: int, **options: Any) -> None:
+        """`list_budget` is in tokens."""
+        super().__init__(name, **options)
+        self._budget = list_budget
+        self._index = ToolIndex(())
+        self.is_searched = False
+
+    def replace_governed(self, tools: Sequence[tuple[str, ToolSpec]], always_listed: Iterable[str]) -> None:
+        """Serve these tools, each with the name of its server."""
+        specs = [spec for _, spec in tools]
+        listed = [(server, spec) for server, spec in tools if spec.is_listed and spec.listed is not None]
+        self.is_searched = sum(map(cost, (spec for _, spec in listed))) > self._budget
+        if self.is_searched:
+            pinned = set(always_listed)
+            specs = [spec if spec.name in pinned else replace(spec, is_listed=False) for spec in specs]
+            specs = [*self._search_tools(), *specs]
+            self._index = ToolIndex([SearchedTool(server, _listed(spec)) for server, spec in listed])
+        self.replace_tools(specs)
+
+    async def run(self, request: Request) -> Answer | Question:
+        """Answer one call. What `call_tool` calls passes all its gates under its own name."""
+        if not self.is_searched:
+            return await super().run(request)
+        if request.tool == CALL:
+            name, arguments = request.arguments.get("name"), request.arguments.get("arguments", {})
+            if isinstance(name, str) and isinstance(arguments, dict) and self.registry.find(name) is not None:
+                request = request._replace(tool=name, arguments=arguments)
+        token = _caller.set(request.caller)
+        try:
+            return await super().run(request)
+        finally:
+            _caller.reset(token)
+
+    def _search_tools(self) -> list[ToolSpec]:
+        async def search_tools(
+            query: Annotated[str, Field(description="What you want to do, in words.", min_length=1, max_length=500)],
+            limit: Annotated[int, Field(description="How many tools to return.", ge=1, le=_MAX_FOUND)] = 5,
+        ) -> list[dict[str, Any]]:
+            """Find tools by what you want to do. Use this first: most tools are not listed.
+
+            Returns the best matching tools, each with its name, description and input schema.
+            """
+            caller = _caller.get()
+            # Those that the caller may not use are left out, so more are looked for.
+            found = self._index.search(query, limit * 4)
+            allowed = [one.tool for one in found if self._may_use(caller, one.tool.name)]
+            return [tool.for_model() for tool in allowed[:limit]]
+
+        async def call_tool(
+            name: Annotated[str, Field(description="The name of the tool, as search_tools returned it.")],
+            arguments: Annotated[  # noqa: ARG001 - `run` has read them, and found no tool for them
+                dict[str, Any] | None, Field(description="Its arguments, as its input schema asks.")
+            ] = None,
+        ) -> Any:
+            """Call a tool that search_tools has found. Returns what the tool answers."""
+            raise NotFound(f"No tool has the name {name[:128]!r}. Find one with {SEARCH}.")
+
+        async def no_question() -> None:
+            """The tool that is called asks its own question."""
+
+        searching = Declaration(
+            permissions=(),
+            category="query",
+            response_time="medium",
+            cacheable=False,
+            idempotent=True,
+            examples=(Example("Find a way to read a file", {"query": "read a file"}, []),),
+            tags=("tools",),
+            open_world=False,
+        )
+        calling = replace(
+            searching,
+            category="mutation",
+            response_time="slow",
+            idempotent=False,
+            examples=(Example("Call a tool that was found", {"name": "files_read", "arguments": {"path": "a"}}, {}),),
+            # Hosts must be ready to ask the person for the tool that is called.
+            confirm="if_possible",
+            target=no_question,
+            open_world=True,
+        )
+        return [spec_of(search_tools, searching), spec_of(call_tool, calling)]
+
+    def _may_use(self, caller: Caller, name: str) -> bool:
+        spec = self.registry.find(name)
+        return spec is not None and not caller.lacks(spec.permissions)
+
+
+def cost(spec: ToolSpec) -> int:
+    """About how many tokens a tool costs in a list: a quarter of the characters of its JSON."""
+    shown = _listed(spec).for_model()
+    return len(json.dumps(shown, ensure_ascii=False, separators=(",", ":"))) // CHARACTERS_PER_TOKEN
+
+
+def _listed(spec: ToolSpec) -> ListedTool:
+    """The tool as it is listed here, under the name that it has here."""
+    return replace(cast(ListedTool, spec.listed), name=spec.name)

@@ -1,0 +1,101 @@
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from mcp_core import Caller, Settings
+from mcp_core.calling.records import Answer, Question, Reply, Request, VerbatimResult
+from mcp_core.context import ToolContext
+from mcp_core.declare.listed import ListedTool
+from mcp_core.declare.spec import RateLimit, ToolSpec
+from toolcharter.govern.policies import EffectivePolicy
+from toolcharter.govern.remote_tool import remote_tool
+from toolcharter.govern.search_app import SearchApp
+
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+
+
+async def answer(arguments: Mapping[str, Any], _: ToolContext) -> VerbatimResult:
+    return VerbatimResult([{"type": "text", "text": json.dumps(dict(arguments))}])
+
+
+def remote(name: str, description: str, **policy: Any) -> tuple[str, ToolSpec]:
+    tool = ListedTool(name, "", description, SCHEMA)
+    return "files", remote_tool("files", tool, EffectivePolicy(**policy), answer)
+
+
+TOOLS = [
+    remote("files_read", "Read the text of a file."),
+    remote("files_delete", "Delete a file for good.", consent="required"),
+    remote("mail_send", "Send a letter to somebody.", permissions=("mail:send",)),
+    remote("web_search", "Find pages on the web.", rate_limit=RateLimit(1, 3_600_000)),
+]
+ANN = Caller("ann", "ann", frozenset({"mail:send"}))
+BOB = Caller("bob", "bob", frozenset())
+
+
+def app(budget: int, *always_listed: str) -> SearchApp:
+    made = SearchApp("all", list_budget=budget, version="1", settings=Settings())
+    made.replace_governed(TOOLS, always_listed)
+    return made
+
+
+async def call(target: SearchApp, tool: str, caller: Caller = ANN, **arguments: Any) -> Any:
+    got = await target.run(Request(tool, arguments, caller))
+    assert isinstance(got, Answer)
+    (block,) = got.content()
+    return json.loads(block["text"])
+
+
+def test_a_list_within_the_budget_is_listed():
+    assert [tool.name for tool in app(10_000).list_tools()] == [spec.name for _, spec in TOOLS]
+
+
+@pytest.mark.requirement("GOV-7")
+def test_a_list_beyond_the_budget_becomes_a_search():
+    assert [tool.name for tool in app(10).list_tools()] == ["search_tools", "call_tool"]
+    assert [tool.name for tool in app(10, "web_search").list_tools()] == ["search_tools", "call_tool", "web_search"]
+
+
+@pytest.mark.requirement("GOV-7")
+async def test_every_tool_is_found_and_called_through_the_search():
+    async with app(10) as made:
+        for words, name in (("read a file", "files_read"), ("send a letter", "mail_send"), ("the web", "web_search")):
+            found = (await call(made, "search_tools", query=words))["value"]
+            assert (found[0]["name"], found[0]["inputSchema"]) == (name, SCHEMA)
+            assert await call(made, "call_tool", name=name, arguments={"path": "a"}) == {"path": "a"}
+
+
+@pytest.mark.requirement("GOV-7")
+async def test_gates_hold_for_what_is_called_through_the_search():
+    async with app(10) as made:
+        assert (await call(made, "search_tools", BOB, query="send a letter"))["value"] == []
+        refused = await call(made, "call_tool", BOB, name="mail_send", arguments={"path": "a"})
+        assert refused["error_type"] == "PermissionError"
+        wrong = await call(made, "call_tool", name="files_read", arguments={"path": 1})
+        assert wrong["error_type"] == "ValidationError"
+        await call(made, "call_tool", name="web_search", arguments={"path": "a"})
+        limited = await call(made, "call_tool", name="web_search", arguments={"path": "b"})
+        assert limited["error_type"] == "RateLimitError"
+        unknown = await call(made, "call_tool", name="files_reed", arguments={})
+        assert unknown["error"] == "No tool has the name 'files_reed'. Find one with search_tools."
+        shape = await call(made, "call_tool", name="files_read", arguments=[])
+        assert shape["error_type"] == "ValidationError"
+
+
+@pytest.mark.requirement("GOV-7")
+async def test_a_confirmation_is_about_the_tool_that_is_called():
+    arguments = {"name": "files_delete", "arguments": {"path": "a"}}
+    async with app(10) as made:
+        asked = await made.run(Request("call_tool", arguments, ANN, can_return_questions=True))
+        assert isinstance(asked, Question)
+        assert asked.text == 'Delete a file for good. (files_delete with {"path":"a"}) Go ahead?'
+        reply = Reply(asked.state, accepted=True)
+        other = {"name": "files_delete", "arguments": {"path": "b"}}
+        moved = await made.run(Request("call_tool", other, ANN, can_return_questions=True, reply=reply))
+        assert isinstance(moved, Answer)
+        assert moved.is_error
+        done = await made.run(Request("call_tool", arguments, ANN, can_return_questions=True, reply=reply))
+        assert isinstance(done, Answer)
+        assert done.content() == [{"type": "text", "text": '{"path": "a"}'}]
