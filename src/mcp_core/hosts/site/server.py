@@ -1,8 +1,9 @@
 """Several apps on one HTTP port, with a page that shows them, health and metrics."""
 
+import asyncio
 import importlib.util
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,9 +85,18 @@ class Site:
         if _header(scope, b"transfer-encoding"):
             send = self._with_body_limit(send)
         scope["root_path"] = root
+        return await self._answer(front, scope, receive, send)
+
+    async def _answer(self, front: "HttpLane | HttpFront", scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, also if the end of the server cuts it off."""
         self.calls.begin()
         try:
             await front(scope, receive, send)
+        except asyncio.CancelledError:
+            if not self.calls.draining:
+                raise
+            with suppress(RuntimeError):  # the response has begun
+                await self.calls.refusal().send(send)
         finally:
             self.calls.end()
 

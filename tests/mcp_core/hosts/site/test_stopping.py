@@ -8,8 +8,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from mcp_core import Settings
+from mcp_core.hosts.site.listener import base_url, listen
+from mcp_core.hosts.site.server import Site
+from mcp_core.hosts.site.serving import HttpServer
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, started
+from tests.mcp_core.hosts.site.gate_server import build
+from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, headers, started, until
 
 CALLS = 10
 STOPPED = "The server is stopping, and 'wait' was stopped: its outcome is unknown."
@@ -104,3 +109,26 @@ async def test_a_second_signal_ends_the_calls_at_once(tmp_path: Path):
     assert STOPPED in text(answer)
     assert audit_outcomes(audit) == [("wait", "cancelled")]
     assert code == 0
+
+
+@pytest.mark.parametrize("lane", ["fast", "sdk"])
+async def test_a_request_that_never_became_a_call_is_answered_too(lane: str):
+    settings = Settings(port=0, lane=lane, drain_seconds=0.1)
+    app = build(settings)
+    with listen(settings) as listener:
+        server = HttpServer(Site([app], base_url(settings, listener)), [app], settings)
+        serving = asyncio.ensure_future(server.serve(sockets=[listener.dup()]))
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        # The rest of the body never comes.
+        head = [*(f"{name}: {value}" for name, value in headers("wait").items()), "Content-Type: application/json"]
+        lines = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", *head, "Content-Length: 100000", "", '{"jsonrpc"']
+        writer.write("\r\n".join(lines).encode())
+        await until(lambda: server._site.calls.running == 1)
+        server.should_exit = True
+        async with asyncio.timeout(PATIENCE):
+            answer = (await reader.read()).decode()
+            await serving
+        writer.close()
+    assert answer.startswith("HTTP/1.1 503 ")
+    assert "retry-after: 1\r\n" in answer
+    assert json.loads(answer.partition("\r\n\r\n")[2])["error"] == REFUSED
