@@ -126,7 +126,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         quick = self._quick
         if quick is None or body_at < 4:  # noqa: PLR2004 - not found
             return False
-        head = quick.heads.find(data[:body_at])
+        head = quick.heads.find(data[:body_at], self.client)
         if head is None or not quick.calls.accepted:
             return False
         end = body_at + head.length
@@ -164,7 +164,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     async def _response(self, head: QuickHead, data: bytes, body: bytes) -> HttpResponse | None:
         """The response of the lane; None if it does not handle the request."""
         try:
-            return await head.lane.respond(head.head, self.client, head.path, head.authorization(data), body)
+            return await head.lane.respond(head.head, head.client, head.path, head.authorization(data), body)
         except NotHandled:
             return None
         except asyncio.CancelledError:

@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httptools
 
 from mcp_core.hosts.lane.http import HttpLane, RequestHead
 from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.site.proxies import TrustedProxies
 
 MAX_HEADS = 1024
 _LONGEST_HEAD = 4096
@@ -19,10 +20,15 @@ FindLane = Callable[[str, str | None], HttpLane | None]
 """The lane at a path, for a request from an origin; None where the request needs more than the lane."""
 
 
+Client = tuple[str, int] | None
+"""The address of the other side, as a scope has it."""
+
+
 class QuickHead(NamedTuple):
     """A head, and the lane that answers requests with it. The token is not kept: it is in the bytes of the head."""
 
     lane: HttpLane
+    client: Client
     path: str
     head: RequestHead
     length: int
@@ -37,16 +43,17 @@ class QuickHead(NamedTuple):
 class QuickHeads:
     """The heads seen last. Keys are digests, because a head may hold a token."""
 
-    def __init__(self, find_lane: FindLane, max_headers: int) -> None:
-        self._find_lane, self._max_headers = find_lane, max_headers
+    def __init__(self, find_lane: FindLane, max_headers: int, proxies: TrustedProxies | None = None) -> None:
+        self._find_lane, self._max_headers, self._proxies = find_lane, max_headers, proxies
         self._heads: dict[bytes, QuickHead] = {}
 
-    def find(self, data: bytes) -> QuickHead | None:
-        """What is known of a complete head; None where the request needs the ordinary way."""
-        key = hashlib.sha256(data).digest()
+    def find(self, data: bytes, client: Client) -> QuickHead | None:
+        """What is known of a complete head from a client; None where the request needs the ordinary way."""
+        address = b"" if client is None else client[0].encode()
+        key = hashlib.sha256(data + address).digest()
         head = self._heads.get(key)
         if head is None and len(data) <= _LONGEST_HEAD:
-            head = self._read(data)
+            head = self._read(data, client)
             # With trace ids, no two heads are the same; and the headers that an app declares may be credentials.
             if head is not None and head.head.trace_ids is None and not head.head.declared:
                 if len(self._heads) >= MAX_HEADS:
@@ -54,7 +61,7 @@ class QuickHeads:
                 self._heads[key] = head
         return head
 
-    def _read(self, data: bytes) -> QuickHead | None:
+    def _read(self, data: bytes, client: Client) -> QuickHead | None:
         reader = _HeadReader()
         parser = httptools.HttpRequestParser(reader)
         try:
@@ -71,7 +78,10 @@ class QuickHeads:
             or not _NEVER_QUICK.isdisjoint(names)
         ):
             return None
-        headers = dict(reader.headers)
+        scope: Any = {"client": client, "headers": reader.headers}
+        if self._proxies is not None:
+            self._proxies.apply(scope)
+        headers = dict(scope["headers"])
         origin = headers.get(b"origin")
         path = reader.url.decode("latin-1")
         lane = self._find_lane(path, None if origin is None else origin.decode("latin-1"))
@@ -79,13 +89,15 @@ class QuickHeads:
         if lane is None or not length.isdigit() or (token is not None) != (b"authorization" in headers):
             return None
         try:
-            head = lane.read_head(reader.headers)
+            head = lane.read_head(scope["headers"])
         except NotHandled:
             return None
         if head.needs_sdk:
             return None
         head.headers.pop("authorization", None)
-        return QuickHead(lane, path, head, int(length), None if token is None else slice(*token.span(1)))
+        return QuickHead(
+            lane, scope["client"], path, head, int(length), None if token is None else slice(*token.span(1))
+        )
 
 
 class _HeadReader:

@@ -53,7 +53,7 @@ class Site:
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
         self.apps, self._on_open = apps, on_open
-        self._proxies = TrustedProxies(settings.trusted_proxies) if settings.trusted_proxies else None
+        self.proxies = TrustedProxies(settings.trusted_proxies) if settings.trusted_proxies else None
         self.phase: Phase = "starting"
         self.counts = HttpCounts()
         self.calls = Calls(settings.max_calls, self.counts)
@@ -66,8 +66,8 @@ class Site:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))
         if scope["type"] == "lifespan":
             return await self.pages(scope, receive, send)
-        if self._proxies is not None:
-            self._proxies.apply(scope)
+        if self.proxies is not None:
+            self.proxies.apply(scope)
         if front is None or scope["type"] != "http":
             # Probes and collectors use the address of the machine, so /health and /metrics have no names of their own.
             if scope.get("path") == "/" and not is_allowed(_header(scope, b"host"), self._hosts):
@@ -121,7 +121,7 @@ class Site:
     def quick_lane(self, path: str, origin: str | None) -> HttpLane | None:
         """The lane that answers requests to a path without ASGI; None where they need what only this class does."""
         _, front = self._fronts.get(path, ("", None))
-        if self.settings.lane != "fast" or self.settings.trusted_proxies or origin in self._browser_origins:
+        if self.settings.lane != "fast" or origin in self._browser_origins:
             return None
         return front if isinstance(front, HttpLane) else None
 
@@ -175,5 +175,5 @@ def uvicorn_options(site: Site) -> dict[str, Any]:
     from mcp_core.hosts.site.http_protocol import HttpProtocol, QuickCalls  # noqa: PLC0415 - needs httptools, an extra
     from mcp_core.hosts.site.quick_heads import QuickHeads  # noqa: PLC0415 - the same
 
-    quick = QuickCalls(QuickHeads(site.quick_lane, site.settings.max_headers), site.calls)
+    quick = QuickCalls(QuickHeads(site.quick_lane, site.settings.max_headers, site.proxies), site.calls)
     return options | {"http": partial(HttpProtocol, connections_open=site.connections, quick=quick)}

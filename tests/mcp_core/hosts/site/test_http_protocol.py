@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import App, Settings
+from mcp_core import App, Settings, ToolContext
 from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
@@ -231,6 +231,29 @@ async def test_a_long_body_that_comes_in_parts_goes_the_ordinary_way(monkeypatch
             await asyncio.sleep(0)
         assert data_of((await response(reader))[2]) == "x" * 100_000
     assert quick == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_behind_a_trusted_proxy_the_caller_is_the_client_it_names(way: str, monkeypatch: pytest.MonkeyPatch):
+    quick = count_quick(monkeypatch)
+    callers: dict[tuple[str, ...], list[str]] = {}
+    for proxies in (("127.0.0.1",), ("10.0.0.0/8",)):
+        app, callers[proxies] = make_app(lane=way, trusted_proxies=proxies), []
+
+        async def who(context: ToolContext) -> str:
+            """Who calls?"""
+            return context.caller_key
+
+        app.tool(response_time="fast")(who)
+        async with serving(app) as (_, port), connection(port) as (reader, writer):
+            for client in ("192.0.2.1", "192.0.2.2", "192.0.2.1"):
+                writer.write(call_bytes("who", 1, f"X-Forwarded-For: 203.0.113.9, {client}"))
+                callers[proxies].append(data_of((await response(reader))[2]))
+    assert callers == {
+        ("127.0.0.1",): ["anonymous:192.0.2.1", "anonymous:192.0.2.2", "anonymous:192.0.2.1"],
+        ("10.0.0.0/8",): ["anonymous:127.0.0.1"] * 3,
+    }
+    assert len(quick) == (6 if way == "fast" else 0)
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
