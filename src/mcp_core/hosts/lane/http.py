@@ -377,6 +377,11 @@ class HttpLane:
         response = await self._respond(request, peer)
         return await response.send(send)
 
+    def needs_stream(self, head: RequestHead) -> bool:
+        """Whether the head alone says that a call may take a while."""
+        method, name = head.headers.get("mcp-method"), head.headers.get("mcp-name")
+        return head.version == MODERN and method in _SLOW_METHODS and name not in self._fast_tools
+
     def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
         """Whether a request may take a while, wants to be told about its progress, or may ask its client."""
         method, params = request.method, request.params

@@ -45,20 +45,22 @@ class QuickHeads:
 
     def __init__(self, find_lane: FindLane, max_headers: int, proxies: TrustedProxies | None = None) -> None:
         self._find_lane, self._max_headers, self._proxies = find_lane, max_headers, proxies
-        self._heads: dict[bytes, QuickHead] = {}
+        self._heads: dict[bytes, QuickHead | None] = {}
 
     def find(self, data: bytes, client: Client) -> QuickHead | None:
         """What is known of a complete head from a client; None where the request needs the ordinary way."""
         address = b"" if client is None else client[0].encode()
         key = hashlib.sha256(data + address).digest()
-        head = self._heads.get(key)
-        if head is None and len(data) <= _LONGEST_HEAD:
-            head = self._read(data, client)
-            # With trace ids, no two heads are the same; and the headers that an app declares may be credentials.
-            if head is not None and head.head.trace_ids is None and not head.head.declared:
-                if len(self._heads) >= MAX_HEADS:
-                    del self._heads[next(iter(self._heads))]
-                self._heads[key] = head
+        try:
+            return self._heads[key]
+        except KeyError:
+            pass
+        head = self._read(data, client) if len(data) <= _LONGEST_HEAD else None
+        # With trace ids, no two heads are the same; and the headers that an app declares may be credentials.
+        if head is None or (head.head.trace_ids is None and not head.head.declared):
+            if len(self._heads) >= MAX_HEADS:
+                del self._heads[next(iter(self._heads))]
+            self._heads[key] = head
         return head
 
     def _read(self, data: bytes, client: Client) -> QuickHead | None:
@@ -92,7 +94,7 @@ class QuickHeads:
             head = lane.read_head(scope["headers"])
         except NotHandled:
             return None
-        if head.needs_sdk:
+        if head.needs_sdk or lane.needs_stream(head):
             return None
         head.headers.pop("authorization", None)
         return QuickHead(

@@ -16,6 +16,7 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
 from mcp_core.hosts.site import quick_heads
 from mcp_core.hosts.site.http_protocol import HttpProtocol
+from mcp_core.hosts.site.quick_heads import QuickHeads
 from tests.conftest import Log
 from tests.mcp_core.hosts.lane import messages
 from tests.mcp_core.hosts.lane.test_differential_http import Asked, Side, ask
@@ -294,6 +295,18 @@ async def test_no_token_and_no_declared_header_is_kept_in_the_memory_of_heads():
             assert (await response(reader))[0] == 200
         assert len(heads) == 1
         assert "secret" not in repr(heads)
+
+
+async def test_a_head_that_is_not_of_a_quick_call_is_parsed_once_by_us(monkeypatch: pytest.MonkeyPatch):
+    quick, read, parsed = count_quick(monkeypatch), QuickHeads._read, []
+    monkeypatch.setattr(QuickHeads, "_read", lambda *args: parsed.append(1) or read(*args))
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        for _ in range(3):
+            writer.write(call_bytes("slow_add", a=1, b=2))
+            assert data_of((await response(reader))[2]) == 3
+            writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert (await response(reader))[0] == 200
+    assert (quick, parsed) == ([], [1, 1])
 
 
 async def test_the_memory_of_heads_is_bounded(monkeypatch: pytest.MonkeyPatch):
