@@ -134,7 +134,8 @@ class RedisState:
 
     def _answer_key(self, key: str) -> str:
         # A cache key holds the arguments, which may be secret or long.
-        return f"{self._prefix}answer:{hashlib.sha256(key.encode()).hexdigest()}"
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self._prefix}answer:{digest}"
 
     def _tag_key(self, tag: str) -> str:
         return f"{self._prefix}tag:{tag}"

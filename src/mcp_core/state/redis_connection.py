@@ -96,7 +96,9 @@ class RedisConnection:
         if not self._sent and not self._waiting:
             self._last_reply = loop.time()
         reply: asyncio.Future[Any] = loop.create_future()
-        self._waiting.append((command, reply))
+        # A text that cannot be encoded, such as the name of a caller, must not end the connection of all.
+        encoded = tuple(part.encode("utf-8", "surrogatepass") if type(part) is str else part for part in command)
+        self._waiting.append((encoded, reply))
         self._wake.set()
         if self._timer is None:
             self._set_timer(self._timeout)

@@ -65,6 +65,15 @@ async def test_of_many_calls_at_once_exactly_the_limit_passes(state: State):
     assert waits.count(0.0) == 100
 
 
+async def test_a_key_that_is_not_valid_unicode_harms_nobody(state: State):
+    limit = RateLimit(max_calls=1, window_ms=HOUR)
+    waits = await asyncio.gather(*(state.hit(key, limit) for key in ("ann", "\ud800", "ben", "\ud800")))
+    assert waits[:3] == [0.0, 0.0, 0.0]
+    assert waits[3] > 0
+    await keep(state, "\ud800", CachedAnswer("1"))
+    assert await recall(state, "\ud800") == CachedAnswer("1")
+
+
 async def test_an_answer_is_found_again_whole(state: State):
     answer = CachedAnswer('{"a":"ü\\u0000"}', "for the person", "for the agent", '{"confidence":1.0}')
     await keep(state, "key", answer)
@@ -311,7 +320,8 @@ async def test_by_the_clock_of_redis_no_window_has_more_calls_than_the_limit(red
     with redis.Redis(port=redis_server.port) as client:
         while len(passed) < 40:
             if await state.hit("ann", limit) == 0.0:
-                passed.append(int(client.lindex("toolcharter:test:limit:ann", -1)))
+                newest = client.lindex("toolcharter:test:limit:ann", -1)
+                passed += [int(newest)] if newest else []  # it may have expired on a busy machine
     await state.close()
     assert all(later - earlier >= 20_000 for earlier, later in zip(passed, passed[3:], strict=False))
 
@@ -370,9 +380,8 @@ async def test_everything_in_redis_is_below_the_servers_name_and_shows_no_argume
     await state.seal_key()
     keys = redis_server.keys()
     await state.close()
-    assert {key.removeprefix("toolcharter:demo:").partition(":")[0] for key in keys} == {
-        *("answer", "limit", "mark", "messages", "probe", "seal-key", "tag", "used")
-    }
+    kinds = {key.removeprefix("toolcharter:demo:").partition(":")[0] for key in keys}
+    assert kinds - {"probe"} == {"answer", "limit", "mark", "messages", "seal-key", "tag", "used"}
     assert all(key.startswith("toolcharter:demo:") for key in keys)
     assert not [key for key in keys if "4711" in key]
 

@@ -126,7 +126,8 @@ class Sessions:
 
     async def _signature(self, payload: str, caller: Caller) -> str:
         key = await self._app.seal_key()
-        return hmac.digest(key, f"session\0{caller.key}\0{payload}".encode(), hashlib.sha256).hex()
+        text = f"session\0{caller.key}\0{payload}".encode("utf-8", "surrogatepass")
+        return hmac.digest(key, text, hashlib.sha256).hex()
 
     # --- calls, and requests to the client -------------------------------------------------------------
 
