@@ -20,7 +20,8 @@ SECRET = "correct-horse-battery"
 def url(tmp_path: Path, redis_url: str) -> Iterator[str]:
     tokens = tmp_path / "tokens.json"
     tokens.write_text(json.dumps({f"token-of-{user}": {"user": user, "grants": ["*"]} for user in ("ann", "ben")}))
-    with started(SERVER, "http", "--port", "0", "--redis", redis_url, "--tokens", str(tokens)) as process:
+    options = ["--redis", redis_url, "--redis-timeout", "20", "--tokens", str(tokens)]
+    with started(SERVER, "http", "--port", "0", *options) as process:
         yield process.base_url()
 
 
