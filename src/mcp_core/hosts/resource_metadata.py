@@ -7,6 +7,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.auth.caller import is_in
 from mcp_core.errors import UnknownTool
+from mcp_core.hosts.addresses import paths
 from mcp_core.json_text import JsonObject
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -24,14 +25,13 @@ def challenge(app: App, path: str, error: str | None, scopes: Sequence[str] | No
 
 def metadata_document(apps: Sequence[App], path: str) -> JsonObject | None:
     """The document at a well-known path; None where nothing is described there."""
-    suffix = path.removeprefix(WELL_KNOWN).rstrip("/")
+    suffix = path.removeprefix(WELL_KNOWN).rstrip("/") or "/mcp"
     for app in apps:
-        addresses = [f"/{app.name}/mcp"] + (["/mcp"] if len(apps) == 1 else [])
-        for address in addresses:
+        for address in paths(app, apps):
             url = _resource_url(app, address)
-            # A proxy may serve the site below a path of its own. One server is described without a path, too.
-            if url is not None and (suffix in (address, urlsplit(url).path) or (len(apps) == 1 and not suffix)):
-                return _document(app, url if suffix else _resource_url(app, "/mcp") or url)
+            # A proxy may serve the site below a path of its own.
+            if url is not None and suffix in (address, urlsplit(url).path):
+                return _document(app, url)
     return None
 
 

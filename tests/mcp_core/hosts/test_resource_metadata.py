@@ -120,6 +120,19 @@ def test_each_of_several_servers_has_its_own_metadata():
     ]
 
 
+def test_an_app_with_all_tools_is_described_at_mcp_and_at_the_root():
+    apps = [build("cards"), build("notes")]
+    apps[1].has_all_tools = True
+    well_known = "/.well-known/oauth-protected-resource"
+    found = [metadata_document(apps, well_known + path) for path in ("/cards/mcp", "/notes/mcp", "/mcp", "")]
+    assert [document and document["resource"] for document in found] == [
+        "https://tools.example/cards/mcp",
+        "https://tools.example/notes/mcp",
+        "https://tools.example/mcp",
+        "https://tools.example/mcp",
+    ]
+
+
 def test_without_an_issuer_a_challenge_names_none(tmp_path: Path):
     app = App("plain", version="1.0.0", settings=Settings())
     assert challenge(app, "/mcp", None) == "Bearer"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import PlainTextResponse
 
 from mcp_core.app import App
+from mcp_core.hosts.addresses import paths
 from mcp_core.hosts.callers import allowed_hosts, is_allowed
 from mcp_core.hosts.lane.asgi import TOO_LARGE, HttpResponse
 from mcp_core.hosts.lane.http import HttpLane
@@ -23,11 +24,6 @@ from mcp_core.telemetry import LoopLag, prometheus
 
 if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
-
-
-def main_app(apps: Sequence[App]) -> App | None:
-    """The app that is also served at `/mcp`: the only one, or the one that has the tools of all."""
-    return apps[0] if len(apps) == 1 else next((app for app in apps if app.has_all_tools), None)
 
 
 class Site:
@@ -45,9 +41,9 @@ class Site:
     ) -> None:
         """`on_open` is called when all apps are open. `metrics` gives the text of /metrics instead of this process."""
         fronts = {app.name: _front(app) for app in apps}
-        self._fronts = {f"/{name}/mcp": (f"/{name}", front) for name, front in fronts.items()}
-        if main := main_app(apps):
-            self._fronts["/mcp"] = ("", fronts[main.name])
+        self._fronts = {
+            path: (path.removesuffix("/mcp"), fronts[app.name]) for app in apps for path in paths(app, apps)
+        }
         settings = self.settings = apps[0].settings
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
