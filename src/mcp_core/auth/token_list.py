@@ -12,7 +12,7 @@ import secrets
 import sys
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -141,7 +141,7 @@ def locked(path: Path) -> Generator[None]:
 
 
 def write_tokens(path: Path, entries: Sequence[TokenEntry]) -> None:
-    """Replace the file as a whole, readable by its owner only."""
+    """Replace the file as a whole, readable by its owner only. The owner stays, also if root runs the command."""
     content = {"version": _VERSION, "tokens": {entry.name: entry.to_json() for entry in entries}}
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)  # with mode 0600
     try:
@@ -149,7 +149,15 @@ def write_tokens(path: Path, entries: Sequence[TokenEntry]) -> None:
             file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
             file.flush()
             os.fsync(descriptor)
+        _keep_owner(path, name)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _keep_owner(path: Path, name: str) -> None:
+    if sys.platform != "win32" and path.exists():
+        owner = path.stat()
+        with suppress(PermissionError):
+            os.chown(name, owner.st_uid, owner.st_gid)

@@ -1,5 +1,6 @@
 import json
 import logging
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -171,6 +172,15 @@ def test_a_write_that_fails_leaves_the_old_file(file: Path, monkeypatch: pytest.
         write_tokens(file, [])
     assert file.read_text() == before
     assert [path.name for path in file.parent.iterdir()] == ["tokens.json"]
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_the_server_stays_its_own_if_root_changes_it(file: Path):
+    write_tokens(file, [])
+    os.chown(file, 12345, 12345)
+    write_tokens(file, [entry("ann", "t")])
+    status = file.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (12345, 12345, 0o600)
 
 
 def test_a_signal_to_reload_reads_the_file_at_once(file: Path):
