@@ -43,7 +43,7 @@ def run(
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
     try:
-        settings = from_options(options, settings_class)
+        settings = from_options(options, settings_class, parser.prog.removeprefix("mcp-"))
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
         set_up_export(settings.otlp, parser.prog)
         app = build(settings)

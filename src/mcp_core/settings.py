@@ -2,19 +2,23 @@
 
 import argparse
 import inspect
+import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self, cast, get_args, get_origin
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mcp_core.idempotency import RETENTION_SECONDS
-from mcp_core.mcp_log import LogLevel
+from mcp_core.mcp_log import REDACTED, LogLevel, is_secret_name, redact_text
 from mcp_core.start_errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from mcp_core.config_file import FileValue
 
 ENV_PREFIX = "TOOLCHARTER_"
 HTTP_ONLY = frozenset({
@@ -99,6 +103,12 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
+    config: Path | None = Field(
+        default=None,
+        title="FILE",
+        description="TOML file of settings: [server] for every server, [servers.NAME] for one. Options and variables "
+        "win over it.",
+    )
     host: str = Field(default="127.0.0.1", description="Address to listen on.")
     port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     unix_socket: Path | None = Field(
@@ -349,22 +359,71 @@ def add_own_options(parser: argparse.ArgumentParser, settings_type: type[Setting
             add_options(parser, settings_type, without=settings_type.model_fields.keys() - {name})
 
 
-def from_options(options: argparse.Namespace, settings_type: type[Settings] = Settings) -> Settings:
-    """The settings from the options of a command; the environment fills in the rest."""
-    values = {name: getattr(options, name, None) for name in settings_type.model_fields}
+class SettingsWithSources(NamedTuple):
+    """Settings, and where each of them was written."""
+
+    settings: Settings
+    sources: Mapping[str, str]
+
+
+def from_options(
+    options: argparse.Namespace, settings_type: type[Settings] = Settings, server: str | None = None
+) -> Settings:
+    """The settings from the options of a command; the environment and a file fill in the rest.
+
+    `server` is the name of the server whose table in the file is read.
+    """
+    return resolve_settings(options, settings_type, server).settings
+
+
+def resolve_settings(
+    options: argparse.Namespace, settings_type: type[Settings] = Settings, server: str | None = None
+) -> SettingsWithSources:
+    """The settings with their sources: an option wins over a variable, that over the file, and that over a default."""
+    names = settings_type.model_fields
+    options_given: dict[str, Any] = {
+        name: value for name in names if (value := getattr(options, name, None)) is not None
+    }
+    variables = {name for name in names if environment_variable(name) in os.environ}
+    file = options_given.get("config") or os.environ.get(environment_variable("config"))
+    in_file: Mapping[str, FileValue] = {}
+    if file:
+        from mcp_core.config_file import read_config  # noqa: PLC0415 - 5 ms that most starts do not need
+
+        in_file = read_config(Path(file), server, Settings.model_fields, names)
+    used = {name: value for name, value in in_file.items() if name not in options_given and name not in variables}
+    sources = dict.fromkeys(names, "default")
+    sources |= {name: value.place for name, value in used.items()}
+    sources |= {name: environment_variable(name) for name in variables}
+    sources |= {name: _option(name) for name in options_given}
     try:
-        return settings_type(**{name: value for name, value in values.items() if value is not None})
+        settings = settings_type(**{name: value.value for name, value in used.items()} | options_given)
     except ValidationError as error:
-        problems = [
-            f"{_source(str(one['loc'][0]), options)}: {one['msg']}, got {one['input']!r}" for one in error.errors()
-        ]
+        for one in error.errors():
+            if (name := str(one["loc"][0])) in used:
+                shown = "" if is_secret_name(name) else f", got {one['input']!r}"
+                message = one["msg"].removeprefix("Value error, ")
+                raise used[name].error(f"{message[0].lower()}{message[1:]}{shown}.") from None
+        problems = [f"{sources[str(one['loc'][0])]}: {one['msg']}, got {one['input']!r}" for one in error.errors()]
         raise InvalidSetting("\n".join(problems)) from None
+    return SettingsWithSources(settings, sources)
 
 
-def _source(name: str, options: argparse.Namespace) -> str:
-    """Where the value of a setting was written: its option, or else its variable."""
-    given = getattr(options, name, None) is not None
-    return f"--{name.replace('_', '-')}" if given else environment_variable(name)
+def shown_value(name: str, value: Any) -> str | None:
+    """The value of a setting as text without secrets; None if it is not set."""
+    if value is None:
+        return None
+    if isinstance(value, SecretStr) or (is_secret_name(name.rsplit("_", 1)[-1]) and isinstance(value, str)):
+        return REDACTED
+    if isinstance(value, tuple):
+        value = ",".join(map(str, cast(tuple[Any, ...], value)))
+    elif isinstance(value, bool):
+        value = str(value).lower()
+    return redact_text(str(value))
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _takes_several(field: FieldInfo) -> bool:

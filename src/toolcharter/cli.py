@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "measure how often the right tool is selected",
     "audit": "read the audit trail of a server, follow it, or verify it",
     "govern": "put policies and pins in front of other servers",
+    "config": "show the settings of a server, and where each was written",
     "token": "create, list and revoke the tokens of callers over HTTP",
 }
 
@@ -100,7 +101,7 @@ def _parse(parser: argparse.ArgumentParser, argv: Sequence[str]) -> argparse.Nam
     return parser.parse_intermixed_args(argv)
 
 
-def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911 - one for each command
+def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911, PLR0912 - one for each command
     """Import the module of a command, and no other: each needs its own libraries, 80 ms (call) to 350 ms (verify)."""
     match name:
         case "serve":
@@ -135,6 +136,10 @@ def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911 - one for e
             from toolcharter.commands import audit  # noqa: PLC0415
 
             return audit
+        case "config":
+            from toolcharter.commands import config  # noqa: PLC0415
+
+            return config
         case "evaluate":
             from toolcharter.commands import evaluate  # noqa: PLC0415
 

@@ -100,7 +100,7 @@ def add_settings(parser: argparse.ArgumentParser, *, without: Collection[str] = 
     """Add the settings of a server as options. They come last in the help: few calls need them."""
     group = parser.add_argument_group("settings", "for a toolcharter server that this command runs itself")
     # A group takes options just as a parser does.
-    add_options(cast(argparse.ArgumentParser, group), without={*HTTP_ONLY, *without})
+    add_options(cast(argparse.ArgumentParser, group), without={*HTTP_ONLY, "otlp", *without})
 
 
 @asynccontextmanager
@@ -170,7 +170,7 @@ async def _open_remote(
 def _load(server: str, options: argparse.Namespace) -> Any:
     """Build a server in this process, with the settings that it takes."""
     found = targets.find(server)
-    return targets.build(found, server, from_options(options, settings_type(found)))
+    return targets.build(found, server, from_options(options, settings_type(found), server))
 
 
 def local_app(server: Connection) -> App | None:

@@ -32,5 +32,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _load(target: str, options: argparse.Namespace) -> App:
     found = targets.find(target)
-    server = targets.build(found, target, from_options(options, settings_type(found)))
+    server = targets.build(found, target, from_options(options, settings_type(found), target))
     return targets.require_app(server, target)
