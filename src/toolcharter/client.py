@@ -37,7 +37,8 @@ _library_log = logging.getLogger("mcp.client.stdio")
 stdio.TextReceiveStream = BoundedLines  # pyright: ignore[reportPrivateImportUsage]
 MAX_PAGES = 1_000
 MAX_ITEMS = 100_000
-"""How much a server may list. No real server lists as much."""
+MAX_LIST_SIZE = 64_000_000
+"""How much a server may list; the size is in bytes. No real server lists as much."""
 MAX_QUESTIONS = 10
 """How many questions a server may ask while we are connected to it."""
 
@@ -311,8 +312,11 @@ class RemoteServer:
         items: list[JsonObject] = []
         cursors: set[str | None] = set()
         cursor: str | None = None
+        size = 0
         async with asyncio.timeout(self._timeouts.answer):
-            while cursor not in cursors and len(cursors) < MAX_PAGES and len(items) <= MAX_ITEMS:
+            while (
+                cursor not in cursors and len(cursors) < MAX_PAGES and len(items) <= MAX_ITEMS and size <= MAX_LIST_SIZE
+            ):
                 cursors.add(cursor)
                 try:
                     page = await list_page(cursor=cursor)
@@ -324,9 +328,13 @@ class RemoteServer:
                 cursor = page.next_cursor
                 if cursor is None:
                     return items
+                # A message is bounded already, many pages are not.
+                size += len(page.model_dump_json(exclude_none=True))
         problem = "repeats a cursor" if cursor in cursors else "does not end"
-        size = f"{len(items):,} in {count(len(cursors), 'page')}"
-        raise ServerUnreachable(f"the list of {name.replace('_', ' ')} {problem}: {size}, and another page follows.")
+        listed = f"{len(items):,} in {count(len(cursors), 'page')}"
+        if size > MAX_LIST_SIZE:
+            problem, listed = "is too large", f"{size:,} bytes, {listed}"
+        raise ServerUnreachable(f"the list of {name.replace('_', ' ')} {problem}: {listed}, and another page follows.")
 
     async def documentation(self, tool: ListedTool) -> str:
         """The full documentation of a tool; its description if the server has no documentation."""

@@ -3,6 +3,7 @@
 import argparse
 import io
 import json
+import re
 import sys
 import time
 from contextlib import asynccontextmanager
@@ -67,6 +68,16 @@ def test_a_list_that_is_too_large_is_an_error(capsys, monkeypatch):
     code, out, err = run_command(capsys, "http", "endless-pages", "lock", "--check")
     assert (code, out) == (1, "")
     assert err.endswith(": the list of tools does not end: 11 in 11 pages, and another page follows.\n")
+
+
+@TRANSPORTS
+def test_pages_that_are_too_large_together_are_an_error(capsys, monkeypatch, transport):
+    monkeypatch.setattr(client, "MAX_LIST_SIZE", 1000)
+    code, out, err = run_command(capsys, transport, "endless-pages", "tools")
+    assert (code, out) == (1, "")
+    assert re.search(
+        r": the list of tools is too large: 1,\d\d\d bytes, \d+ in \d+ pages, and another page follows\.\n", err
+    )
 
 
 @TRANSPORTS
