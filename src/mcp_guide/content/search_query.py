@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from mcp_guide.content.patterns import quote_text
-from mcp_guide.content.words import ends_in_single_character, query_form
+from mcp_guide.content.words import ends_unspaced, query_form
 from toolcharter import InvalidArguments
 
 MAX_QUERY_LENGTH = 1_000
@@ -66,6 +66,6 @@ def _quote_term(text: str) -> str:
 
 def _is_prefix(phrase: str, word: str) -> bool:
     """Whether a word also matches longer words. One Latin letter does not: it would match too much."""
-    if phrase:
-        return ends_in_single_character(phrase)
+    if phrase or ends_unspaced(word):
+        return False
     return len(word) >= _MIN_PREFIX_LENGTH or not word.isascii()

@@ -2,16 +2,16 @@
 
 The tokenizer takes letters and digits as words. It would take `c++` as `c`, `.NET` as `net`, and a whole sentence of
 Chinese or Japanese, which has no spaces, as one word. So symbols that belong to a word become private letters, and
-Chinese and Japanese characters become overlapping pairs: 日本語 is 日本 本語 語. The last character stands alone
-too, so that a query for it finds it. Queries are written in the same way.
+each Chinese or Japanese character becomes a word: 日本語 is 日 本 語, and is searched as a phrase. Where something
+else separates two of them, a private letter stands between them, so that 日、本 is not 日本.
+Queries are written in the same way.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable
-from itertools import pairwise
 
-_PLUS, _SHARP, _DOT = "\ue000", "\ue001", "\ue002"
+_PLUS, _SHARP, _DOT, _GAP = "\ue000", "\ue001", "\ue002", "\ue003"
 """Letters of Unicode's private area, which the tokenizer takes as a part of a word."""
 
 _SYMBOL = re.compile(
@@ -22,46 +22,39 @@ _SYMBOL = re.compile(
     """,
     re.VERBOSE,
 )
-_UNSPACED = re.compile(
+_UNSPACED = (
     "[\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff]+"
+    "\U00020000-\U0003ffff]"
 )
-"""Chinese and Japanese characters: ideographs, hiragana and katakana."""
+"""A Chinese or Japanese character: ideographs, hiragana and katakana."""
+_RUN = re.compile(rf"{_UNSPACED}+")
+_GAPS = re.compile(rf"(?<={_UNSPACED})[\W_]+(?={_UNSPACED})")
 
 
 def index_form(text: str) -> str:
     """A text as it is indexed."""
-    return _rewrite(text, lambda match: _pairs(match[0], last=True), _index_symbol)
+    return _rewrite(text, _index_symbol)
 
 
 def query_form(text: str) -> str:
     """A word or a phrase of a query: it finds the index form of every text that contains it."""
-
-    def pairs(match: re.Match[str]) -> str:
-        is_more = any(map(str.isalnum, match.string[match.end() :]))
-        return _pairs(match[0], last=is_more)
-
-    return _rewrite(text, pairs, _query_symbol)
+    return _rewrite(text, _query_symbol)
 
 
-def ends_in_single_character(text: str) -> bool:
-    """Whether a text ends in one Chinese or Japanese character, which is found as the beginning of a pair."""
-    return _UNSPACED.fullmatch(text[-1:]) is not None and _UNSPACED.fullmatch(text[-2:-1]) is None
+def ends_unspaced(text: str) -> bool:
+    """Whether a text ends in a Chinese or Japanese character, so that no longer word begins with its last word."""
+    return _RUN.fullmatch(unicodedata.normalize("NFKC", text)[-1:]) is not None
 
 
 _Replace = Callable[[re.Match[str]], str]
 
 
-def _rewrite(text: str, pairs: _Replace, symbol: _Replace) -> str:
+def _rewrite(text: str, symbol: _Replace) -> str:
     if not text.isascii():
         # One form for full and half width, and for composed and decomposed characters.
-        text = _UNSPACED.sub(pairs, unicodedata.normalize("NFKC", text))
+        text = _GAPS.sub(f" {_GAP} ", unicodedata.normalize("NFKC", text))
+        text = _RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
     return _SYMBOL.sub(symbol, text)
-
-
-def _pairs(run: str, *, last: bool) -> str:
-    pairs = [first + second for first, second in pairwise(run)]
-    return f" {' '.join([*pairs, run[-1]] if last or not pairs else pairs)} "
 
 
 def _index_symbol(match: re.Match[str]) -> str:

@@ -21,8 +21,8 @@ from mcp_guide.content.search_query import SearchQuery, parse_query
             SearchQuery(('"well-known"*', '"AND"*', '"(x)"*', '"NEAR/2"*'), (), ("well-known", "AND", "(x)", "NEAR/2")),
         ),
         ("naming naming ... ***", SearchQuery(('"naming"*',), (), ("naming",))),
-        ("語", SearchQuery(('"語"*',), (), ("語",))),
-        ('"語" 日本語 c++', SearchQuery(('"語"*', '"日本 本語"*', '"c\ue000\ue000"*'), (), ("語", "日本語", "c++"))),
+        ("語", SearchQuery(('"語"',), (), ("語",))),
+        ('"語" 日本語 c++', SearchQuery(('"語"', '"日 本 語"', '"c\ue000\ue000"*'), (), ("語", "日本語", "c++"))),
     ],
 )
 def test_a_query_is_parsed(text, query):
