@@ -2,6 +2,7 @@
 
 toolcharter govern add NAME -- COMMAND   govern a server that a command starts, and approve its tools
 toolcharter govern add NAME URL          govern a server at an address
+toolcharter govern import [--apply]      govern the servers of Claude, Cursor and VS Code, and point them here
 toolcharter govern status                what is governed, and what waits for a decision
 toolcharter govern review [NAME]         what changed since it was approved
 toolcharter govern approve NAME [TOOL]   accept what the server shows now
@@ -12,10 +13,13 @@ toolcharter govern [stdio | http]        serve all of them to a client
 
 import argparse
 import os
+import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -28,6 +32,15 @@ from toolcharter.commands import CannotRun, UsageError
 from toolcharter.contract import report
 from toolcharter.govern import charter_file
 from toolcharter.govern.charter import Charter
+from toolcharter.govern.client_files import (
+    ClientFile,
+    FoundServer,
+    find_servers,
+    is_governor,
+    known_files,
+    point_at_governor,
+    to_upstream,
+)
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Comparison, Quarantine, lock_file, security_findings
 from toolcharter.targets import is_address
@@ -37,7 +50,7 @@ VARIABLE = "TOOLCHARTER_CHARTER"
 WAITING = 1
 """The exit code of `review` if something waits for a decision."""
 _SERVE = ("stdio", "http")
-_ACTIONS = (*_SERVE, "add", "status", "review", "approve", "deny", "remove")
+_ACTIONS = (*_SERVE, "add", "import", "status", "review", "approve", "deny", "remove")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=os.environ.get(VARIABLE),
         help=f"the file of servers and policies; default: charter.toml in your configuration folder [{VARIABLE}]",
     )
+    parser.add_argument("--apply", action="store_true", help="with import: add what was found, and change the clients")
     add_options(parser)
 
 
@@ -63,6 +77,8 @@ def run(options: argparse.Namespace) -> int:
     path = (options.charter or platformdirs.user_config_path("toolcharter") / "charter.toml").absolute()
     if options.action == "add":
         return run_interruptible(_add(path, options))
+    if options.action == "import":
+        return run_interruptible(_import(path, options))
     charter = charter_file.read_or_new(path)
     if options.action in _SERVE:
         return _serve(path, charter, options)
@@ -121,6 +137,13 @@ async def _add(path: Path, options: argparse.Namespace) -> int:
         fields = {"url": rest[0]}
     else:
         raise UsageError("Give the command that starts the server after --, or its address.")
+    await _add_server(path, name, fields, options)
+    print("Point your client at: toolcharter govern")
+    return os.EX_OK
+
+
+async def _add_server(path: Path, name: str, fields: Mapping[str, Any], options: argparse.Namespace) -> None:
+    """Add a server to the charter, and approve the tools in which no security rule finds anything."""
     charter_file.add_upstream(path, name, fields)
     governor = _governor(path, charter_file.read_or_new(path), options)
     try:
@@ -137,8 +160,47 @@ async def _add(path: Path, options: argparse.Namespace) -> int:
         print(f"  {tool} waits for your decision: {findings[0].rule} {escape_lines(findings[0].message)}")
     if suspicious:
         print(f"Look at them: toolcharter govern review {name}")
-    print("Point your client at: toolcharter govern")
+
+
+async def _import(path: Path, options: argparse.Namespace) -> int:
+    files = known_files(Path.home(), Path.cwd())
+    found = [one for one in find_servers(files) if not is_governor(one.entry)]
+    for one in found:
+        table = to_upstream(one.entry)
+        what = " ".join(table.get("command", ())) or table.get("url") if table else "cannot be governed"
+        print(f"{one.client.client}: {escape_lines(one.name)}   {escape_lines(str(what))}   ({one.client.path})")
+    if not found:
+        print("No server was found in the files of Claude Desktop, Claude Code, Cursor and VS Code.")
+    elif not options.apply:
+        print("Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply")
+    else:
+        await _take_over(path, found, options)
     return os.EX_OK
+
+
+async def _take_over(path: Path, found: Sequence[FoundServer], options: argparse.Namespace) -> None:
+    """Govern these servers, and let their clients start the governor in their place."""
+    governed: dict[ClientFile, list[str]] = {}
+    for one in found:
+        name, table = server_name(one.name), to_upstream(one.entry)
+        if table is None:
+            continue
+        if name not in charter_file.read_or_new(path).upstream:
+            try:
+                await _add_server(path, name, table, options)
+            except CannotRun as error:
+                print(f"{name} stays as it is. {escape_lines(str(error))}")
+                continue
+        governed.setdefault(one.client, []).append(one.name)
+    entry = {"command": shutil.which("toolcharter") or "toolcharter", "args": ["govern", "--charter", str(path)]}
+    for file, names in governed.items():
+        copy = point_at_governor(file, names, entry)
+        print(f"{file.client} now starts the governor. The old file is kept as {copy}.")
+
+
+def server_name(name: str) -> str:
+    """The name of a client's server as one of the charter."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32].strip("-") or "server"
 
 
 async def _approve(governor: Governor, name: str, tools: Sequence[str]) -> int:

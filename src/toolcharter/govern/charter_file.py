@@ -1,5 +1,6 @@
 """Changes to charter.toml that keep its comments and order."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -75,6 +76,10 @@ def _write(path: Path, document: tomlkit.TOMLDocument) -> None:
     """Write the file if it is valid. The old one stays until the new one is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
+    # Variables that were imported from a client may be secrets.
+    new.touch(mode=0o600)
+    if path.exists():
+        shutil.copymode(path, new)
     new.write_text(tomlkit.dumps(document), encoding="utf-8")
     try:
         read_charter(new)

@@ -1,0 +1,75 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.toolcharter.command_line import run
+from toolcharter.govern.charter import read_charter
+from toolcharter.govern.client_files import to_upstream
+
+SERVER = str(Path(__file__).with_name("upstream_server.py"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, content: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_servers_of_clients_are_shown_and_nothing_is_changed(capsys, home: Path):
+    write(home / ".config/Claude/claude_desktop_config.json", {"mcpServers": {"Files": {"command": "files", "args": ["/a"]}}})  # fmt: skip # noqa: E501
+    write(home / ".vscode/mcp.json", {"servers": {"docs": {"type": "http", "url": "https://docs.example/mcp"}}})
+    code, out, _ = run(capsys, "govern", "import", "--charter", str(home / "charter.toml"))
+    assert code == 0
+    assert "Claude Desktop: Files   files /a" in out
+    assert "VS Code: docs   https://docs.example/mcp" in out
+    assert "Nothing was changed." in out
+    assert not (home / "charter.toml").exists()
+
+
+def test_clients_are_pointed_at_the_governor_and_their_old_file_is_kept(capsys, home: Path):
+    works = {"command": sys.executable, "args": [SERVER], "env": {"MODE": "x"}}
+    broken = {"command": "/no/such/program"}
+    old = {"theme": "dark", "mcpServers": {"My Files": works, "broken": broken}}
+    file = write(home / ".cursor/mcp.json", old)
+    charter = home / "charter.toml"
+    code, out, _ = run(capsys, "govern", "import", "--apply", "--charter", str(charter))
+    assert code == 0
+    assert "my-files is governed: 10 tools approved." in out
+    assert "broken stays as it is. The server 'broken' cannot start" in out
+    assert charter.stat().st_mode & 0o777 == 0o600
+    upstream = read_charter(charter).upstream
+    assert list(upstream) == ["my-files"]
+    assert (upstream["my-files"].command, upstream["my-files"].env) == ([sys.executable, SERVER], {"MODE": "x"})
+    new = json.loads(file.read_text(encoding="utf-8"))
+    assert new["theme"] == "dark"
+    assert list(new["mcpServers"]) == ["broken", "governed"]
+    assert new["mcpServers"]["governed"]["args"] == ["govern", "--charter", str(charter)]
+    (copy,) = file.parent.glob("mcp.json.*.bak")
+    assert json.loads(copy.read_text(encoding="utf-8")) == old
+    # Again: the governor itself is not governed.
+    code, out, _ = run(capsys, "govern", "import", "--charter", str(charter))
+    assert "governed   " not in out
+
+
+def test_a_file_that_is_not_json_is_named_and_left_alone(capsys, home: Path):
+    file = home / ".mcp.json"
+    file.write_text("{ // mine\n}", encoding="utf-8")
+    code, _, err = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
+    assert (code, f"{file} cannot be read as JSON" in err) == (1, True)
+    assert file.read_text(encoding="utf-8") == "{ // mine\n}"
+
+
+def test_what_is_not_a_server_is_not_governed():
+    assert to_upstream({"command": 3}) is None
+    assert to_upstream({"url": "ws://x"}) is None
+    assert to_upstream({"command": "a", "args": "b"}) == {"command": ["a"]}
