@@ -127,7 +127,11 @@ class _Line:
         (self._repeated if mark in self._marks else self._marks).append(mark)
 
     def _close(self, mark: Node) -> None:
-        (self._repeated if mark in self._repeated else self._marks).remove(mark)
+        """A tag may have closed it already."""
+        for marks_of_kind in (self._repeated, self._marks):
+            if mark in marks_of_kind:
+                marks_of_kind.remove(mark)
+                return
 
     # --- words, with the addresses, emojis, tags and placeholders in them ---------------------------------
 

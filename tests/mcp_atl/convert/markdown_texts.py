@@ -47,6 +47,7 @@ SAMPLES = {
     "emojis": ":smile: :+1: a:b:c 10:30:15 :smile::heart: **:smile:**",
     "marks": "**a *b ~~c~~* d** <u>e</u> x<sub>2</sub> <b>f</b><i>g</i> `h` **`i`** [`j`](https://x.org) a**b**c",
     "marks that cross": "<u>a **b</u> c** <sub>d <sup>e</sub> f</sup> </u> <s>",
+    "signs that a tag closes": "*a</i> b* **c</b> d** ~~e</s> f~~ <i>*g</i> h*",
     "line breaks": "a\\\nb  \nc<br>d<br/>\n<br>",
     "escaped signs": r"\*a\* \_b\_ \# c \[x\] \`d\` 1\. e \<u> &lt;u&gt; &amp;amp; \{\{x\}\} \:smile:",
     "underscores": "\\_\\_proto\\_\\_ `__init__` a_b_c _em_",
@@ -145,5 +146,20 @@ BLOCKS = st.recursive(
 )
 MARKDOWN = st.lists(BLOCKS, min_size=1, max_size=4).map("\n\n".join)
 _SIGNS = [*"*_~`[](){}<>|#-+!\\:@&=.1 \n", "a", "b c", "\n\n", "  ", "- ", "> ", "1. ", "```", "**", "~~", "[ ] "]
-_PARTS = ["<u>", "</u>", "<br>", "<details>", "</details>", "https://x.org", "](", "![", "[!NOTE]", "| - |", "\n| a |"]
+_PARTS = [
+    "<u>",
+    "</u>",
+    "<b>",
+    "</b>",
+    "</i>",
+    "<br>",
+    "<details>",
+    "</details>",
+    "https://x.org",
+    "](",
+    "![",
+    "[!NOTE]",
+    "| - |",
+    "\n| a |",
+]
 SOUP = st.lists(st.sampled_from([*_SIGNS, *_PARTS]), max_size=25).map("".join)
