@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -35,6 +35,8 @@ _ANSWER_SECONDS = 1.0
 """How long calls that are stopped then may take to answer."""
 _EXIT_SECONDS = 4.0
 """How long a process may take to end after that, before it is ended by force."""
+_IDLE_SECONDS = 2.0
+"""How long a worker that is replaced waits for one more request on each connection."""
 _POLL_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
 _STREAM_METHOD = (b"mcp-method", b"subscriptions/listen")
@@ -225,18 +227,23 @@ class HttpServer(uvicorn.Server):
     async def _hand_over(self, sockets: list[socket.socket] | None) -> None:
         """Leave new connections to the successor. Each open connection gets one more answer, and is closed with it.
 
-        Nothing is refused: a client that sends no further request is closed at the end, while it is idle.
+        Nothing is refused. A connection without a request for a while is closed: clients expect that of an idle one.
         """
         for listener in (*self.servers, *(sockets or ())):
             listener.close()
         self._site.calls.closing = True
         self.server_state.default_headers = [*self.server_state.default_headers, _CLOSE]
         self._close_after_responses()
-        deadline = asyncio.get_running_loop().time() + self._drain_seconds
-        while self.server_state.connections and asyncio.get_running_loop().time() < deadline:
-            if self._at_once.is_set():
-                return
-            await asyncio.sleep(_POLL_SECONDS)
+        await self._wait_until_closed(min(_IDLE_SECONDS, self._drain_seconds))
+        for connection in self._connections():
+            connection.shutdown()
+
+    async def _wait_until_closed(self, seconds: float) -> None:
+        """Wait until no connection is open."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.server_state.connections:  # noqa: ASYNC110 - uvicorn has no event for it
+                    await asyncio.sleep(_POLL_SECONDS)
 
     def _close_after_responses(self) -> None:
         """Close each connection with its response, and streams, which never end, at once."""
@@ -273,13 +280,9 @@ class HttpServer(uvicorn.Server):
         """Close what is idle, and wait a moment until the last responses are sent."""
         for connection in self._connections():
             connection.shutdown()
-        try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
-                while self.server_state.connections:  # noqa: ASYNC110 - uvicorn has no event for it
-                    await asyncio.sleep(_POLL_SECONDS)
-        except TimeoutError:
-            for connection in self._connections():
-                connection.transport.abort()
+        await self._wait_until_closed(_ANSWER_SECONDS)
+        for connection in self._connections():
+            connection.transport.abort()
 
     def _connections(self) -> list[Any]:
         return list(self.server_state.connections)

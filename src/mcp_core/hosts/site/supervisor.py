@@ -27,7 +27,7 @@ OPEN_SECONDS = 60.0
 """How long the new worker of a rolling restart may take to open."""
 METRICS_SECONDS = 1.0
 """How long workers may take to send their metrics; of one that is late, the last known are used."""
-KILL_SECONDS = 6.0
+KILL_SECONDS = 10.0
 """How much longer than the drain a worker may take to end, before it is killed."""
 CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
 """How often workers are asked whether they are alive, and after how long without an answer one is killed."""

@@ -1,6 +1,7 @@
 """Several workers on one port, in real processes: they act as one, and outlive each other."""
 
 import asyncio
+import json
 import re
 import signal
 import sqlite3
@@ -18,7 +19,7 @@ from mcp_core import Settings
 from mcp_core.hosts.site.serving import _refuse_unshared_workers
 from mcp_core.start_errors import InvalidSetting
 from tests.forkserver.commands import INSTALLED
-from tests.mcp_core.hosts.site.processes import PATIENCE, Process, call, started, until
+from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, Process, call, started, until
 
 WORKERS = 2
 CLIENTS = 8
@@ -135,6 +136,37 @@ async def test_workers_act_as_one_survive_a_kill_and_are_replaced_without_losing
     assert "Traceback" not in server.log
     with suppress(psutil.NoSuchProcess):
         assert not any(process.is_running() for process in (*first.values(), *second.values()))
+
+
+async def test_calls_outlive_the_replacement_of_their_worker_and_are_answered_at_the_end(
+    tmp_path: Path, redis_url: str
+):
+    gate, audit = tmp_path / "gate", tmp_path / "audit.jsonl"
+    options = ["--redis", redis_url, "--workers", "2", "--drain-seconds", str(PATIENCE), "--deadline", "600"]
+    with started(GATE_SERVER, "http", "--port", "0", "--audit", str(audit), *options) as server:
+        async with httpx2.AsyncClient(base_url=await asyncio.to_thread(server.base_url), timeout=PATIENCE) as http:
+            calls = [asyncio.ensure_future(call(http, n, "wait", gate=str(gate))) for n in range(CLIENTS)]
+            await asyncio.to_thread(server.read_until, "running", CLIENTS)
+            first = worker_processes(server)
+            server.process.send_signal(signal.SIGHUP)
+            await until(lambda: len(worker_processes(server)) > len(first))
+            gate.touch()
+            finished = await asyncio.gather(*calls)
+            await until(
+                lambda: len(worker_processes(server)) == 2 and not first.keys() & worker_processes(server).keys()
+            )
+            calls = [asyncio.ensure_future(call(http, n, "wait", gate="/never")) for n in range(CLIENTS)]
+            await asyncio.to_thread(server.read_until, "running", CLIENTS)
+            server.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(server.read_until, "Waiting up to")
+            server.process.send_signal(signal.SIGTERM)
+            cut = await asyncio.gather(*calls)
+        code = await asyncio.to_thread(server.wait)
+    assert all("passed" in answer.text for answer in finished)
+    assert all("The server is stopping, and 'wait' was stopped" in answer.text for answer in cut)
+    outcomes = Counter(json.loads(line).get("outcome") for line in audit.read_text().splitlines())
+    assert (outcomes["ok"], outcomes["cancelled"]) == (CLIENTS, CLIENTS)
+    assert code == 0
 
 
 async def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path, redis_url: str):
