@@ -319,6 +319,8 @@ def _config(site: Site, settings: Settings) -> uvicorn.Config:
 
 def _refuse_unshared_workers(settings: Settings) -> None:
     """Workers that share nothing would multiply each rate limit, and reject each other's confirmations."""
+    if settings.workers > 1 and sys.platform == "win32":
+        raise InvalidSetting("--workers is not available on Windows. Start several servers behind a proxy instead.")
     if settings.workers > 1 and settings.redis is None:
         raise InvalidSetting(
             f"--workers {settings.workers} needs --redis: without it, each worker would count rate limits on its own, "
