@@ -17,7 +17,7 @@ from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.permissions import ScopesAsPermissions
-from mcp_core.hosts.site.pages import readiness
+from mcp_core.hosts.site.routes import readiness
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.auth.issuer import EC_KEY, RSA_KEYS, Issuer, public_jwk
 

@@ -18,8 +18,8 @@ from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
 from mcp_core.hosts.site.connections import Connections, Limits
-from mcp_core.hosts.site.pages import Pages, Phase
 from mcp_core.hosts.site.proxies import TrustedProxies
+from mcp_core.hosts.site.routes import Phase, Routes
 from mcp_core.telemetry import LoopLag, prometheus
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ class Site:
         self.calls = Calls(settings.max_calls, self.counts)
         self.connections = Connections(Limits.of(settings), self.counts)
         self._max_body = settings.max_body_bytes
-        pages = Pages(apps, base_url, phase=lambda: self.phase, metrics=metrics or self.metrics)
-        self.pages = pages.application(lambda _: self.open())
+        routes = Routes(apps, base_url, phase=lambda: self.phase, metrics=metrics or self.metrics)
+        self.pages = routes.application(lambda _: self.open())
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         root, front = self._fronts.get(scope.get("path", ""), ("", None))

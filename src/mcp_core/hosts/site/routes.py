@@ -71,7 +71,7 @@ async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
     return Readiness(status, [*dependencies, *shared])
 
 
-class Pages:
+class Routes:
     """What answers at all addresses except those of the servers."""
 
     def __init__(
