@@ -114,6 +114,14 @@ async def test_a_list_without_an_end_is_given_up():
             await server.list_tools()
 
 
+@pytest.mark.requirement("GOV-5")
+async def test_pages_that_are_too_large_together_are_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("toolcharter.govern.upstream.session.MAX_LIST_SIZE", 1000)
+    async with upstream("--endless") as server:
+        with pytest.raises(Unavailable, match="lists its tools with more than 1,000 characters"):
+            await server.list_tools()
+
+
 async def test_a_server_that_cannot_start_is_tried_again_after_a_pause():
     groups = ProcessGroups()
     server = Upstream("gone", UpstreamTable(command=["/no/such/program"]), groups, Path.cwd())

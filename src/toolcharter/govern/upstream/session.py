@@ -1,5 +1,6 @@
 """A session with an upstream: which protocol it speaks, what it offers, and requests to it."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple, cast
 
@@ -24,7 +25,8 @@ START_SECONDS = 60.0
 PROBE_SECONDS = 30.0
 MAX_PAGES = 200
 MAX_ITEMS = 20_000
-"""How much an upstream may list."""
+MAX_LIST_SIZE = 64_000_000
+"""How much an upstream may list; the size is in characters of JSON."""
 
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
@@ -122,7 +124,7 @@ class UpstreamSession:
 
     async def _list(self, method: str, member: str) -> AsyncIterator[Any]:
         cursor: Any = None
-        count = 0
+        count = size = 0
         for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
             page = await self._request(method, params, seconds=START_SECONDS)
@@ -135,6 +137,10 @@ class UpstreamSession:
             cursor = page.get("nextCursor")
             if cursor is None:
                 return
+            # Each message is limited by its transport, but not all of them together.
+            size += len(json.dumps(page))
+            if size > MAX_LIST_SIZE:
+                raise UpstreamUnavailable(f"lists its {member} with more than {MAX_LIST_SIZE:,} characters.")
         raise UpstreamUnavailable(f"lists its {member} on more than {MAX_PAGES} pages.")
 
     async def _request(
