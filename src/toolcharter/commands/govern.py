@@ -26,6 +26,7 @@ import platformdirs
 from mcp_core import mcp_log
 from mcp_core.errors import Unavailable
 from mcp_core.interrupt import run_interruptible
+from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
 from mcp_core.settings import add_options, from_options
 from toolcharter.commands import CannotRun, UsageError
@@ -103,6 +104,8 @@ def _governor(path: Path, charter: Charter, options: argparse.Namespace) -> Gove
     # The other actions print what a server logs.
     level = settings.log_level if options.action in _SERVE else "ERROR"
     mcp_log.configure(level, file=settings.log_file, as_json=settings.log_json)
+    if options.action in _SERVE:
+        set_up_export(settings.otlp, "toolcharter")
     return Governor(path, charter, settings, version("toolcharter"))
 
 

@@ -17,6 +17,7 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import Lane
 from mcp_core.hosts.lane.stdio import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
+from mcp_core.hosts.site.server import Site
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.audited import audited
 from tests.mcp_core.hosts.lane.test_differential_http import Side, ask, usual_headers, waits_for_a_person
@@ -53,6 +54,20 @@ async def test_a_request_over_http_leaves_one_record(make: Any, tmp_path: Path):
     assert {method for method, _ in found} >= {"(http)", "tools/call", "tools/list", "resources/read", "prompts/get"}
     refused = found["(http)", "refused"]
     assert f'toolcharter_requests_total{{server="demo",method="(http)",outcome="refused"}} {refused}\n' in metrics
+
+
+async def test_what_the_site_refuses_by_its_limits_leaves_one_record_too(tmp_path: Path):
+    path = tmp_path / "audit.jsonl"
+    site = Site([demo.build(Settings(audit=path, max_body_bytes=2000))], "http://127.0.0.1:1")
+    async with site.open():
+        side = Side(site)
+        asked = ask(Random(1))
+        asked.path, asked.method, asked.headers = "/mcp", "POST", [*usual_headers(), ("content-length", "5000")]
+        assert (await side.answer(asked)).status == 413
+        site.stop()
+        asked.headers = usual_headers()
+        assert (await side.answer(asked)).status == 503
+    assert [(record["method"], record["status"]) for record in audited(path)] == [("(http)", 413), ("(http)", 503)]
 
 
 async def test_a_refused_token_has_a_record_with_its_address_and_without_the_token(tmp_path: Path):

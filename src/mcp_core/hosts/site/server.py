@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 
 from mcp_core.app import App
 from mcp_core.hosts.addresses import paths
-from mcp_core.hosts.callers import allowed_hosts, is_allowed
+from mcp_core.hosts.callers import allowed_hosts, is_allowed, record_http
 from mcp_core.hosts.lane.asgi import TOO_LARGE, HttpResponse
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
@@ -41,9 +41,8 @@ class Site:
     ) -> None:
         """`on_open` is called when all apps are open. `metrics` gives the text of /metrics instead of this process."""
         fronts = {app.name: _front(app) for app in apps}
-        self._fronts = {
-            path: (path.removesuffix("/mcp"), fronts[app.name]) for app in apps for path in paths(app, apps)
-        }
+        self._apps_by_path = {path: app for app in apps for path in paths(app, apps)}
+        self._fronts = {path: (path.removesuffix("/mcp"), fronts[app.name]) for path, app in self._apps_by_path.items()}
         settings = self.settings = apps[0].settings
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
@@ -74,10 +73,10 @@ class Site:
                 return await cors.preflight(scope, origin)(scope, receive, send)
             send = cors.with_headers(send, origin)
         if not self.calls.accepted:
-            return await self.calls.refusal().send(send)
+            return await self._refuse(self.calls.refusal(), scope, send)
         length = _header(scope, b"content-length")
         if length.isdecimal() and int(length) > self._max_body:
-            return await self._body_too_large().send(send)
+            return await self._refuse(self._body_too_large(), scope, send)
         if _header(scope, b"transfer-encoding"):
             send = self._with_body_limit(send)
         scope["root_path"] = root
@@ -95,6 +94,10 @@ class Site:
                 await self.calls.refusal().send(send)
         finally:
             self.calls.end()
+
+    async def _refuse(self, response: HttpResponse, scope: Any, send: Any) -> None:
+        record_http(self._apps_by_path[scope["path"]], scope, response.status)
+        await response.send(send)
 
     def _body_too_large(self) -> HttpResponse:
         message = f"The body is larger than {self._max_body} bytes. Send less in one request."
