@@ -26,24 +26,24 @@ _SHORTEST_KEY = 16
 class Chain:
     """Makes the records of one chain."""
 
-    def __init__(self, name: str, key: bytes | None = None) -> None:
-        self.id = f"{name}-{secrets.token_hex(8)}"
+    def __init__(self, name: str, key: bytes | None = None, chain_id: str | None = None) -> None:
+        self.id = chain_id or f"{name}-{secrets.token_hex(8)}"
         self.seq, self.head = 0, ""
         """The number and the hash of the last record."""
-        self._key, self._member = key, "hash" if key is None else "hmac"
-        self._next: tuple[int, str] = (0, "")
+        self._key = key
+        self._begin = f'{{"chain":"{self.id}","seq":'
+        self._before_hash = b',"hash":"' if key is None else b',"hmac":"'
+        self._next_hash = ""
 
     def line(self, members: str) -> bytes:
         """The next record, from its members as JSON text. It is a part of the chain after `advance`."""
-        seq = self.seq + 1
-        body = f'{{"chain":"{self.id}","seq":{seq},"prev":"{self.head}",{members}'.encode("utf-8", "replace")
-        digest = _digest(body, self._key)
-        self._next = (seq, digest)
-        return b'%b,"%b":"%b"}\n' % (body, self._member.encode(), digest.encode())
+        body = f'{self._begin}{self.seq + 1},"prev":"{self.head}",{members}'.encode("utf-8", "replace")
+        digest = self._next_hash = _digest(body, self._key)
+        return body + self._before_hash + digest.encode() + b'"}\n'
 
     def advance(self) -> None:
         """Continue after the record that `line` made last: it has been written."""
-        self.seq, self.head = self._next
+        self.seq, self.head = self.seq + 1, self._next_hash
 
     def digest(self, text: str) -> str:
         """The digest of a text, which cannot be guessed by trying values if there is a key."""

@@ -54,8 +54,8 @@ def alter(lines: list[bytes]) -> list[bytes]:
 
 def alter_and_hash_again(lines: list[bytes]) -> list[bytes]:
     record = json.loads(lines[3])
-    chain = Chain("x")
-    chain.id, chain.seq, chain.head = record["chain"], record["seq"] - 1, record["prev"]
+    chain = Chain("x", chain_id=record["chain"])
+    chain.seq, chain.head = record["seq"] - 1, record["prev"]
     body = lines[3].split(b",", 3)[3].rpartition(b',"hash"')[0].replace(b'"ok"', b'"no"').decode()
     return [*lines[:3], chain.line(body).rstrip(), *lines[4:]]
 
@@ -95,8 +95,7 @@ async def test_without_the_key_nobody_can_make_a_chain_that_fits(tmp_path: Path)
         == "record 1 of CHAIN was altered: its hash does not fit"
     )
     # Somebody without the key writes the whole chain again, as one without a key.
-    chain = Chain("x")
-    chain.id, forged = parse(lines[0]).chain, []
+    chain, forged = Chain("x", chain_id=parse(lines[0]).chain), []
     for line in lines:
         forged.append(chain.line(line.split(b",", 3)[3].rpartition(b',"hmac"')[0].decode()).rstrip())
         chain.advance()
