@@ -73,7 +73,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """The beginning of a quick call."""
         self._held = b""
         """What came after a quick call that still runs."""
-        self._close_after_call = False
+        self._close_after_call = self._client_ended = False
         self._head_size = 0
         self._bytes_without_progress = 0
 
@@ -96,7 +96,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """The client has ended its side: it gets the answer to a quick call; otherwise it has left."""
         if self._call is None or self.scheme == "https":
             return None
-        self._close_after_call = True
+        self._client_ended = True
         return True
 
     def shutdown(self) -> None:
@@ -111,7 +111,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if self._call is not None:
             self._hold(data)
             return
-        if self._incomplete:
+        if self._incomplete and self.phase != ConnectionPhase.REFUSED:
             data, self._incomplete = self._incomplete + data, b""
             if not self._answer_quickly(data):
                 self._parse(data)
@@ -159,7 +159,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if response is None:
             self._go_on_with_parser(data)
         else:
-            self._respond(response, keep_alive=not (self._close_after_call or calls.draining or calls.closing))
+            closes = self._close_after_call or self._client_ended or calls.draining or calls.closing
+            self._respond(response, keep_alive=not closes)
 
     async def _response(self, head: QuickHead, data: bytes, body: bytes) -> HttpResponse | None:
         """The response of the lane; None if it does not handle the request."""
@@ -194,6 +195,9 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
 
     def _go_on_with_parser(self, data: bytes) -> None:
         """Take the ordinary way with a request that the lane did not answer, and with what followed it."""
+        if self._client_ended:
+            self.transport.close()  # there, a client that has ended its side has left
+            return
         held, self._held = self._held, b""
         self.flow.resume_reading()
         self._parse(data)

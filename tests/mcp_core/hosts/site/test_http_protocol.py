@@ -337,12 +337,44 @@ async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_quick_call(
         await gate.entered.wait()
         writer.write_eof()
         (server,) = site.connections._open
-        await until(lambda: server._close_after_call)
+        await until(lambda: server._client_ended)
         gate.opened.set()
         said = await reader.read()
     assert said.startswith(b"HTTP/1.1 200")
     assert b"connection: close" in said
     assert said.endswith(b"}")
+
+
+async def test_a_call_that_is_not_quick_is_not_begun_for_a_client_that_has_left(monkeypatch: pytest.MonkeyPatch):
+    entered, go, respond = asyncio.Event(), asyncio.Event(), HttpLane.respond
+
+    async def late(*args: Any) -> Any:
+        entered.set()
+        await go.wait()
+        return await respond(*args)
+
+    monkeypatch.setattr(HttpLane, "respond", late)
+    monkeypatch.setattr(HttpLane, "needs_stream", lambda *_: False)
+    async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
+        writer.write(call_bytes("slow_add", a=1, b=2))
+        await entered.wait()
+        writer.write_eof()
+        (server,) = site.connections._open
+        await until(lambda: server._client_ended)
+        go.set()
+        assert await reader.read() == b""
+        assert site.apps[0].telemetry.tallies == {}
+
+
+async def test_a_request_that_was_refused_is_not_carried_out_when_its_rest_arrives():
+    whole = call_bytes("add", a=1, b=2)
+    async with serving(make_app(body_seconds=0.1)) as (site, port), connection(port) as (reader, writer):
+        writer.write(whole[:-5])
+        assert (await response(reader))[0] == 408
+        writer.write(whole[-5:] + whole)
+        assert await reader.read() == b""
+        await until(lambda: site.counts.connections == 0)
+        assert site.apps[0].telemetry.tallies == {}
 
 
 async def test_a_quick_call_ends_although_its_client_has_left():
@@ -352,7 +384,7 @@ async def test_a_quick_call_ends_although_its_client_has_left():
             writer.write(call_bytes("wait"))
             await gate.entered.wait()
         (server,) = site.connections._open
-        await until(lambda: server._close_after_call)
+        await until(lambda: server._client_ended)
         assert site.calls.running == 1
         gate.opened.set()
         await until(lambda: site.calls.running == 0)
