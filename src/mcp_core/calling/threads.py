@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from mcp_core.errors import Busy
+from mcp_core.plurals import count, verb
 from mcp_core.telemetry import THREADS, Sample
 
 WAITING_PER_THREAD = 16
@@ -105,11 +106,11 @@ class HandlerThreads:
     def _add(self, tool: str, function: Callable[[], Any]) -> _Job:
         job = _Job(tool, function, asyncio.get_running_loop())
         with self._changed:
-            if self._stuck[tool] >= self._most_stuck:
-                reason = f"{self._stuck[tool]} earlier calls of it still run after their deadline"
+            if (stuck := self._stuck[tool]) >= self._most_stuck:
+                reason = f"{count(stuck, 'earlier call')} still {verb(stuck, 'runs', 'run')} after the deadline"
                 raise Busy(f"{tool!r} is busy: {reason}. Nothing was done.")
             if self._stuck.total() >= self.size or len(self._jobs) >= self._most_waiting:
-                raise Busy(f"{tool!r} is busy: all {self.size} threads are in use. Nothing was done.")
+                raise _no_thread(tool)
             self._jobs.append(job)
             # Idle threads that have been notified, but have not taken their job yet, are counted by the queue.
             start = len(self._jobs) > self._idle and self._threads < self.size
@@ -118,8 +119,18 @@ class HandlerThreads:
             else:
                 self._changed.notify()
         if start:
-            threading.Thread(target=self._work, name=f"handler-{self._threads}", daemon=True).start()
+            self._start(job)
         return job
+
+    def _start(self, job: _Job) -> None:
+        try:
+            threading.Thread(target=self._work, name=f"handler-{self._threads}", daemon=True).start()
+        except RuntimeError as error:  # the system has no more threads
+            with self._changed:
+                self._threads -= 1
+                if not job.started:
+                    self._jobs.remove(job)
+                    raise _no_thread(job.tool) from error
 
     def _give_up(self, job: _Job) -> bool:
         """Take a job out of the queue, or mark its thread as stuck. Returns whether the handler has begun."""
@@ -153,6 +164,10 @@ class HandlerThreads:
             job = self._jobs.popleft()
             job.started = True
             return job
+
+
+def _no_thread(tool: str) -> Busy:
+    return Busy(f"{tool!r} is busy: all threads are in use. Nothing was done.")
 
 
 def thread_samples(threads: HandlerThreads) -> Iterator[Sample]:

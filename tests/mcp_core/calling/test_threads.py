@@ -60,7 +60,7 @@ async def test_a_burst_of_hung_calls_is_answered_with_what_is_known_and_leaves_t
         assert texts(refused) == {
             (
                 "BusyError",
-                "'hang' is busy: 3 earlier calls of it still run after their deadline. Nothing was done.",
+                "'hang' is busy: 3 earlier calls still run after the deadline. Nothing was done.",
             ): 500
         }
         assert json.loads((await app.call("quick")).text) == {"success": True, "value": 2}
@@ -105,7 +105,7 @@ async def test_a_call_that_waited_in_vain_for_a_thread_never_began_and_a_full_qu
         await asyncio.sleep(0)
         assert threads_in("waiting", app) == 16
         assert texts([await app.call("late")]) == {
-            ("BusyError", "'late' is busy: all 1 threads are in use. Nothing was done."): 1
+            ("BusyError", "'late' is busy: all threads are in use. Nothing was done."): 1
         }
         go_on.set()
         assert texts(await asyncio.gather(*waiting)) == {("ok", ""): 16}
@@ -156,3 +156,21 @@ async def test_many_quick_calls_share_a_few_threads():
             assert texts(await asyncio.gather(*(app.call("name") for _ in range(50)))) == {("ok", ""): 50}
         assert threads_in("running", app) == 0
     assert 1 <= len(seen) <= 4
+
+
+async def test_a_system_without_threads_left_refuses_the_call_and_goes_on_later(monkeypatch: pytest.MonkeyPatch):
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    @query(deadline=60.0)
+    def one() -> int:
+        return 1
+
+    async with App("test", version="1.0.0", tools=[one]) as app:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            assert texts([await app.call("one")]) == {
+                ("BusyError", "'one' is busy: all threads are in use. Nothing was done."): 1
+            }
+        assert (threads_in("running", app), threads_in("waiting", app)) == (0, 0)
+        assert texts([await app.call("one")]) == {("ok", ""): 1}

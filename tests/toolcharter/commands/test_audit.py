@@ -97,22 +97,25 @@ def test_verify_says_what_is_there_and_fails_after_a_change(capsys, tmp_path: Pa
     assert "records 4 to 7 at least" in errors
 
 
-def test_follow_goes_on_with_new_records_also_after_a_rotation(tmp_path: Path):
+@pytest.mark.parametrize("kind", ["file", "database"])
+def test_follow_goes_on_with_new_records_also_after_a_rotation(tmp_path: Path, kind: str):
     path = tmp_path / "audit.jsonl"
+    target = str(path) if kind == "file" else f"sqlite:///{tmp_path / 'audit.db'}"
 
     async def one_call(n: int) -> None:
-        async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=path)) as app:
+        async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=target)) as app:
             await app.call("double", {"n": n})
 
     asyncio.run(one_call(1))
-    command = [sys.executable, "-m", "toolcharter", "audit", str(path), "--follow", "--tool", "double"]
-    program = [sys.executable, "-c", f"from toolcharter.cli import main; main({command[3:]!r})"]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as following:
+    words = ["audit", target, "--follow", "--tool", "double"]
+    program = f"from toolcharter.cli import main; main({words!r})"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as following:
         try:
             assert "double" in following.stdout.readline()
             asyncio.run(one_call(2))
             assert "double" in following.stdout.readline()
-            path.rename(tmp_path / "audit.jsonl.1")
+            if kind == "file":
+                path.rename(tmp_path / "audit.jsonl.1")
             asyncio.run(one_call(3))
             assert "double" in following.stdout.readline()
         finally:
