@@ -39,6 +39,16 @@ def test_every_anchor_in_a_link_is_a_heading():
     assert wrong == []
 
 
+def test_every_link_leads_to_a_file():
+    wrong = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in PAGES
+        for path in re.findall(r"\]\((?![a-z]+:)([^)#\s]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
+        if not (page.parent / path).exists()
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_every_python_block_is_python_and_imports_what_exists(page: Path):
     for block in blocks(page, "python"):
