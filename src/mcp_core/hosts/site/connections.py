@@ -4,18 +4,24 @@ They hold for every protocol class. One timer looks at all connections, so that 
 """
 
 import asyncio
+import sys
 from enum import IntEnum
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
 from mcp_core.hosts.lane.asgi import HttpResponse
 from mcp_core.hosts.site.calls import HttpCounts, refusal
+from mcp_core.mcp_log import get_logger
 from mcp_core.plurals import count
 from mcp_core.settings import Settings
 
 _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
 _SLOWEST_LOOK = 1.0
+_OTHER_FILES = 256
+"""What a process opens besides: databases, logs, threads of the system's libraries."""
+
+logger = get_logger(__name__)
 
 
 class Limits(NamedTuple):
@@ -206,6 +212,26 @@ class LimitedConnection:
             self.transport.abort()
         else:
             self.transport.close()
+
+
+def raise_file_limit(connections: int) -> None:
+    """Let this process open a file for each connection, as far as the system allows. Shells often allow 1,024 files."""
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not on Windows
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + _OTHER_FILES
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if wanted < connections + _OTHER_FILES:
+        logger.warning(
+            "This process may open %d files, which is too few for --max-connections %d: raise `ulimit -n`.",
+            wanted,
+            connections,
+        )
 
 
 def head_refusal(reason: str, limits: Limits) -> str:

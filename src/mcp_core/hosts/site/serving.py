@@ -15,6 +15,7 @@ from typing import Any
 import uvicorn
 
 from mcp_core.app import App
+from mcp_core.hosts.site.connections import raise_file_limit
 from mcp_core.hosts.site.control import WorkerPlace, worker_place
 from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
 from mcp_core.hosts.site.notify import notify, notify_reloading, watchdog_seconds
@@ -189,6 +190,7 @@ class HttpServer(uvicorn.Server):
         await self._stack.enter_async_context(self._site.open())
         await super().startup(sockets)
         _tune_garbage_collection()
+        raise_file_limit(self._settings.max_connections)
         if self._link is not None:
             self._site.phase = "starting"  # until all workers are open
             await self._link.open(serve=self._set_serving, retire=self._retire, stop=self._stop)
