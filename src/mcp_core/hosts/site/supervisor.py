@@ -123,15 +123,20 @@ class Supervisor:
         descriptors = (self._listener.fileno(), theirs.fileno())
         environment = {name: value for name, value in os.environ.items() if name not in _FOR_SYSTEMD}
         environment[VARIABLE] = f"{number} {descriptors[0]} {descriptors[1]}"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *sys.orig_argv[1:],
-            env=environment,
-            stdin=DEVNULL,
-            pass_fds=descriptors,
-            process_group=0,  # Ctrl+C at a terminal is for the supervisor alone
-        )
-        theirs.close()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *sys.orig_argv[1:],
+                env=environment,
+                stdin=DEVNULL,
+                pass_fds=descriptors,
+                process_group=0,  # Ctrl+C at a terminal is for the supervisor alone
+            )
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
         worker = _Worker(number, process, await Channel.open(ours))
         self._run_task(self._listen_to(worker))
         self._run_task(self._watch(worker))
@@ -173,14 +178,25 @@ class Supervisor:
             self._failed_with = code or 1
             self._stop.set()
             return
-        delay = self._restart_delay(worker)
         how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
         logger.error("Worker %d (process %d) %s. Starting another.", worker.number, worker.process.pid, how)
         self._restarts += 1
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._stop.wait(), delay)
-        if not self._stop.is_set() and self._workers[worker.number] is worker:
-            self._workers[worker.number] = await self._start(worker.number)
+        await self._restart(worker)
+
+    async def _restart(self, dead: _Worker) -> None:
+        """Start another worker in the place of one that died, as soon as that works."""
+        number = dead.number
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), self._restart_delay(dead))
+            if self._stop.is_set() or self._workers[number] is not dead:
+                return
+            try:
+                self._workers[number] = await self._start(number)
+            except OSError as error:
+                logger.error("Worker %d cannot be started: %s. Trying again.", number, error)
+            else:
+                return
 
     def _restart_delay(self, worker: _Worker) -> float:
         if time.monotonic() - worker.started_at >= STABLE_SECONDS:
@@ -200,7 +216,11 @@ class Supervisor:
     async def _replace_all(self) -> None:
         """Replace the workers one by one. Each one ends only after its successor is open."""
         for number in range(1, self._count + 1):
-            worker = await self._start(number)
+            try:
+                worker = await self._start(number)
+            except OSError as error:
+                logger.error("The rolling restart has stopped: worker %d cannot be started: %s.", number, error)
+                return
             worker.is_ending = True  # until it has taken its place, its end is not repaired
             if not await self._wait_until_open(worker, OPEN_SECONDS):
                 logger.error("The rolling restart has stopped: the new worker %d did not open.", number)

@@ -48,6 +48,15 @@ for line in file:
 """
 )
 
+OPENS_ALWAYS = (
+    WORKER
+    + """
+send('{"open": true}')
+for line in file:
+    pass
+"""
+)
+
 
 class Supervised:
     """A supervisor in this process, whose workers run a script."""
@@ -112,3 +121,14 @@ async def test_a_worker_that_dies_again_and_again_is_started_less_and_less_often
         after_a_long_life = supervised.supervisor._restart_delay(worker)
     assert delays == pytest.approx([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0])
     assert after_a_long_life == 0.1
+
+
+async def test_a_worker_that_cannot_be_started_is_tried_again(tmp_path: Path, monkeypatch, caplog):
+    python = sys.executable
+    async with Supervised(tmp_path, OPENS_ALWAYS, monkeypatch) as supervised:
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "python-that-is-being-upgraded"))
+        supervised.supervisor._workers[1].process.kill()
+        await until(lambda: "Worker 1 cannot be started" in caplog.text)
+        monkeypatch.setattr(sys, "executable", python)
+        await until(lambda: supervised.supervisor._workers[1].is_open)
+    assert supervised.count_starts() == 2
