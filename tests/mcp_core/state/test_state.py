@@ -489,6 +489,9 @@ async def test_what_was_forgotten_while_redis_was_away_is_not_found_after_it(new
     assert await recall(state, "key") == CachedAnswer("stale")
     server.process.send_signal(signal.SIGSTOP)
     with pytest.raises(StateUnavailable):
+        await state.recall("key", NOTES)
+    # Not sent any more. What was sent to a Redis that hangs is carried out when it goes on.
+    with pytest.raises(StateUnavailable):
         await state.forget(NOTES)
     server.process.send_signal(signal.SIGCONT)
     await until_healthy(state)
@@ -527,6 +530,19 @@ async def test_a_sealing_key_that_redis_has_lost_is_put_back(redis_server, redis
         assert await state.seal_key() == other
     for state in (one, two, three):
         await state.close()
+
+
+async def test_an_answer_from_before_a_change_is_not_found_when_redis_loses_the_generation(
+    redis_server, redis_url: str
+):
+    state = RedisState(redis_url, "test", timeout=PATIENCE)
+    await keep(state, "key", CachedAnswer("stale"))
+    assert await recall(state, "key") == CachedAnswer("stale")
+    await state.forget(NOTES)
+    with redis.Redis(port=redis_server.port) as client:
+        assert client.delete("toolcharter:test:tag:notes") == 1
+    assert await recall(state, "key") is None
+    await state.close()
 
 
 async def test_a_redis_that_has_lost_its_scripts_gets_them_again(redis_server, redis_url: str):
