@@ -17,6 +17,10 @@ def build(settings: Settings) -> App:
             await asyncio.sleep(0.01)
         return "passed"
 
+    @app.tool(response_time="fast")
+    async def hello() -> str:
+        return "hello"
+
     return app
 
 

@@ -1,17 +1,19 @@
 """A worker whose successor has taken over: what it still answers, and when it closes."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import httpx2
 import pytest
 
 from mcp_core import Settings
+from mcp_core.hosts.site import serving
 from mcp_core.hosts.site.listener import base_url, listen
 from mcp_core.hosts.site.server import Site
 from mcp_core.hosts.site.serving import HttpServer
 from tests.mcp_core.hosts.site.gate_server import build
-from tests.mcp_core.hosts.site.processes import PATIENCE, call, until
+from tests.mcp_core.hosts.site.processes import PATIENCE, call, headers, message, until
 
 
 @pytest.mark.parametrize("lane", ["fast", "asgi", "sdk"])
@@ -21,7 +23,7 @@ async def test_each_connection_gets_one_more_answer_and_is_closed_with_it(tmp_pa
     with listen(settings) as listener:
         base = base_url(settings, listener)
         server = HttpServer(Site([app], base), [app], settings)
-        serving = asyncio.ensure_future(server.serve(sockets=[listener.dup()]))
+        running_server = asyncio.ensure_future(server.serve(sockets=[listener.dup()]))
         async with (
             httpx2.AsyncClient(base_url=base, timeout=PATIENCE) as idle,
             httpx2.AsyncClient(base_url=base, timeout=PATIENCE) as busy,
@@ -35,7 +37,33 @@ async def test_each_connection_gets_one_more_answer_and_is_closed_with_it(tmp_pa
             late = await call(idle, 3, "wait", gate=no_gate)
             (tmp_path / "gate").touch()
             answer = await running
-            await serving
+            await running_server
     assert "passed" in late.text
     assert "passed" in answer.text
     assert late.headers["connection"] == "close"
+
+
+async def test_a_quick_call_closes_its_connection(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(serving, "_IDLE_SECONDS", PATIENCE)  # so that it is not closed for being idle
+    settings = Settings(port=0, drain_seconds=PATIENCE)
+    app = build(settings)
+    body = json.dumps(message(1, "hello")).encode()
+    head = [*(f"{name}: {value}" for name, value in headers("hello").items()), "Content-Type: application/json"]
+    lines = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1", *head, f"Content-Length: {len(body)}", "", ""]
+    request = "\r\n".join(lines).encode() + body
+    with listen(settings) as listener:
+        server = HttpServer(Site([app], base_url(settings, listener)), [app], settings)
+        running = asyncio.ensure_future(server.serve(sockets=[listener.dup()]))
+        reader, writer = await asyncio.open_connection(*listener.getsockname())
+        async with asyncio.timeout(PATIENCE / 2):
+            writer.write(request)
+            first = await reader.readuntil(b"\r\n\r\n")
+            server._retire()
+            await until(lambda: server._site.calls.closing)
+            writer.write(request)
+            rest = await reader.read()  # up to the end of the connection
+            await running
+        writer.close()
+    assert b"connection: close" not in first
+    assert rest.count(b"connection: close\r\n") == 1
+    assert rest.count(b"hello") == 2
