@@ -44,6 +44,23 @@ async def test_both_eras_are_spoken_over_stdio(era: list[str]):
         assert server.server.name == "unkind"
 
 
+async def test_a_tool_that_runs_only_as_a_task_is_not_listed(tmp_path: Path):
+    tools = tmp_path / "tools.json"
+    listed = [
+        {"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": name}}
+        for name in ("forbidden", "optional", "required")
+    ]
+    tools.write_text(json.dumps(listed), encoding="utf-8")
+    async with upstream("--tools", str(tools)) as server:
+        assert [tool.name for tool in await server.list_tools()] == ["forbidden", "optional"]
+
+
+async def test_a_server_that_refuses_to_list_its_tools_is_not_available():
+    async with upstream("--no-list") as server:
+        with pytest.raises(Unavailable, match="The server 'unkind' refused to list its tools: not today"):
+            await server.list_tools()
+
+
 async def test_progress_reaches_the_caller():
     reports: list[Any] = []
 

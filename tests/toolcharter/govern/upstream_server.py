@@ -37,7 +37,9 @@ def answer(message: dict[str, Any], *, is_modern: bool) -> None:
     elif method == "initialize":
         reply(message, {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info})
     elif method == "tools/list":
-        if "--endless" in sys.argv:
+        if "--no-list" in sys.argv:
+            send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32000, "message": "not today"}})
+        elif "--endless" in sys.argv:
             reply(message, {"tools": [tool("echo")], "nextCursor": "more"})
         else:
             reply(message, {"tools": tools()})

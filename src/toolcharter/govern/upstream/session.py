@@ -100,10 +100,11 @@ class UpstreamSession:
         await self._transport.close()
 
     async def list_tools(self) -> list[ListedTool]:
-        """All tools, in the order of the upstream."""
+        """All tools that can be called, in the order of the upstream. Those that run only as tasks are left out."""
         if "tools" not in self.server.capabilities:
             return []
-        return [ListedTool.from_wire(tool) async for tool in self._list("tools/list", "tools")]
+        listed = [tool async for tool in self._list("tools/list", "tools")]
+        return [ListedTool.from_wire(tool) for tool in listed if not _needs_task(tool)]
 
     async def call_tool(
         self,
@@ -127,7 +128,10 @@ class UpstreamSession:
         count = size = 0
         for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
-            page = await self._request(method, params, seconds=START_SECONDS)
+            try:
+                page = await self._request(method, params, seconds=START_SECONDS)
+            except UpstreamRefused as error:
+                raise UpstreamUnavailable(f"refused to list its {member}: {error.message}") from None
             items = page.get(member)
             for item in cast(list[Any], items) if isinstance(items, list) else []:
                 count += 1
@@ -171,6 +175,10 @@ class UpstreamSession:
         if parameter := _NAME_PARAMETER.get(method):
             headers["Mcp-Name"] = str(params.get(parameter))
         return headers
+
+
+def _needs_task(tool: Any) -> bool:
+    return as_object(as_object(tool).get("execution")).get("taskSupport") == "required"
 
 
 def _shares_version(data: Any) -> bool:
