@@ -91,7 +91,16 @@ async def test_workers_act_as_one_survive_a_kill_and_are_replaced_without_losing
     tmp_path: Path, redis_url: str
 ):
     database = tmp_path / "todo.db"
-    options = ["--db", f"sqlite:///{database}", "--redis", redis_url, "--workers", str(WORKERS)]
+    options = [
+        "--db",
+        f"sqlite:///{database}",
+        "--redis",
+        redis_url,
+        "--redis-timeout",
+        "20",
+        "--workers",
+        str(WORKERS),
+    ]
     with started(TODO, "http", "--port", "0", *options) as server:
         base = await asyncio.to_thread(server.base_url)
         async with httpx2.AsyncClient(timeout=PATIENCE) as http:
@@ -142,7 +151,18 @@ async def test_calls_outlive_the_replacement_of_their_worker_and_are_answered_at
     tmp_path: Path, redis_url: str
 ):
     gate, audit = tmp_path / "gate", tmp_path / "audit.jsonl"
-    options = ["--redis", redis_url, "--workers", "2", "--drain-seconds", str(PATIENCE), "--deadline", "600"]
+    options = [
+        "--redis",
+        redis_url,
+        "--redis-timeout",
+        "20",
+        "--workers",
+        "2",
+        "--drain-seconds",
+        str(PATIENCE),
+        "--deadline",
+        "600",
+    ]
     with started(GATE_SERVER, "http", "--port", "0", "--audit", str(audit), *options) as server:
         async with httpx2.AsyncClient(base_url=await asyncio.to_thread(server.base_url), timeout=PATIENCE) as http:
             calls = [asyncio.ensure_future(call(http, n, "wait", gate=str(gate))) for n in range(CLIENTS)]
@@ -170,7 +190,16 @@ async def test_calls_outlive_the_replacement_of_their_worker_and_are_answered_at
 
 
 async def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path, redis_url: str):
-    options = ["--db", f"sqlite:///{tmp_path / 'todo.db'}", "--redis", redis_url, "--workers", "2"]
+    options = [
+        "--db",
+        f"sqlite:///{tmp_path / 'todo.db'}",
+        "--redis",
+        redis_url,
+        "--redis-timeout",
+        "20",
+        "--workers",
+        "2",
+    ]
     with started(TODO, "http", "--port", "0", *options) as server:
         await asyncio.to_thread(server.base_url)
         workers = list(worker_processes(server).values())
@@ -181,7 +210,7 @@ async def test_workers_end_when_their_supervisor_is_killed(tmp_path: Path, redis
 
 
 def test_workers_that_cannot_start_end_the_server_with_one_message(tmp_path: Path, redis_url: str):
-    options = ["--db", f"sqlite:///{tmp_path}", "--redis", redis_url, "--workers", "2"]
+    options = ["--db", f"sqlite:///{tmp_path}", "--redis", redis_url, "--redis-timeout", "20", "--workers", "2"]
     command = [TODO, "http", "--port", "0", *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 1
