@@ -18,6 +18,13 @@ DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 RATES = frozenset({telemetry.ERROR_RATE, telemetry.CACHE_HIT_RATE})
 
 
+COMBINED_BY = {
+    **dict.fromkeys((*RATES, telemetry.BUILD, telemetry.LOOP_LAG), "max"),
+    telemetry.DEPENDENCY_UP: "min",
+}
+"""How a gauge of several workers or machines becomes one figure, where their sum means nothing."""
+
+
 class Alert(NamedTuple):
     """A rule: when it fires, and what a person who is woken by it reads."""
 
@@ -82,6 +89,14 @@ def alerts() -> list[Alert]:
             "warning",
             "{{ $value }} threads of {{ $labels.server }} hang past the deadline of their calls.",
             "Find what the tools wait for. Threads cannot be stopped: restart with SIGHUP (workers) or SIGTERM.",
+        ),
+        Alert(
+            "ToolcharterEventLoopBlocked",
+            f"max by (instance, server) ({metric(telemetry.LOOP_LAG)}) > 1",
+            "5m",
+            "warning",
+            "Requests to {{ $labels.instance }} wait {{ $value | humanizeDuration }} for the event loop.",
+            "A tool computes in an async function, or the machine is too small: use --workers, or a plain function.",
         ),
         Alert(
             "ToolcharterRefusals",
@@ -184,5 +199,5 @@ def _queries(name: str, declared: Metric) -> list[tuple[str, str]]:
         return [(f"histogram_quantile({q}, {rate})", f"{legend} p{q * 100:g}") for q in QUANTILES]
     if declared.kind == "counter":
         return [(f"sum by ({labels}) (rate({metric(name, selector)}[$__rate_interval]))", legend)]
-    combine = "min" if name == telemetry.DEPENDENCY_UP else "max" if name in (*RATES, telemetry.BUILD) else "sum"
+    combine = COMBINED_BY.get(name, "sum")
     return [(f"{combine} by ({labels}) ({metric(name, selector)})", legend)]
