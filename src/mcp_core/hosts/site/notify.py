@@ -29,7 +29,7 @@ def notify_reloading() -> None:
 
 
 def watchdog_seconds() -> float | None:
-    """How often systemd wants `WATCHDOG=1`, halved as it advises; None where it does not."""
+    """How often to send `WATCHDOG=1`: twice as often as systemd requires. None if it requires none."""
     microseconds, process = os.environ.get("WATCHDOG_USEC", ""), os.environ.get("WATCHDOG_PID", "")
     if not microseconds.isdecimal() or (process and process != str(os.getpid())):
         return None

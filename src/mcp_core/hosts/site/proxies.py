@@ -13,7 +13,7 @@ _FORWARDED_FOR, _FORWARDED_PROTO, _FORWARDED_HOST = b"x-forwarded-for", b"x-forw
 
 
 class TrustedProxies:
-    """Replaces the client, scheme and host of a request by what a trusted proxy says of them."""
+    """Replaces the client, scheme and host of a request with those that a trusted proxy reports."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._unix = UNIX in names

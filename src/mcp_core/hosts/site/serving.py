@@ -155,7 +155,7 @@ class HttpServer(uvicorn.Server):
                 signal.signal(sig, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Take a signal, also while a handler blocks the event loop: by then a thread ends the process."""
+        """Take a signal. If a handler blocks the event loop, a thread ends the process later."""
         self._signalled, self.interrupted = True, self.interrupted or sig == signal.SIGINT
         if self.should_exit and self._loop is not None:
             self._loop.call_soon_threadsafe(self._at_once.set)

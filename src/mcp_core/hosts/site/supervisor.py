@@ -26,7 +26,7 @@ logger = get_logger(__name__)
 OPEN_SECONDS = 60.0
 """How long the new worker of a rolling restart may take to open."""
 METRICS_SECONDS = 1.0
-"""How long workers may take to send their metrics; of one that is late, the last known are used."""
+"""How long workers may take to send their metrics. If one is late, its previous metrics are used."""
 KILL_SECONDS = 10.0
 """How much longer than the drain a worker may take to end, before it is killed."""
 CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
@@ -34,12 +34,12 @@ CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
 FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0
 """In seconds: how long the supervisor waits before it starts a worker again. Each death in a row doubles it."""
 STABLE_SECONDS = 30.0
-"""A worker that lived so long does not count as a death in a row."""
+"""After a worker has run for this long, its deaths are counted from zero again."""
 _FOR_SYSTEMD = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 
 
 class _Worker:
-    """A process, and what is known of it."""
+    """A worker process and its state."""
 
     def __init__(self, number: int, process: Process, channel: Channel) -> None:
         self.number, self.process, self.channel = number, process, channel
@@ -50,7 +50,7 @@ class _Worker:
         self.metrics_came = asyncio.Event()
 
     def signal(self, sig: signal.Signals) -> None:
-        """Send a signal; its end is then expected."""
+        """Send a signal that ends it. It is not started again then."""
         self.is_ending = True
         with suppress(ProcessLookupError):
             self.process.send_signal(sig)
@@ -109,7 +109,7 @@ class Supervisor:
     # --- start -----------------------------------------------------------------------------------------
 
     async def _start_all(self) -> bool:
-        """Start all workers, the first one alone: it migrates the databases. False if it was not to be."""
+        """Start all workers, the first one alone: it migrates the databases. Returns whether all are open."""
         first = self._workers[1] = await self._start(1)
         if not await self._wait_until_open(first):
             return False
@@ -184,7 +184,7 @@ class Supervisor:
         await self._restart(worker)
 
     async def _restart(self, dead: _Worker) -> None:
-        """Start another worker in the place of one that died, as soon as that works."""
+        """Start another worker in the place of one that died. If that fails, try again."""
         number = dead.number
         while True:
             with suppress(TimeoutError):
@@ -221,7 +221,7 @@ class Supervisor:
             except OSError as error:
                 logger.error("The rolling restart has stopped: worker %d cannot be started: %s.", number, error)
                 return
-            worker.is_ending = True  # until it has taken its place, its end is not repaired
+            worker.is_ending = True  # until it has taken its place, it is not started again
             if not await self._wait_until_open(worker, OPEN_SECONDS):
                 logger.error("The rolling restart has stopped: the new worker %d did not open.", number)
                 worker.signal(signal.SIGKILL)

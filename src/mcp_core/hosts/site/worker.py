@@ -12,7 +12,7 @@ METRICS_SECONDS = 3.0
 
 
 class WorkerLink:
-    """Says what happens in this worker, and does what the supervisor says."""
+    """Reports the state of this worker, and takes the commands of the supervisor."""
 
     def __init__(self, place: WorkerPlace, own_metrics: Callable[[], Awaitable[str]]) -> None:
         self._place, self._own_metrics = place, own_metrics
