@@ -356,5 +356,25 @@ async def test_the_waits_for_a_database_are_figures_of_the_app_that_opened_it(
     assert read.parent.span_id == call.context.span_id
 
 
+async def test_the_writes_of_a_call_with_an_idempotency_key_are_traced(tmp_path: Path):
+    @asynccontextmanager
+    async def lifespan(app: App) -> AsyncIterator[None]:
+        async with open_database(address(f"sqlite:///{tmp_path / 'x.db'}", "x")) as database:
+            await app.use_database(database)
+            app.provide(Database, database)
+            yield
+
+    telemetry, exporter = traced()
+
+    @mutation(deadline=60.0)
+    async def change(database: Need[Database]) -> int:
+        return await database.write(count_nothing) + await database.read(count_nothing)
+
+    async with App("library", version="1.0.0", tools=[change], lifespan=lifespan, telemetry=telemetry) as app:
+        assert not (await app.call("change", idempotency_key="k")).is_error
+    names = [span.name for span in exporter.get_finished_spans()]
+    assert names[:4] == ["db read find", "db write count_nothing", "db read count_nothing", "db write clean_up"]
+
+
 def count_nothing(connection: Connection) -> int:
     return connection.execute(text("SELECT 0")).scalar_one()

@@ -43,18 +43,18 @@ class Postgres:
         self._read_engine = _engine(url, isolation_level="AUTOCOMMIT", default_transaction_read_only="on")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if (transaction := current(self)) is not None and transaction.is_begun:
-            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         unit = self._timed(work)
         with unit_span("read", "postgresql", work):
+            if (transaction := current(self)) is not None and transaction.is_begun:
+                return await transaction.run(lambda connection: unit(connection, *args, **kwargs))
             async with _connection_errors():
                 return await greenlet_spawn(_run_read, self._read_engine.sync_engine, unit, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if (transaction := current(self)) is not None:
-            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         unit = self._timed(work)
         with unit_span("write", "postgresql", work):
+            if (transaction := current(self)) is not None:
+                return await transaction.run(lambda connection: unit(connection, *args, **kwargs))
             async with _connection_errors():
                 return await greenlet_spawn(_run_write, self._write_engine.sync_engine, unit, *args, **kwargs)
 

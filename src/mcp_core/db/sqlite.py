@@ -56,16 +56,16 @@ class Sqlite:
         self._readers = self._writer if in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if (transaction := current(self)) is not None and transaction.is_begun:
-            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         reading = partial(_query_only, work) if self._read_engine is self._write_engine else work
         with unit_span("read", "sqlite", work):
+            if (transaction := current(self)) is not None and transaction.is_begun:
+                return await transaction.run(lambda connection: work(connection, *args, **kwargs))
             return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        if (transaction := current(self)) is not None:
-            return await transaction.run(lambda connection: work(connection, *args, **kwargs))
         with unit_span("write", "sqlite", work):
+            if (transaction := current(self)) is not None:
+                return await transaction.run(lambda connection: work(connection, *args, **kwargs))
             return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
 
     async def _run(
