@@ -35,6 +35,9 @@ _RULES = [
     )
 ]
 """Those about orders to a model. Others are about tools: a document may well name a key file or a shell command."""
+_INVISIBLE_IN_FILES = re.compile(r"^\ufeff|(?<=\w)\xad(?=\w)", re.MULTILINE)
+_LINE_ENDS = dict.fromkeys(map(ord, "\x0c\x85\u2028\u2029"), "\n")
+"""Byte order marks, soft hyphens and rare line ends are common in files and pages. They hide nothing."""
 _MAX_TEXT = 100_000
 """How many characters of an answer are examined."""
 
@@ -94,7 +97,8 @@ def examine(result: VerbatimResult, tool: str, action: Literal["mark", "withhold
 
 def hidden_orders(found: Sequence[str]) -> list[Finding]:
     """What the rules about orders to a model find in these texts."""
-    listed = [ListedTool("answer", "", text[:_MAX_TEXT], {}) for text in found if text.strip()]
+    cleaned = [_INVISIBLE_IN_FILES.sub("", text[:_MAX_TEXT].translate(_LINE_ENDS)) for text in found if text.strip()]
+    listed = [ListedTool("answer", "", text, {}) for text in cleaned]
     return run_rules(server_from_tools(listed), _RULES) if listed else []
 
 
