@@ -13,7 +13,7 @@ permissions = ["repo:delete"]
 rate_limit = "10/minute"
 
 [tools."files:write_file"]
-arguments.path = { pattern = "^/home/ana/work/" }
+arguments.path = { folder = "/home/ana/work" }
 """
 
 import re
@@ -30,6 +30,7 @@ DEFAULT_FILE = Path("charter.toml")
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _RATE = re.compile(r"([1-9]\d*)\s*/\s*(?:([1-9]\d*)\s*)?(second|minute|hour|day)s?")
 _UNIT_MS = {"second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
+_ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _SECRET = re.compile(r"(?:env|keyring|file):.+", re.DOTALL)
 
 
@@ -137,9 +138,20 @@ class ToolPolicy(_Table):
     read_only: bool | None = Field(default=None, description="Whether the tool changes nothing.")
     arguments: dict[str, dict[str, Any]] = Field(
         default={},
-        description="JSON Schema keywords that narrow an argument; { value = X } fixes it and hides it from the agent.",
+        description="JSON Schema keywords that narrow an argument; { folder = PATH } allows paths inside a folder; "
+        "{ value = X } fixes the argument and hides it from the agent.",
     )
     answers: AnswerPolicy | None = Field(default=None, description="What is done with answers.")
+
+    @model_validator(mode="after")
+    def _absolute_folders(self) -> "ToolPolicy":
+        for name, keywords in self.arguments.items():
+            folder = keywords.get("folder", "/")
+            if not isinstance(folder, str) or not _ABSOLUTE.match(folder):
+                raise ValueError(
+                    f"arguments.{name}: folder {folder!r} must be an absolute path, such as /home/ana/work"
+                )
+        return self
 
 
 class PinPolicy(_Table):

@@ -1,5 +1,6 @@
 """A tool of an upstream as a tool of ours: its handler asks the upstream, and the pipeline does the rest."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -22,6 +23,8 @@ CallUpstream = Callable[[Mapping[str, Any], ToolContext], Awaitable[VerbatimResu
 
 FIXED = "value"
 """The keyword of the charter that fixes an argument."""
+FOLDER = "folder"
+"""The keyword of the charter for an argument that must be a path inside a folder."""
 _MAX_ERRORS = 3
 
 
@@ -86,23 +89,40 @@ def narrow(schema: Mapping[str, Any], policy: EffectivePolicy) -> tuple[JsonSche
     """The schema that agents see, and the one that is checked. They differ where the original is left open."""
     narrowed: JsonSchema = dict(schema) or {"type": "object"}
     properties: dict[str, Any] = dict(_properties(schema))
+    unlisted: dict[str, Any] = {}
     required = [name for name in cast(list[Any], narrowed.get("required") or []) if isinstance(name, str)]
     for name, keywords in policy.arguments.items():
         if FIXED in keywords:
             properties.pop(name, None)
+            unlisted[name] = False
             required = [one for one in required if one != name]
+        elif name in properties:
+            properties[name] = _both(properties[name], _as_json_schema(keywords, properties[name]))
         else:
-            properties[name] = _both(properties.get(name), keywords)
+            # A pattern such as "files:*" also narrows tools without this argument. An agent need not see it there.
+            unlisted[name] = _as_json_schema(keywords)
     if policy.arguments:
         narrowed["properties"] = properties
         narrowed["required"] = required
-    return narrowed, _closed_to(narrowed, policy)
+    return narrowed, {**narrowed, "properties": {**properties, **unlisted}} if unlisted else narrowed
 
 
-def _closed_to(schema: JsonSchema, policy: EffectivePolicy) -> JsonSchema:
-    """The same schema, which refuses a value for an argument that the charter fixes."""
-    fixed = [name for name, keywords in policy.arguments.items() if FIXED in keywords]
-    return schema if not fixed else {**schema, "properties": {**_properties(schema), **dict.fromkeys(fixed, False)}}
+def _as_json_schema(keywords: Mapping[str, Any], original: Any = None) -> JsonSchema:
+    """The keywords of the charter as those of JSON Schema. `original` is the schema of the argument."""
+    schema: JsonSchema = {name: value for name, value in keywords.items() if name != FOLDER}
+    if FOLDER not in keywords:
+        return schema
+    # Not re.escape: other engines refuse some of its escapes.
+    start = re.sub(r"[\\.^$*+?|(){}\[\]]", r"\\\g<0>", str(keywords[FOLDER]).rstrip("/\\"))
+    # "/work/../etc" begins with "/work/" too.
+    inside: JsonSchema = {"pattern": rf"^{start}([/\\]|$)", "not": {"pattern": r"(^|[/\\])\.\.([/\\]|$)"}}
+    known = cast(JsonSchema, original).get("type") if isinstance(original, dict) else None
+    if known == "array":
+        inside = {"allOf": [{"items": {"type": "string", **inside}}]}
+    elif known != "string":
+        # A pattern says nothing of other types.
+        inside = {"allOf": [{"type": "string", **inside}]}
+    return _both(inside, schema) if schema else inside
 
 
 def _both(original: Any, keywords: Mapping[str, Any]) -> Any:

@@ -16,7 +16,7 @@ def test_the_example_of_the_module_is_a_charter(tmp_path: Path):
     assert charter.upstream["github"].secrets == {"GITHUB_TOKEN": "keyring:github"}
     assert charter.upstream["docs"].url == "https://docs.example/mcp"
     assert charter.tools["github:delete_*"].rate_limit == "10/minute"
-    assert charter.tools["files:write_file"].arguments == {"path": {"pattern": "^/home/ana/work/"}}
+    assert charter.tools["files:write_file"].arguments == {"path": {"folder": "/home/ana/work"}}
 
 
 SERVER = '[upstream.files]\ncommand = ["files"]\n'
@@ -34,6 +34,7 @@ SERVER = '[upstream.files]\ncommand = ["files"]\n'
         (SERVER + '[tools."files:*"]\nconsent = true\n', 'line 4: tools."files:*".consent: input should be'),
         (SERVER + '[tools.read]\nallow = true\n', 'tools."read": a pattern is SERVER:TOOL'),
         (SERVER + '[tools."a:b".answers]\nredact = ["("]\n', "redact: '(' is not a regular expression"),
+        (SERVER + '[tools."a:b"]\narguments.path = { folder = "work" }\n', "folder 'work' must be an absolute path"),
         ('[upstream."My Files"]\ncommand = ["x"]\n', "a name has lower-case letters, digits and '-'"),
     ],
 )  # fmt: skip

@@ -2,6 +2,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from mcp_core import App, Caller
@@ -55,6 +56,38 @@ async def test_a_narrowed_argument_is_what_agents_see_and_what_is_enforced():
     answers, upstream = await call(policy, {"path": "/etc/passwd", "mode": "w"}, {"path": "/work/a", "mode": "w"})
     assert 'path: \\"/etc/passwd\\" does not match \\"^/work/\\"' in answers[0]
     assert upstream.calls == [{"path": "/work/a", "mode": "w"}]
+
+
+@pytest.mark.requirement("GOV-3")
+async def test_a_path_stays_inside_the_folder_of_the_charter():
+    policy = EffectivePolicy(arguments={"path": {"folder": "/my work/", "maxLength": 20}})
+    refused = ["/my work/../etc", "/my work/a/..", "/my works/a", "/etc", "my work/a", "..", "/my work/" + "a" * 20]
+    allowed = ["/my work", "/my work/a..b", "/my work/...", "/my work/.a/b"]
+    _, upstream = await call(policy, *({"path": path, "mode": "w"} for path in (*refused, *allowed)))
+    assert [arguments["path"] for arguments in upstream.calls] == allowed
+
+
+@pytest.mark.requirement("GOV-3")
+@pytest.mark.parametrize(
+    ("argument", "allowed", "refused"),
+    [
+        ({"type": "array", "items": {"type": "string"}}, [["/w/a"], []], [["/w/a", "/etc"], ["/w/../etc"]]),
+        ({"anyOf": [{"type": "string"}, {"type": "array"}]}, ["/w/a"], ["/etc", ["/etc"], {"path": "/etc"}]),
+        (None, ["/w/a"], ["/etc", ["/etc"]]),
+    ],
+)
+def test_a_folder_narrows_arguments_of_every_type(argument: Any, allowed: list[Any], refused: list[Any]):
+    schema = {"type": "object", "properties": {} if argument is None else {"at": argument}}
+    _, checked = narrow(schema, EffectivePolicy(arguments={"at": {"folder": "/w"}}))
+    validator = jsonschema_rs.validator_for(checked)
+    assert [value for value in (*allowed, *refused) if validator.is_valid({"at": value})] == allowed
+
+
+@pytest.mark.requirement("GOV-3")
+def test_an_argument_that_a_tool_does_not_list_is_narrowed_but_not_shown():
+    shown, checked = narrow(SCHEMA, EffectivePolicy(arguments={"url": {"pattern": "^https:"}}))
+    assert shown["properties"] == SCHEMA["properties"]
+    assert checked["properties"] == {**SCHEMA["properties"], "url": {"pattern": "^https:"}}
 
 
 def test_a_keyword_that_is_there_already_stays():
