@@ -82,6 +82,7 @@ _COPY_BYTES = 1 << 20
 _HTML_TAG = re.compile(r"<[^>]*>")
 _QUEUES = {State.NEW: 0, State.LEARNING: 1, State.REVIEW: 2, State.RELEARNING: 1}
 _SUSPENDED_QUEUE, _BURIED_QUEUE = -1, -3
+_LEARNING_QUEUE, _DAY_LEARNING_QUEUE = 1, 3
 _REVLOG_KINDS = {
     State.NEW: LEARNING,
     State.LEARNING: LEARNING,
@@ -398,19 +399,21 @@ def _checksum(text: str) -> int:
 def _card_rows(
     cards: Iterable[tuple[int, PackageCard]], package: PackageOutline, ids: _AnkiIds, calendar: CollectionCalendar
 ) -> Iterator[tuple[Any, ...]]:
-    written = int(package.written_at.timestamp())
+    written, today = int(package.written_at.timestamp()), calendar.day_number(package.written_at)
     for index, card in cards:
         card_id = ids.cards[index]
         preset = package.decks[card.deck].preset or Preset()
+        due, interval, left = _due_columns(card, preset, calendar, today)
         queue = _SUSPENDED_QUEUE if card.suspended else _BURIED_QUEUE if card.buried else _QUEUES[card.schedule.state]
-        due, interval, left = _due_columns(card, preset, calendar)
+        if queue == _LEARNING_QUEUE and _ends_on_later_day(card, calendar, today):
+            queue = _DAY_LEARNING_QUEUE
         references = (card_id, ids.notes[card.note], ids.decks[card.deck], card.ordinal, written, -1)
         ease = card.ease or (_DEFAULT_EASE if interval else 0)
         scheduling = (int(card.schedule.state), queue, due, interval, ease, card.reps, card.lapses, left, 0, 0)
         yield (*references, *scheduling, card.flag, _card_data(card, preset))
 
 
-def _due_columns(card: PackageCard, preset: Preset, calendar: CollectionCalendar) -> tuple[int, int, int]:
+def _due_columns(card: PackageCard, preset: Preset, calendar: CollectionCalendar, today: int) -> tuple[int, int, int]:
     """The columns due, ivl (in days) and left (the number of steps left)."""
     schedule = card.schedule
     if schedule.state is State.NEW or schedule.due is None:
@@ -421,7 +424,14 @@ def _due_columns(card: PackageCard, preset: Preset, calendar: CollectionCalendar
     is_learning = schedule.state is State.LEARNING
     steps = preset.learning_steps if is_learning else preset.relearning_steps
     left = max(len(steps) - (schedule.step or 0), 1)
-    return int(schedule.due.timestamp()), 0 if is_learning else max(round(schedule.stability or 1), 1), left
+    is_later = _ends_on_later_day(card, calendar, today)
+    due = calendar.day_number(schedule.due) if is_later else int(schedule.due.timestamp())
+    return due, 0 if is_learning else max(round(schedule.stability or 1), 1), left
+
+
+def _ends_on_later_day(card: PackageCard, calendar: CollectionCalendar, today: int) -> bool:
+    """Whether the step of a card ends after today. Anki then has the day, not the time."""
+    return card.schedule.due is not None and calendar.day_number(card.schedule.due) > today
 
 
 def _card_data(card: PackageCard, preset: Preset) -> str:

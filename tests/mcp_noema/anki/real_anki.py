@@ -201,7 +201,10 @@ def package_cards(package: Package, today: CollectionCalendar) -> list[tuple[Any
         note, schedule = package.notes[card.note], card.schedule
         due = card.position
         if schedule.due:
-            due = today.day_number(schedule.due) if schedule.state is State.REVIEW else int(schedule.due.timestamp())
+            day = today.day_number(schedule.due)
+            # A step that ends on a later day has a day, too.
+            has_day = schedule.state is State.REVIEW or day > today.day_number(package.written_at)
+            due = day if has_day else int(schedule.due.timestamp())
         cards.append((
             note.guid,
             card.ordinal,
