@@ -60,7 +60,7 @@ def tool(name: str) -> dict[str, Any]:
     return {"name": name, "description": f"Answer as {name}.", "inputSchema": schema}
 
 
-def call(message: dict[str, Any], params: dict[str, Any]) -> None:  # noqa: C901 - one case a tool
+def call(message: dict[str, Any], params: dict[str, Any]) -> None:  # noqa: C901, PLR0912 - one case a tool
     name, arguments = params["name"], params.get("arguments", {})
     if name == "slow":
         token = params.get("_meta", {}).get("progressToken")
@@ -84,6 +84,20 @@ def call(message: dict[str, Any], params: dict[str, Any]) -> None:  # noqa: C901
     elif name == "fork":
         child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
         text(message, json.dumps([os.getpid(), child.pid]))
+    elif name == "stderr":
+        for _ in range(arguments.get("bytes", 0) // 10_000):
+            sys.stderr.write("x" * 10_000)
+        text(message, "after noise")
+    elif name == "partial":
+        while True:
+            sys.stdout.write("x" * 10_000)
+    elif name == "close":
+        os.close(sys.stdout.fileno())
+        time.sleep(1000)
+    elif name == "announce":
+        for _ in range(500):
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        text(message, "done")
     elif name == "fail":
         reply(message, {"content": [{"type": "text", "text": "it failed"}], "isError": True})
     elif name == "order":

@@ -57,6 +57,11 @@ class UpstreamSession:
         """Whether the upstream speaks the stateless protocol."""
         return self._version == MODERN
 
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can be sent."""
+        return self._transport.is_open
+
     async def open(self) -> None:
         """Connect: with `server/discover`, or with a handshake if the upstream does not know that."""
         await self._transport.open()

@@ -32,6 +32,8 @@ _STOP_SECONDS = 2.0
 """How long a process may take to end after its input was closed, and again after SIGTERM."""
 _LAST_WORDS_SECONDS = 0.2
 """How long is read from the pipe of a process that has ended, if a child of it keeps the pipe open."""
+_EXIT_SECONDS = 1.0
+"""How long a process may take to end after it closed its output."""
 _METHOD_NOT_FOUND = -32601
 _MAX_LOG_LINE = 2_000
 
@@ -57,6 +59,7 @@ class StdioTransport:
         self._progress: dict[Any, OnProgress] = {}
         self._reports: set[asyncio.Future[None]] = set()
         self._ended: str | None = None
+        self._warned = False
 
     @property
     def is_open(self) -> bool:
@@ -95,14 +98,14 @@ class StdioTransport:
             self._progress[token] = outgoing.on_progress
         try:
             message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
-            await self._write(message)
             async with asyncio.timeout(outgoing.seconds):
+                await self._write(message)
                 return await answer
         except TimeoutError:
-            await self._cancel(number, "timeout")
+            self._cancel(number, "timeout")
             raise UpstreamUnavailable(f"did not answer within {outgoing.seconds:g} seconds.") from None
         except asyncio.CancelledError:
-            await self._cancel(number, "cancelled")
+            self._cancel(number, "cancelled")
             raise
         finally:
             self._waiting.pop(number, None)
@@ -138,11 +141,17 @@ class StdioTransport:
             process.stdin.write(json_text.to_text(message).encode() + b"\n")
             await process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
+            self._end("closed its input.")
             raise UpstreamUnavailable("closed its input.") from None
 
-    async def _cancel(self, number: int, reason: str) -> None:
-        with contextlib.suppress(UpstreamUnavailable):
-            await self.notify("notifications/cancelled", {"requestId": number, "reason": reason}, {})
+    def _cancel(self, number: int, reason: str) -> None:
+        """Tell the process, without waiting: it may have stopped to read. Then it is not told."""
+        stdin = self._process.stdin if self._process is not None else None
+        if stdin is None or self._ended is not None or stdin.transport.get_write_buffer_size() > 0:
+            return
+        params = {"requestId": number, "reason": reason}
+        message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+        stdin.write(json_text.to_text(message).encode() + b"\n")
 
     async def _read(self) -> None:
         process = cast(asyncio.subprocess.Process, self._process)
@@ -153,6 +162,13 @@ class StdioTransport:
         except ValueError:
             self._end(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
             send_signal(process.pid, signal.SIGKILL)
+        else:
+            # Usually it has ended, and its exit code says more.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_EXIT_SECONDS):
+                    await wait_for_exit(process)
+                    return
+            self._end("closed its output.")
 
     async def _wait_for_end(self) -> None:
         code = await wait_for_exit(cast(asyncio.subprocess.Process, self._process))
@@ -171,7 +187,9 @@ class StdioTransport:
         try:
             message: Any = from_json(line)
         except ValueError:
-            logger.warning("%s writes lines to stdout that are not messages of MCP", self._name)
+            if not self._warned:
+                self._warned = True
+                logger.warning("%s writes lines to stdout that are not messages of MCP", self._name)
             return
         for one in cast(list[Any], message) if isinstance(message, list) else [message]:
             if isinstance(one, dict):

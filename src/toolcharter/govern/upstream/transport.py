@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from mcp_core.json_text import JsonObject
 
-MAX_MESSAGE = 64 * 1024 * 1024
+MAX_MESSAGE = 32_000_000
 """The largest message of an upstream, in bytes. A longer one ends the request, or the process that sent it."""
 
 OnNotification = Callable[[str, JsonObject], None]

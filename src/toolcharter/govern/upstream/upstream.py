@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import Unavailable
@@ -20,8 +21,8 @@ from toolcharter.govern.upstream.transport import OnProgress, Transport
 
 OnTools = Callable[[Sequence[ListedTool]], Awaitable[None]]
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-_MAX_TIMEOUTS = 3
-"""After so many calls without an answer in a row, the connection is given up."""
+_MAX_FAILURES = 3
+"""After this number of calls without an answer in a row, the connection is given up."""
 LIST_AGAIN_SECONDS = 60.0
 """How old the list of tools may be when a call arrives. It is read again beside the call."""
 _SHARED = ""
@@ -42,7 +43,8 @@ class _Connection:
     def __init__(self, session: UpstreamSession, now: float) -> None:
         self.session, self.used_at, self.listed_at = session, now, now
         self.running = 0
-        self.timeouts = 0
+        self.failures = 0
+        self.is_listing = self.must_list_again = False
 
 
 class Upstream:
@@ -54,7 +56,8 @@ class Upstream:
         """`folder` is that of the charter. `on_tools` is called with each list of tools before a call goes on."""
         self.name, self._table, self._groups, self._folder, self._on_tools = name, table, groups, folder, on_tools
         self._connections: dict[str, _Connection] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        # A lock is needed only while somebody connects; callers come and go.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
         self._failures, self._retry_at, self._problem = 0, 0.0, None
         self.server = ServerIdentity("", "", {})
@@ -91,15 +94,13 @@ class Upstream:
                 tool, arguments, seconds=seconds, meta=meta, on_progress=on_progress
             )
         except UpstreamUnavailable as error:
-            await self._give_up(key, connection)
+            self._count_failure(key, connection)
             raise self._unavailable(error) from None
         except asyncio.CancelledError:
-            connection.timeouts += 1
-            if connection.timeouts >= _MAX_TIMEOUTS:
-                self._start(self._give_up(key, connection))
+            self._count_failure(key, connection)
             raise
         else:
-            connection.timeouts = 0
+            connection.failures = 0
             return result
         finally:
             connection.running -= 1
@@ -126,12 +127,17 @@ class Upstream:
     async def _connected(self, key: str) -> _Connection:
         known = self._connections.get(key)
         now = time.monotonic()
+        if known is not None and not known.session.is_open:
+            # It ended while nobody called it.
+            await self._give_up(key, known)
+            known = self._connections.get(key)
         if known is not None:
             if now - known.listed_at > LIST_AGAIN_SECONDS:
                 known.listed_at = now
                 self._start(self._list_again(known))
             return known
-        async with self._locks.setdefault(key, asyncio.Lock()):
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
             known = self._connections.get(key)
             if known is not None:
                 return known
@@ -166,14 +172,28 @@ class Upstream:
         return connection
 
     async def _list_again(self, connection: _Connection) -> None:
-        if self._on_tools is None:
+        """Read the list of tools once more. Changes that are announced meanwhile are read together, after that."""
+        connection.must_list_again = True
+        if self._on_tools is None or connection.is_listing:
             return
+        connection.is_listing = True
         try:
-            await self._on_tools(await connection.session.list_tools())
+            while connection.must_list_again:
+                connection.must_list_again = False
+                await self._on_tools(await connection.session.list_tools())
         except (UpstreamUnavailable, ValueError) as error:
             self._problem = str(error)
+        finally:
+            connection.is_listing = False
+
+    def _count_failure(self, key: str, connection: _Connection) -> None:
+        """One call that fails costs the others nothing, unless the connection is gone, or no call succeeds."""
+        connection.failures += 1
+        if connection.failures >= _MAX_FAILURES or not connection.session.is_open:
+            self._start(self._give_up(key, connection))
 
     async def _give_up(self, key: str, connection: _Connection) -> None:
+        """Close a connection. The next call opens another."""
         if self._connections.get(key) is connection:
             del self._connections[key]
         await connection.session.close()
