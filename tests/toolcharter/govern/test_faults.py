@@ -1,17 +1,23 @@
 """What upstreams do wrong: each call gets an answer or a typed error, and nothing of ours is left."""
 
 import asyncio
+import gc
 import json
 import os
 import resource
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from mcp_core.errors import Unavailable
+from tests.thorough import VARIABLE
+from tests.toolcharter.govern.faulty_http import FaultyServer
 from tests.toolcharter.govern.test_upstream import SERVER, call, upstream
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.upstream.processes import ProcessGroups
@@ -19,8 +25,20 @@ from toolcharter.govern.upstream.upstream import Upstream
 
 ANSWER_BYTES = 50_000_000
 MAX_GROWTH = 250_000_000
+SESSIONS = 200 if VARIABLE in os.environ else 10
 
 pytestmark = pytest.mark.requirement("GOV-5")
+
+
+@asynccontextmanager
+async def faulty(url: str, **table: Any) -> AsyncIterator[Upstream]:
+    groups = ProcessGroups()
+    made = Upstream("faulty", UpstreamTable(url=url, **table), groups, Path.cwd())
+    try:
+        yield made
+    finally:
+        await made.close()
+        groups.close()
 
 
 def peak_memory() -> int:
@@ -121,3 +139,113 @@ async def test_many_announcements_of_a_new_list_are_answered_together():
     await server.close()
     groups.close()
     assert len(lists) < 50
+
+
+# --- HTTP --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "problem"),
+    [
+        ("hang", "did not answer within 0.5 seconds"),
+        ("drip", "did not answer within 0.5 seconds"),
+        ("drip-events", "did not answer within 0.5 seconds"),
+        ("cut", "broke the connection to"),
+        ("cut-headers", "broke the connection to"),
+        ("cut-events", "broke the connection to|ended the stream without an answer"),
+        ("html", "answered 500 Error without a message of MCP"),
+        ("unauthorized", r"requires a token, or rejects ours \(401\)"),
+        ("redirect", "moved from .* to 'http.*'. If you trust that address, set it as url in the charter"),
+    ],
+)
+async def test_a_call_that_fails_over_http_gets_a_typed_error_and_costs_the_others_nothing(tool: str, problem: str):
+    async with FaultyServer() as http, faulty(http.url) as server:
+        await call(server, "echo")
+        other = asyncio.create_task(call(server, "wait"))
+        await http.waits.wait()
+        with pytest.raises(Unavailable, match=problem):
+            await call(server, tool, seconds=0.5 if "hang" in tool or "drip" in tool else 20)
+        http.go_on.set()
+        assert await other == "done"
+        assert await call(server, "echo") == "done"
+
+
+async def test_credentials_do_not_follow_a_redirect(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("THEIR_TOKEN", "t0ken")
+    secrets = {"X-Api-Key": "env:THEIR_TOKEN", "Authorization": "env:THEIR_TOKEN"}
+    async with FaultyServer() as elsewhere, FaultyServer(elsewhere.url) as http:
+        async with faulty(http.url, secrets=secrets, handshake=True) as server:
+            with pytest.raises(Unavailable, match="moved from"):
+                await call(server, "redirect")
+        # Closing the session is a request too.
+        assert http.methods[-1] == "DELETE"
+        assert elsewhere.methods == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("unauthorized", r"requires a token, or rejects ours \(401\)"),
+        ("html", "answered 500 Error without a message of MCP"),
+        ("redirect", "moved from"),
+        ("cut", "broke the connection"),
+    ],
+)
+async def test_a_server_that_fails_at_once_is_named_with_the_reason(fault: str, problem: str):
+    async with FaultyServer(at_once=fault) as http, faulty(http.url) as server:
+        with pytest.raises(Unavailable, match=problem):
+            await call(server, "echo")
+        assert server.health().problem is not None
+
+
+async def test_a_notification_that_is_never_accepted_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("toolcharter.govern.upstream.http._NOTIFY_SECONDS", 0.2)
+    async with FaultyServer(at_once="notification") as http, faulty(http.url, handshake=True) as server:
+        with pytest.raises(Unavailable, match=r"did not accept 'notifications/initialized' within 0\.2 seconds"):
+            await call(server, "echo")
+
+
+async def test_an_answer_of_50_megabytes_over_http_is_refused():
+    before = peak_memory()
+    async with FaultyServer() as http, faulty(http.url) as server:
+        with pytest.raises(Unavailable, match="sent an answer that is larger than 32,000,000 bytes"):
+            await call(server, "big")
+        assert await call(server, "echo") == "done"
+    assert peak_memory() - before < MAX_GROWTH
+
+
+# --- what is left ------------------------------------------------------------------------------------------
+
+
+async def test_nothing_is_left_of_sessions_that_were_closed():
+    ourselves = psutil.Process()
+
+    async def open_and_close(http: FaultyServer) -> None:
+        async with upstream(per="caller") as server, faulty(http.url) as web:
+            await call(server, "fork", caller=os.urandom(4).hex())
+            await call(web, "echo")
+            with pytest.raises(Unavailable):
+                await call(web, "cut")
+
+    def left() -> tuple[int, int, int]:
+        gc.collect()
+        return ourselves.num_fds(), len(ourselves.children(recursive=True)), len(asyncio.all_tasks())
+
+    async with FaultyServer() as http:
+        await open_and_close(http)
+        await http.is_quiet()
+        before = left()
+        for _ in range(SESSIONS):
+            await open_and_close(http)
+        await http.is_quiet()
+        assert left() == before
+
+
+async def test_nothing_is_kept_of_callers_who_are_gone():
+    async with FaultyServer() as http, faulty(http.url, per="caller", idle_seconds=0.001) as server:
+        for number in range(SESSIONS):
+            await call(server, "echo", caller=f"caller {number}")
+        await asyncio.sleep(0.01)
+        await server.close_idle()
+        gc.collect()
+        assert (len(server._connections), len(server._locks), len(server._tasks)) == (0, 0, 0)

@@ -25,6 +25,7 @@ from toolcharter.govern.upstream.transport import (
 _ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 _SESSION = "Mcp-Session-Id"
 _CONNECT_SECONDS = 10.0
+_NOTIFY_SECONDS = 10.0
 _CONNECTIONS = 100
 _CHUNK = 64 * 1024
 _INVALID_REQUEST = -32600
@@ -40,10 +41,11 @@ class HttpTransport:
         self._http: aiohttp.ClientSession | None = None
         self._ids = itertools.count(1)
         self._session_id: str | None = None
+        self._is_lost = False
 
     @property
     def is_open(self) -> bool:
-        return self._http is not None
+        return self._http is not None and not self._is_lost
 
     async def open(self) -> None:
         self._http = aiohttp.ClientSession(
@@ -68,8 +70,12 @@ class HttpTransport:
 
     async def notify(self, method: str, params: JsonObject, headers: Mapping[str, str]) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
-        async with self._post(message, headers) as response:
-            await response.read()
+        try:
+            # The answer has no content that matters.
+            async with asyncio.timeout(_NOTIFY_SECONDS), self._post(message, headers):
+                pass
+        except TimeoutError:
+            raise UpstreamUnavailable(f"did not accept {method!r} within {_NOTIFY_SECONDS:g} seconds.") from None
 
     async def close(self) -> None:
         http, self._http = self._http, None
@@ -77,7 +83,7 @@ class HttpTransport:
             if self._session_id is not None:
                 with contextlib.suppress(aiohttp.ClientError, TimeoutError):
                     async with asyncio.timeout(2):
-                        await http.delete(self._url, headers=self._session_headers())
+                        await http.delete(self._url, headers=self._session_headers(), allow_redirects=False)
             await http.close()
 
     async def _send(self, message: JsonObject, outgoing: Outgoing) -> JsonObject:
@@ -104,6 +110,7 @@ class HttpTransport:
             ) as response:
                 yield response
         except aiohttp.ClientConnectorError as error:
+            self._is_lost = True
             raise UpstreamUnavailable(
                 f"cannot be reached at {self._url}: {error.os_error.strerror or error}."
             ) from None
@@ -123,9 +130,16 @@ class HttpTransport:
             return cast(JsonObject, answer)
         text = body[:_ERROR_TEXT].decode("utf-8", "replace").strip()
         if response.status == HTTPStatus.NOT_FOUND and self._session_id is not None:
+            self._is_lost = True
             raise UpstreamUnavailable("no longer knows our session.")
         if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             raise UpstreamUnavailable(f"requires a token, or rejects ours ({response.status}).")
+        if "Location" in response.headers:
+            # Not followed: whoever is there would get our credentials.
+            address = response.headers["Location"][:_ERROR_TEXT]
+            raise UpstreamUnavailable(
+                f"moved from {self._url} to {address!r}. If you trust that address, set it as url in the charter."
+            )
         if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             raise UpstreamRefused(_INVALID_REQUEST, f"HTTP {response.status} {response.reason}: {text}")
         raise UpstreamUnavailable(f"answered {response.status} {response.reason} without a message of MCP.")
