@@ -93,6 +93,31 @@ async def test_a_process_that_does_not_read_delays_no_call_beyond_its_deadline()
                 await cancelled
 
 
+async def test_calls_that_were_cancelled_do_not_end_a_process_that_answers():
+    async with upstream() as server:
+        process, _ = json.loads(await call(server, "fork"))
+        other = asyncio.create_task(call(server, "hang"))
+        for _ in range(5):
+            with pytest.raises(Unavailable):
+                await call(server, "hang", seconds=0.01)
+        assert json.loads(await call(server, "fork"))[0] == process
+        assert not other.done()
+        other.cancel()
+
+
+async def test_a_process_that_answers_nothing_is_replaced(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("toolcharter.govern.upstream.session.ANSWER_SECONDS", 0.1)
+    async with upstream() as server:
+        await call(server, "echo")
+        for _ in range(3):
+            with pytest.raises(Unavailable):
+                await call(server, "stop", seconds=0.01)
+        async with asyncio.timeout(20):
+            while server.health().connections:  # noqa: ASYNC110 - nothing tells us
+                await asyncio.sleep(0.01)
+        assert await call(server, "echo") == "{}"
+
+
 async def test_an_answer_of_50_megabytes_is_refused():
     before = peak_memory()
     async with upstream() as server:

@@ -23,6 +23,8 @@ CLIENT: JsonObject = {"name": "toolcharter", "version": "1"}
 START_SECONDS = 60.0
 """How long an upstream may take to start, and to list what it offers. `npx` may have to install it first."""
 PROBE_SECONDS = 30.0
+ANSWER_SECONDS = 5.0
+"""How long an upstream may take to answer when nothing is asked of it."""
 MAX_PAGES = 200
 MAX_ITEMS = 20_000
 MAX_LIST_SIZE = 64_000_000
@@ -99,6 +101,16 @@ class UpstreamSession:
         self._version = version
         self.server = _identity(result.get("serverInfo"), result)
         await self._transport.notify("notifications/initialized", {}, self._headers("notifications/initialized", {}))
+
+    async def answers(self) -> bool:
+        """Whether the upstream still answers, were it with an error."""
+        try:
+            await self._request("server/discover" if self.is_modern else "ping", {}, seconds=ANSWER_SECONDS)
+        except UpstreamUnavailable:
+            return False
+        except UpstreamRefused:
+            return True
+        return True
 
     async def close(self) -> None:
         """Close the connection."""

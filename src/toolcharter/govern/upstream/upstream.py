@@ -22,7 +22,7 @@ from toolcharter.govern.upstream.transport import OnProgress, Transport
 OnTools = Callable[[Sequence[ListedTool]], Awaitable[None]]
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _MAX_FAILURES = 3
-"""After this number of calls without an answer in a row, the connection is given up."""
+"""After this number of calls without an answer in a row, the upstream is asked whether it still answers."""
 LIST_AGAIN_SECONDS = 60.0
 """How old the list of tools may be when a call arrives. It is read again beside the call."""
 _SHARED = ""
@@ -187,10 +187,19 @@ class Upstream:
             connection.is_listing = False
 
     def _count_failure(self, key: str, connection: _Connection) -> None:
-        """One call that fails costs the others nothing, unless the connection is gone, or no call succeeds."""
+        """One call that fails costs the others nothing, unless the connection is gone, or nothing is answered."""
         connection.failures += 1
-        if connection.failures >= _MAX_FAILURES or not connection.session.is_open:
+        if not connection.session.is_open:
             self._start(self._give_up(key, connection))
+        elif connection.failures == _MAX_FAILURES:
+            self._start(self._give_up_unless_it_answers(key, connection))
+
+    async def _give_up_unless_it_answers(self, key: str, connection: _Connection) -> None:
+        """Callers may have cancelled their calls, while others wait for theirs."""
+        if await connection.session.answers():
+            connection.failures = 0
+        else:
+            await self._give_up(key, connection)
 
     async def _give_up(self, key: str, connection: _Connection) -> None:
         """Close a connection. The next call opens another."""
