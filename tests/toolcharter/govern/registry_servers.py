@@ -39,7 +39,8 @@ def _npm() -> tuple[Path, str | None]:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         return folder, "Node.js is not installed"
-    options = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
+    options = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1", "--prefix", str(folder)]
+    options += ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000"]
     return folder / "node_modules" / ".bin", _install(folder, [[npm, "install", *options, *NPM]])
 
 
@@ -71,7 +72,8 @@ def _install(folder: Path, commands: list[list[str]]) -> str | None:
             except subprocess.TimeoutExpired:
                 return f"{Path(command[0]).name} did not end within {_INSTALL_SECONDS} seconds"
             except subprocess.CalledProcessError as error:
-                lines = error.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
-                return f"{Path(command[0]).name} failed: {lines[-1][:200]}"
+                lines = error.stderr.decode("utf-8", "replace").splitlines()
+                reason = next((line for line in lines if "error" in line.lower()), "no message")
+                return f"{Path(command[0]).name} failed: {reason[:200]}"
         (folder / "installed").touch()
     return None
