@@ -288,6 +288,7 @@ def page(figures: Figures, made_by: str, about: str) -> str:
         "FastMCP serves the same five functions on the same store, with nothing of that.",
         "It is tuned: plain JSON, no sessions, httptools, uvloop.",
         "The load generator, the databases and the server share the processors of the machine.",
+        f"Medians of {len(next(iter(figures.values())))} rounds.",
         "",
         "| database | server | workers | calls/s | p50 ms | p95 ms | p99 ms | CPU µs a call | PostgreSQL | Redis |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
