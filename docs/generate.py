@@ -127,7 +127,7 @@ def settings_page() -> str:
         "# Settings",
         "",
         "Every server command and `toolcharter serve` take the same options, except those that do nothing there.",
-        "Each one has an environment variable, and can be set in a file that `--config` names.",
+        "Each one has an environment variable, and can be set in a file that `--settings-file` names.",
         "An option wins over a variable, a variable over the file, and the file over the default.",
         "`toolcharter config [SERVER]` shows the settings that result, and where each was written.",
         "",

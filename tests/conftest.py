@@ -74,6 +74,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def keep_logging() -> Iterator[None]:
+    """A command that a test runs in its own process sets up the log of the process, which is that of all tests."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    if root.handlers != handlers or root.level != level:
+        # Not closed, as they are those of other tests.
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        for name in ("mcp", "uvicorn", "fastmcp", "alembic", "httpx2", "sse_starlette"):
+            logging.getLogger(name).setLevel(logging.NOTSET)
+
+
 @dataclass
 class RedisServer:
     """A server of our own on the loopback address. It can be stopped, and started again on the same port."""

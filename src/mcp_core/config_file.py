@@ -11,7 +11,7 @@ from mcp_core.toml_lines import line_of
 
 SHARED = "server"
 SERVERS = "servers"
-NOT_IN_FILE = frozenset({"config"})
+NOT_IN_FILE = frozenset({"settings_file"})
 
 
 class FileValue(NamedTuple):

@@ -103,7 +103,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
-    config: Path | None = Field(
+    settings_file: Path | None = Field(
         default=None,
         title="FILE",
         description="TOML file of settings: [server] for every server, [servers.NAME] for one. Options and variables "
@@ -385,7 +385,7 @@ def resolve_settings(
         name: value for name in names if (value := getattr(options, name, None)) is not None
     }
     variables = {name for name in names if environment_variable(name) in os.environ}
-    file = options_given.get("config") or os.environ.get(environment_variable("config"))
+    file = options_given.get("settings_file") or os.environ.get(environment_variable("settings_file"))
     in_file: Mapping[str, FileValue] = {}
     if file:
         from mcp_core.config_file import read_config  # noqa: PLC0415 - 5 ms that most starts do not need

@@ -44,7 +44,7 @@ def test_options_win_over_variables_those_over_the_file_and_that_over_defaults(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TOOLCHARTER_PORT", "9001")
-    words = ("--config", str(file), "--audit-keep", "1d")
+    words = ("--settings-file", str(file), "--audit-keep", "1d")
     settings, sources = resolve_settings(options(*words), OwnSettings, "paint")
     assert isinstance(settings, OwnSettings)
     assert (settings.port, settings.audit_keep, settings.allow_hosts) == (9001, 86_400.0, ("a.example", "b.example"))
@@ -59,7 +59,7 @@ def test_options_win_over_variables_those_over_the_file_and_that_over_defaults(
 def test_the_variable_names_the_file_and_another_server_does_not_read_the_table(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("TOOLCHARTER_CONFIG", str(file))
+    monkeypatch.setenv("TOOLCHARTER_SETTINGS_FILE", str(file))
     settings = from_options(options(), OwnSettings, "other")
     assert isinstance(settings, OwnSettings)
     assert (settings.port, settings.user, settings.colour) == (9000, "ann", "red")
@@ -88,7 +88,7 @@ def test_an_error_names_the_file_the_line_and_the_key(tmp_path: Path, text: str 
     if text is not None:
         path.write_text(text)
     with pytest.raises(InvalidSetting) as raised:
-        from_options(options("--config", str(path)), OwnSettings, "paint")
+        from_options(options("--settings-file", str(path)), OwnSettings, "paint")
     assert str(raised.value).replace(str(path), "FILE").startswith(said)
 
 
@@ -96,5 +96,5 @@ def test_the_value_of_a_secret_is_not_in_an_error(tmp_path: Path):
     path = tmp_path / "toolcharter.toml"
     path.write_text("[server]\nintrospection-secret = 12345678\n")
     with pytest.raises(InvalidSetting) as raised:
-        from_options(options("--config", str(path)), OwnSettings, "paint")
+        from_options(options("--settings-file", str(path)), OwnSettings, "paint")
     assert "12345678" not in str(raised.value)

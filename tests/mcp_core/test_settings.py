@@ -73,7 +73,9 @@ GIVEN: list[tuple[str, str, Any]] = [
 
 
 def test_every_setting_is_tried_here():
-    assert {name for name, *_ in GIVEN} | {"log_json", "audit_arguments"} == set(Settings.model_fields) - {"config"}
+    assert {name for name, *_ in GIVEN} | {"log_json", "audit_arguments"} == set(Settings.model_fields) - {
+        "settings_file"
+    }
 
 
 @pytest.mark.parametrize(("name", "text", "value"), GIVEN)
@@ -105,7 +107,7 @@ def test_json_logs_are_switched_on_by_either(monkeypatch: pytest.MonkeyPatch):
 
 def test_without_anything_the_defaults_hold():
     assert parse().model_dump() == {
-        "config": None,
+        "settings_file": None,
         "host": "127.0.0.1",
         "port": 8000,
         "unix_socket": None,

@@ -1,6 +1,7 @@
 """Show the effective settings of a server, and where each was written: an option, a variable, a file, or the default.
 
-Options win over environment variables, those over the file of --config, and that over defaults. Secrets are hidden.
+Options win over environment variables, those over the file of --settings-file, and that over defaults. Secrets are
+hidden.
 """
 
 import argparse

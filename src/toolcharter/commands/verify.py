@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--severity", choices=SEVERITIES, default="warning", help="lowest severity that gives exit code 1 [warning]"
     )
     report.add_argument("--at-least", type=float, metavar="SCORE", help="exit with 1 if the score is lower")
-    connection.add_settings(parser, without={"config"})
+    connection.add_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:

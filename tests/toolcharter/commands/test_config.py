@@ -15,17 +15,17 @@ def test_settings_are_shown_with_their_sources_and_without_secrets(
     file.write_text('[server]\nport = 9000\n\n[servers.todo]\ndb = "postgresql://ann:hunter2@db/todo"\n')
     monkeypatch.setenv("TOOLCHARTER_REDIS", "redis://:hunter3@cache:6379/0")
     monkeypatch.setenv("TOOLCHARTER_INTROSPECTION_SECRET", "hunter4")
-    code, shown, _ = run(capsys, "config", "todo", "--config", str(file), "--log-json")
+    code, shown, _ = run(capsys, "config", "todo", "--settings-file", str(file), "--log-json")
     assert code == 0
     assert shown.splitlines() == [
-        f"config = {file}  # --config",
+        f"settings_file = {file}  # --settings-file",
         f"port = 9000  # {file}, line 2",
         f"db = postgresql://ann:[redacted]@db/todo  # {file}, line 5",
         "redis = redis://:[redacted]@cache:6379/0  # TOOLCHARTER_REDIS",
         "introspection_secret = [redacted]  # TOOLCHARTER_INTROSPECTION_SECRET",
         "log_json = true  # --log-json",
     ]
-    everything = json.loads(run(capsys, "config", "todo", "--config", str(file), "--json")[1])
+    everything = json.loads(run(capsys, "config", "todo", "--settings-file", str(file), "--json")[1])
     assert everything["host"] == {"value": "127.0.0.1", "source": "default"}
     assert "hunter" not in json.dumps(everything)
 
