@@ -16,11 +16,12 @@ def split_name(name: str) -> str:
 
 def tool_text(tool: ListedTool) -> str:
     """Name, title, description, and the names and descriptions of the parameters."""
-    parts = [split_name(tool.name), tool.title, tool.description, *_parameters(tool.input_schema)]
+    parts = [split_name(tool.name), tool.title, tool.description, *parameter_texts(tool.input_schema)]
     return "\n".join(part for part in parts if part)
 
 
-def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
+def parameter_texts(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The name and the description of each parameter."""
     properties: Any = schema.get("properties")
     for name, inner in (cast(dict[str, Any], properties) if isinstance(properties, dict) else {}).items():
         text: Any = cast(dict[str, Any], inner).get("description") if isinstance(inner, dict) else None

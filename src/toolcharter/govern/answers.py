@@ -66,12 +66,13 @@ def apply_policy(result: VerbatimResult, policy: AnswerPolicy, tool: str) -> Ver
     if policy.redact:
         patterns = [re.compile(pattern) for pattern in policy.redact]
         result = _redact(result, patterns)
-    size = len(json.dumps(list(result.content), ensure_ascii=False).encode())
-    if policy.max_bytes is not None and size > policy.max_bytes:
-        raise Conflict(
-            f"The answer of {tool!r} has {size:,} bytes; the charter allows {policy.max_bytes:,}. "
-            "Ask for less, with a filter or a smaller page."
-        )
+    if policy.max_bytes is not None:
+        size = len(json.dumps(list(result.content), ensure_ascii=False).encode())
+        if size > policy.max_bytes:
+            raise Conflict(
+                f"The answer of {tool!r} has {size:,} bytes; the charter allows {policy.max_bytes:,}. "
+                "Ask for less, with a filter or a smaller page."
+            )
     return result
 
 
@@ -79,7 +80,8 @@ def examine(result: VerbatimResult, tool: str, action: Literal["mark", "withhold
     """Look for orders to the model in an answer, and mark or withhold it. Raises Conflict to withhold it."""
     if action == "ignore":
         return result
-    findings = hidden_orders(texts(result.content))
+    structured = [] if result.structured is None else [json.dumps(result.structured, ensure_ascii=False)]
+    findings = hidden_orders([*texts(result.content), *structured])
     if not findings:
         return result
     what = f"{findings[0].rule} {findings[0].message}"

@@ -79,7 +79,7 @@ class UpstreamTable(_Table):
     idle_seconds: float = Field(default=600, gt=0, description="Stop the process after this time without a call.")
     handshake: bool = Field(
         default=False,
-        description="Connect with the older handshake at once, for a server that does not bear being asked for newer.",
+        description="Connect with the older handshake at once, for a server that fails if it is asked for a newer one.",
     )
     prefix: str | None = Field(
         default=None,

@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import LONGEST_NAME
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import Conflict, InvalidArguments
+from mcp_core.hosts.protocol import INVALID_PARAMS
 from mcp_core.json_text import JsonObject
 from mcp_core.settings import Settings
 from toolcharter.contract.lock import Lock
@@ -38,24 +40,22 @@ ALL = "all"
 _IDLE_CHECK_SECONDS = 5.0
 _DEADLINE = 120.0
 """In seconds, for tools whose policy has none."""
-_INVALID_PARAMS = -32602
 
 
 class Governor:
-    """Holds the upstreams and the apps. Enter `lifespan` while the apps are served."""
+    """Holds the upstreams and the apps. The app with all tools closes the upstreams when it is closed."""
 
     def __init__(self, path: Path, charter: Charter, settings: Settings, version: str) -> None:
         self._path, self._charter = path, charter
         self._groups = ProcessGroups()
         self.upstreams = {
-            name: Upstream(name, table, self._groups, path.parent, self._tools_callback(name))
+            name: Upstream(name, table, self._groups, path.parent, partial(self._compare, name))
             for name, table in charter.upstream.items()
         }
         self._pins: dict[str, Lock | None] = {name: read_pins(lock_file(path, name)) for name in charter.upstream}
         self.comparisons = {name: Comparison(dict(pins.tools) if pins else {}) for name, pins in self._pins.items()}
         self.apps = {
-            name: App(name, version=version, settings=settings, title=f"{name}, governed", state=None)
-            for name in charter.upstream
+            name: App(name, version=version, settings=settings, title=f"{name}, governed") for name in charter.upstream
         }
         self.all_tools = SearchApp(
             ALL,
@@ -69,12 +69,6 @@ class Governor:
         self._serve_tools()
 
     # --- tools --------------------------------------------------------------------------------------------
-
-    def _tools_callback(self, name: str) -> Callable[[Sequence[ListedTool]], Awaitable[None]]:
-        async def compare_and_serve(shown: Sequence[ListedTool]) -> None:
-            self._compare(name, shown)
-
-        return compare_and_serve
 
     def _compare(self, name: str, shown: Sequence[ListedTool]) -> None:
         """Compare what an upstream shows with what was approved, and serve what remains."""
@@ -90,8 +84,8 @@ class Governor:
                 logger.warning("%s:%s is quarantined: %s", name, tool, quarantine.reason)
         if found.accepted:
             tools = {**(pins.tools if pins else {}), **found.accepted}
-            self._pins[name] = Lock(name, pins.version if pins else None, tools)
-            write_pins(lock_file(self._path, name), Lock(name, pins.version if pins else None, tools))
+            lock = self._pins[name] = Lock(name, pins.version if pins else None, tools)
+            write_pins(lock_file(self._path, name), lock)
         self.comparisons[name] = found
         self._serve_tools()
 
@@ -129,6 +123,10 @@ class Governor:
         upstream, seconds = self.upstreams[server], (policy.deadline or _DEADLINE) + 5
 
         async def call(arguments: Mapping[str, Any], context: ToolContext) -> VerbatimResult:
+            # With the connection comes the list of tools, and this one may have changed.
+            await upstream.connect(context.caller_key)
+            if quarantine := self.comparisons[server].quarantined.get(tool):
+                raise _is_quarantined(server, tool, quarantine)
             try:
                 answered = await upstream.call_tool(
                     context.caller_key,
@@ -139,11 +137,9 @@ class Governor:
                     on_progress=_progress(context),
                 )
             except UpstreamRefused as error:
-                if error.code == _INVALID_PARAMS:
+                if error.code == INVALID_PARAMS:
                     raise InvalidArguments(f"{server!r} refused the call of {tool!r}: {error.message}") from None
                 raise Conflict(f"{server!r} refused the call of {tool!r}: {error.message}") from None
-            if tool in self.comparisons[server].quarantined:
-                raise _is_quarantined(server, tool, self.comparisons[server].quarantined[tool])
             if answered.get("resultType") == "input_required":
                 raise Conflict(f"{tool!r} of {server!r} asks the user a question, which cannot be passed on yet.")
             result = to_result(answered)

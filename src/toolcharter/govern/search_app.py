@@ -1,9 +1,9 @@
 """The app with the tools of all servers. If their list would cost too much, agents search for tools instead."""
 
-import json
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, Any, cast
 
 from pydantic import Field
@@ -15,9 +15,9 @@ from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import Declaration, Example, ToolSpec, spec_of
 from mcp_core.errors import NotFound
 from toolcharter.govern.tool_search import SearchedTool, ToolIndex
+from toolcharter.verify.model import Tool
 
 SEARCH, CALL = "search_tools", "call_tool"
-CHARACTERS_PER_TOKEN = 4
 _MAX_FOUND = 20
 
 _caller: ContextVar[Caller] = ContextVar("caller")
@@ -50,7 +50,9 @@ class SearchApp(App):
         if not self.is_searched:
             return await super().run(request)
         if request.tool == CALL:
-            name, arguments = request.arguments.get("name"), request.arguments.get("arguments", {})
+            name: Any = request.arguments.get("name")
+            given: Any = request.arguments.get("arguments")
+            arguments = cast(Any, {}) if given is None else given
             if isinstance(name, str) and isinstance(arguments, dict) and self.registry.find(name) is not None:
                 request = request._replace(tool=name, arguments=arguments)
         token = _caller.set(request.caller)
@@ -69,10 +71,8 @@ class SearchApp(App):
             Returns the best matching tools, each with its name, description and input schema.
             """
             caller = _caller.get()
-            # Those that the caller may not use are left out, so more are looked for.
-            found = self._index.search(query, limit * 4)
-            allowed = [one.tool for one in found if self._may_use(caller, one.tool.name)]
-            return [tool.for_model() for tool in allowed[:limit]]
+            found = (one.tool for one in self._index.search(query) if self._may_use(caller, one.tool.name))
+            return [tool.for_model() for tool in islice(found, limit)]
 
         async def call_tool(
             name: Annotated[str, Field(description="The name of the tool, as search_tools returned it.")],
@@ -115,9 +115,8 @@ class SearchApp(App):
 
 
 def cost(spec: ToolSpec) -> int:
-    """About how many tokens a tool costs in a list: a quarter of the characters of its JSON."""
-    shown = _listed(spec).for_model()
-    return len(json.dumps(shown, ensure_ascii=False, separators=(",", ":"))) // CHARACTERS_PER_TOKEN
+    """About how many tokens a tool costs in a list, as `verify` counts them."""
+    return Tool(_listed(spec)).tokens
 
 
 def _listed(spec: ToolSpec) -> ListedTool:

@@ -6,12 +6,12 @@ that contain it, so that a search costs as much as its words are common, not as 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.bm25 import tokenize
-from toolcharter.evaluate.tool_text import split_name
+from toolcharter.evaluate.tool_text import parameter_texts, split_name
 
 _K1, _B = 1.2, 0.75
 _WEIGHTS = {"server": 1.0, "name": 3.0, "description": 1.5, "arguments": 0.5}
@@ -42,7 +42,7 @@ class ToolIndex:
                     found[number] = found.get(number, 0.0) + weight * times / norm
         self._postings = {word: _saturated(found, len(tools)) for word, found in postings.items()}
 
-    def search(self, query: str, limit: int) -> list[SearchedTool]:
+    def search(self, query: str, limit: int | None = None) -> list[SearchedTool]:
         """The best tools first. Tools that share no word with the query are not found."""
         scores: defaultdict[int, float] = defaultdict(float)
         for word in set(tokenize(query)):
@@ -64,14 +64,5 @@ def _fields(one: SearchedTool) -> dict[str, list[str]]:
         "server": tokenize(split_name(one.server)),
         "name": tokenize(f"{split_name(tool.name)} {tool.title}"),
         "description": tokenize(tool.description),
-        "arguments": tokenize(" ".join(_arguments(tool.input_schema))),
+        "arguments": tokenize("\n".join(parameter_texts(tool.input_schema))),
     }
-
-
-def _arguments(schema: Mapping[str, Any]) -> Iterator[str]:
-    properties: Any = schema.get("properties")
-    for name, inner in (cast(dict[str, Any], properties) if isinstance(properties, dict) else {}).items():
-        yield split_name(name)
-        text: Any = cast(dict[str, Any], inner).get("description") if isinstance(inner, dict) else None
-        if isinstance(text, str):
-            yield text

@@ -81,6 +81,11 @@ def test_an_order_in_an_answer_is_marked_or_withheld(order: str):
     assert examine(result, "read", "ignore") == result
 
 
+def test_an_order_in_structured_content_is_found_too():
+    result = VerbatimResult([text("1 page")], {"pages": [{"body": ORDERS[0]}]})
+    assert examine(result, "read", "mark").content[0]["text"].startswith("Warning: ")
+
+
 @pytest.mark.parametrize("plain", PLAIN)
 def test_an_ordinary_answer_is_left_alone(plain: str):
     assert hidden_orders([plain]) == []

@@ -154,7 +154,7 @@ async def test_many_announcements_of_a_new_list_are_answered_together():
     lists: list[int] = []
     groups = ProcessGroups()
 
-    async def count(tools: Any) -> None:
+    def count(tools: Any) -> None:
         lists.append(len(tools))
 
     server = Upstream("unkind", UpstreamTable(command=[sys.executable, SERVER]), groups, Path.cwd(), count)

@@ -80,6 +80,9 @@ async def test_gates_hold_for_what_is_called_through_the_search():
         assert limited["error_type"] == "RateLimitError"
         unknown = await call(made, "call_tool", name="files_reed", arguments={})
         assert unknown["error"] == "No tool has the name 'files_reed'. Find one with search_tools."
+        assert await call(made, "call_tool", name="search_tools", arguments={"query": "read"})
+        empty = await call(made, "call_tool", name="files_read", arguments=None)
+        assert empty["error_type"] == "ValidationError"
         shape = await call(made, "call_tool", name="files_read", arguments=[])
         assert shape["error_type"] == "ValidationError"
 

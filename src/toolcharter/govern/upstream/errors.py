@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+from mcp_core.hosts.protocol import INTERNAL_ERROR
+
 
 class UpstreamUnavailable(Exception):
     """The upstream cannot be reached, ended, or sent what cannot be used. The message says which."""
@@ -20,7 +22,7 @@ def refused(error: Any) -> UpstreamRefused:
     fields = cast(dict[str, Any], error) if isinstance(error, dict) else {}
     code, message = fields.get("code"), fields.get("message")
     return UpstreamRefused(
-        code if isinstance(code, int) else -32603,
+        code if isinstance(code, int) else INTERNAL_ERROR,
         message if isinstance(message, str) else "the server answered with an error without a message",
         fields.get("data"),
     )

@@ -11,6 +11,7 @@ import aiohttp
 from pydantic_core import from_json
 
 from mcp_core import json_text
+from mcp_core.hosts.protocol import INVALID_REQUEST
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable, refused
 from toolcharter.govern.upstream.transport import (
@@ -28,7 +29,6 @@ _CONNECT_SECONDS = 10.0
 _NOTIFY_SECONDS = 10.0
 _CONNECTIONS = 100
 _CHUNK = 64 * 1024
-_INVALID_REQUEST = -32600
 _ERROR_TEXT = 200
 
 
@@ -141,7 +141,7 @@ class HttpTransport:
                 f"moved from {self._url} to {address!r}. If you trust that address, set it as url in the charter."
             )
         if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise UpstreamRefused(_INVALID_REQUEST, f"HTTP {response.status} {response.reason}: {text}")
+            raise UpstreamRefused(INVALID_REQUEST, f"HTTP {response.status} {response.reason}: {text}")
         raise UpstreamUnavailable(f"answered {response.status} {response.reason} without a message of MCP.")
 
     async def _from_events(self, response: aiohttp.ClientResponse, number: int, outgoing: Outgoing) -> JsonObject:

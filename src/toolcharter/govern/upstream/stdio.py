@@ -13,6 +13,7 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from mcp_core import json_text
+from mcp_core.hosts.protocol import METHOD_NOT_FOUND
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.processes import ProcessGroups, send_signal, wait_for_exit
@@ -34,7 +35,6 @@ _LAST_WORDS_SECONDS = 0.2
 """How long is read from the pipe of a process that has ended, if a child of it keeps the pipe open."""
 _EXIT_SECONDS = 1.0
 """How long a process may take to end after it closed its output."""
-_METHOD_NOT_FOUND = -32601
 _MAX_LOG_LINE = 2_000
 
 
@@ -211,7 +211,7 @@ class StdioTransport:
         elif method == "ping":
             await self._reply(number, {"result": {}})
         else:
-            unknown = {"code": _METHOD_NOT_FOUND, "message": "Method not found", "data": method}
+            unknown = {"code": METHOD_NOT_FOUND, "message": "Method not found", "data": method}
             await self._reply(number, {"error": unknown})
 
     def _notified(self, method: str, params: Any) -> None:

@@ -60,7 +60,7 @@ def ignore_notification(_method: str, _params: JsonObject) -> None:
 
 
 def as_object(value: Any) -> JsonObject:
-    """A value that should be an object, but comes from somebody else; empty where it is none."""
+    """A value that should be an object, but comes from somebody else; empty if it is something else."""
     return cast(JsonObject, value) if isinstance(value, dict) else {}
 
 

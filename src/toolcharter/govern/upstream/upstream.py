@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -19,7 +19,7 @@ from toolcharter.govern.upstream.session import ServerIdentity, UpstreamSession
 from toolcharter.govern.upstream.stdio import StdioTransport, needed_environment
 from toolcharter.govern.upstream.transport import OnProgress, Transport
 
-OnTools = Callable[[Sequence[ListedTool]], Awaitable[None]]
+OnTools = Callable[[Sequence[ListedTool]], None]
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _MAX_FAILURES = 3
 """After this number of calls without an answer in a row, the upstream is asked whether it still answers."""
@@ -59,10 +59,9 @@ class Upstream:
         # A lock is needed only while somebody connects; callers come and go.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._failures, self._retry_at, self._problem = 0, 0.0, None
+        self._failures, self._retry_at = 0, 0.0
+        self._problem: str | None = None
         self.server = ServerIdentity("", "", {})
-
-    _problem: str | None
 
     async def list_tools(self) -> list[ListedTool]:
         """What the upstream shows now. Raises Unavailable."""
@@ -71,6 +70,16 @@ class Upstream:
             return await connection.session.list_tools()
         except (UpstreamUnavailable, ValueError) as error:
             raise self._unavailable(error) from None
+
+    async def connect(self, caller: str) -> _Connection:
+        """The connection for a caller, opened if there is none. Raises Unavailable."""
+        try:
+            return await self._connected(self._key(caller))
+        except (UpstreamUnavailable, ValueError) as error:
+            raise self._unavailable(error) from None
+
+    def _key(self, caller: str) -> str:
+        return caller if self._table.per == "caller" else _SHARED
 
     async def call_tool(
         self,
@@ -83,11 +92,7 @@ class Upstream:
         on_progress: OnProgress | None = None,
     ) -> JsonObject:
         """The result of a call. Raises Unavailable, or UpstreamRefused for a protocol error."""
-        key = caller if self._table.per == "caller" else _SHARED
-        try:
-            connection = await self._connected(key)
-        except (UpstreamUnavailable, ValueError) as error:
-            raise self._unavailable(error) from None
+        key, connection = self._key(caller), await self.connect(caller)
         connection.running += 1
         try:
             result = await connection.session.call_tool(
@@ -152,7 +157,7 @@ class Upstream:
             session = UpstreamSession(self._transport(), handshake=self._table.handshake)
             await session.open()
             if self._on_tools is not None:
-                await self._on_tools(await session.list_tools())
+                self._on_tools(await session.list_tools())
         except (UpstreamUnavailable, ValueError) as error:
             if session is not None:
                 await session.close()
@@ -180,7 +185,7 @@ class Upstream:
         try:
             while connection.must_list_again:
                 connection.must_list_again = False
-                await self._on_tools(await connection.session.list_tools())
+                self._on_tools(await connection.session.list_tools())
         except (UpstreamUnavailable, ValueError) as error:
             self._problem = str(error)
         finally:
