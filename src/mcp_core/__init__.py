@@ -9,6 +9,7 @@ from mcp_core.context import Need, ToolContext
 from mcp_core.declare.naming import Naming
 from mcp_core.declare.prompts import Embedded, Message, Prompt, PromptArgument, prompt
 from mcp_core.declare.resources import Content, Resource, ResourcePage, ResourceSource, ResourceTemplate, page_of
+from mcp_core.declare.skills import Skill
 from mcp_core.declare.spec import Deprecation, Example, RateLimit, ToolOptions, ToolSpec
 from mcp_core.declare.tool import ToolDecorator, tool
 from mcp_core.errors import (
@@ -90,6 +91,7 @@ __all__ = [
     "ResourceTemplate",
     "Result",
     "Settings",
+    "Skill",
     "Sorting",
     "StaticTokens",
     "SuggestedAction",

@@ -1,24 +1,29 @@
 """`App`: a server's tools and all they need, independent of any host. Each server's `build(settings)` makes one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
 
+from mcp_core.approvals import Approvals
 from mcp_core.audit import AuditTrail, read_key
 from mcp_core.audit.file import FileSink, Rotation
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
+from mcp_core.call_log import CallLog
+from mcp_core.calling.asking import HeldCalls
 from mcp_core.calling.bound import PerCall
+from mcp_core.calling.ended_calls import EndedCalls
 from mcp_core.calling.library import Library
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
-from mcp_core.calling.requests import RequestRecorder
+from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.calling.stages.hint import HintDetail
 from mcp_core.calling.stages.idempotency import KEY
 from mcp_core.calling.stages.invoke import RunningHandlers, server_stopping
@@ -31,17 +36,19 @@ from mcp_core.declare.output import value_schema
 from mcp_core.declare.prompts import PromptOptions, prompt_of
 from mcp_core.declare.resources import ResourceSource
 from mcp_core.declare.schema import JsonSchema
+from mcp_core.declare.skills import Skill
 from mcp_core.declare.spec import ResponseTime, ToolOptions, ToolSpec, declaration_of, spec_of
 from mcp_core.declare.tool import add_options, check_function
-from mcp_core.errors import UnknownTool
+from mcp_core.errors import ForgedReply, UnknownTool
+from mcp_core.extras import RequiresExtra, missing_extra
 from mcp_core.health import HealthCheck
 from mcp_core.idempotency import KeyStore
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
-from mcp_core.start_errors import CannotStart
 from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import DependencyHealth, State
 from mcp_core.state.memory import MemoryState
+from mcp_core.subscribers import Subscribers
 from mcp_core.telemetry import DEPENDENCY_FAILURES, DEPENDENCY_UP, Sample, Source, Telemetry, build_info
 
 if TYPE_CHECKING:
@@ -50,6 +57,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
+MOST_CLIENTS = 10_000
+"""How many clients may wait for changes of lists."""
 Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
 
 
@@ -73,9 +82,11 @@ class App:
         tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType] = (),
         prompts: Iterable[Callable[..., Any]] = (),
         resources: Iterable[ResourceSource] = (),
+        skills: Callable[[], Iterable[Skill]] = tuple,
         naming: Naming | None = None,
         format: Format = "result",
         title: str | None = None,
+        description: str | None = None,
         instructions: str | None = None,
         descriptions: Detail = "compact",
         structured: bool = False,
@@ -88,13 +99,21 @@ class App:
         telemetry: Telemetry | None = None,
         verifier: TokenVerifier | None = None,
         request_headers: Iterable[str] = (),
+        notice: Callable[[], str | None] | None = None,
+        make_library: Callable[[ToolRegistry, RequestRecorder], Library] = Library,
     ) -> None:
-        """`request_headers` are the HTTP headers that handlers find in `ToolContext.headers`.
+        """`description` is one sentence for people: what the server is for. `instructions` are for agents.
 
-        The value of one whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
+        `notice` gives what a person who starts the server in a terminal should know, such as that its data is made up.
+        `request_headers` are the HTTP headers that handlers find in `ToolContext.headers`.
+
+        The value of a header whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
         """
         self.settings = settings or Settings()
         self.name, self.version, self.title, self._instructions = name, version, title or name, instructions
+        self.description, self.notice = description, notice
+        self.skills = skills
+        """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
         prefix = self.settings.tool_prefix
         naming = naming or Naming()
         self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
@@ -106,11 +125,13 @@ class App:
         self.telemetry = telemetry or Telemetry(name)
         self.requests = RequestRecorder(self.telemetry, audited=bool(self.settings.audit))
         """Records requests that are not calls of tools."""
-        self.library = Library(self.registry, self.requests)
+        self.library = make_library(self.registry, self.requests)
         for function in prompts:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
+        self.changes = Subscribers[str](most=MOST_CLIENTS) if isinstance(self.library, LiveLibrary) else None
+        """Hands changes of lists to the clients that listen. None for a server whose lists stay as they are."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
         self.identity = open_identity(self.settings, name) if verifier is None else None
@@ -118,13 +139,21 @@ class App:
         self.verifier = verifier or self.identity
         self.local_caller = _local_caller(self.settings)
         self.request_headers = frozenset(name.lower() for name in request_headers)
+        self.pages: Callable[[str], Sequence[Any]] | None = None
+        """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
         self._lifespan, self._state = lifespan, state
         self._shared: State = MemoryState()
         self._resources: dict[Any, Any] = {}
         self._keys: KeyStore | None = None
         self._running: RunningHandlers = set()
+        self._held = HeldCalls()
         self._checks: dict[str, HealthCheck] = {}
+        self._looks: list[Callable[[], DependencyHealth]] = []
         self._pipeline: Pipeline | None = None
+        self.call_log: CallLog | None = None
+        """The record of recent calls; None if none is kept."""
+        self.approvals: Approvals | None = None
+        """The confirmations that wait in the console; None without a console."""
         self._stack: AsyncExitStack | None = None
         self._users = 0
         self._lock = asyncio.Lock()
@@ -132,8 +161,13 @@ class App:
     # --- putting it together ---------------------------------------------------------------------------
 
     def provide(self, of: type[Any], value: Any) -> None:
-        """Provide what handlers declare as `Need[of]`: one object for all calls, or a `PerCall`."""
+        """Provide what handlers declare as `Need[of]`: one object for all calls, or a `PerCall`.
+
+        In an open app, calls that begin later get the new value.
+        """
         self._resources[of] = value
+        if self._pipeline is not None:
+            self._pipeline.bind_tools()
 
     def provide_each(self, of: type[Any], open: Callable[..., AbstractAsyncContextManager[Any]]) -> None:
         """Provide one for each call, such as a transaction: opened before the handler and closed after it."""
@@ -198,6 +232,12 @@ class App:
         if self._pipeline is not None:
             self._pipeline.bind_tools()
         self.tools_version += 1
+        self.announce("tools")
+
+    def announce(self, kind: Literal["tools", "prompts", "resources"]) -> None:
+        """Tell clients that a list has changed, where clients are told."""
+        if self.changes is not None:
+            self.changes.send(kind)
 
     async def __aenter__(self) -> "App":
         """Open what the tools need. It may be entered several times; the last exit closes it."""
@@ -232,7 +272,7 @@ class App:
         await state.open()
         if self._lifespan is not None:
             with self.telemetry.opening():
-                await stack.enter_async_context(self._lifespan(self))
+                await self._enter_lifespan(stack, self._lifespan)
         if self.identity is not None:
             stack.push_async_callback(self.identity.close)
             self.identity.open()
@@ -243,6 +283,7 @@ class App:
             stack.callback(self.requests.attach, None)
             self.requests.attach(audit)
             self._add_metrics(stack, audit.samples)
+        stack.push_async_callback(self._held.close)
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
         self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
@@ -259,11 +300,47 @@ class App:
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
 
+    @asynccontextmanager
+    async def keep_calls(self, log: CallLog) -> AsyncGenerator[None]:
+        """Add each call of this app, which is open, to a record of recent calls."""
+        ended, pipeline = EndedCalls(self.name), self._pipeline
+        if pipeline is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        log.add_source(ended)
+        pipeline.keep, self.call_log = ended.add, log
+        try:
+            yield
+        finally:
+            pipeline.keep = self.call_log = None
+            await log.remove_source(ended)
+
+    async def _enter_lifespan(self, stack: AsyncExitStack, lifespan: Lifespan) -> None:
+        try:
+            await stack.enter_async_context(lifespan(self))
+        except ModuleNotFoundError as error:
+            # Servers import their database here, so that they answer before it is loaded.
+            raise missing_extra(self.name, error) or error from None
+
+    @asynccontextmanager
+    async def confirm_in_console(self, changes: Subscribers[None] | None = None) -> AsyncGenerator[Approvals]:
+        """Let people confirm calls of this app, which is open, in a console. `changes` hear what waits, and no more."""
+        approvals, pipeline = Approvals(self.state, changes), self._pipeline
+        if pipeline is None:
+            raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
+        before, seconds = pipeline.consent_places, self.settings.confirm_in_console or 0.0
+        pipeline.consent_places = before._replace(approvals=approvals, console_seconds=seconds)
+        self.approvals = approvals
+        try:
+            yield approvals
+        finally:
+            pipeline.consent_places, self.approvals = before, None
+            await approvals.close()
+
     def _dependency_samples(self) -> Iterator[Sample]:
-        for health in (self.state.health(), self.issuer_health()):
-            if health is not None:
-                yield Sample(DEPENDENCY_UP, (health.name,), int(health.ok))
-                yield Sample(DEPENDENCY_FAILURES, (health.name,), health.failures)
+        shared = self.state.health()
+        for health in [*([] if shared is None else [shared]), *self.known_health()]:
+            yield Sample(DEPENDENCY_UP, (health.name,), int(health.ok))
+            yield Sample(DEPENDENCY_FAILURES, (health.name,), health.failures)
 
     def _add_metrics(self, stack: AsyncExitStack, *sources: Source) -> None:
         for source in sources:
@@ -272,11 +349,27 @@ class App:
 
     # --- what hosts use --------------------------------------------------------------------------------
 
-    async def run(self, request: Request) -> Answer | Question:
+    def run(self, request: Request) -> Awaitable[Answer | Question]:
         """Answer one call."""
         if self._pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
-        return await self._pipeline.run(request)
+        if not request.modes:
+            return self._pipeline.run(request)
+        return self._run_asking(request, self._pipeline)
+
+    async def _run_asking(self, request: Request, pipeline: Pipeline) -> Answer | Question:
+        """Answer a call of a client that can be asked. Without a session, its handler may have to be held."""
+        spec = self.registry.find(request.tool)
+        if spec is None or not spec.declaration.asks or not request.must_declare:
+            return await pipeline.run(request)
+        try:
+            confirmed = spec.declaration.confirm is not None
+            resumed = await self._held.resume(request, self._shared, confirmed=confirmed)
+        except ForgedReply as error:
+            sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
+            self.requests.record("tools/call", "business", sender, name=request.tool, error=str(error))
+            raise
+        return resumed or await self._held.run(request, pipeline.run, self._shared)
 
     @property
     def state(self) -> State:
@@ -291,10 +384,15 @@ class App:
         """What calls depend on, as it is now, in a bounded time. The shared state has a check of its own."""
         return [await check.run() for check in self._checks.values()]
 
-    def issuer_health(self) -> DependencyHealth | None:
-        """Whether the issuer of access tokens answered the last time. None without an issuer."""
+    def add_health(self, look: Callable[[], DependencyHealth]) -> None:
+        """Show in readiness and metrics how something is. Without it, the app serves with less."""
+        self._looks.append(look)
+
+    def known_health(self) -> list[DependencyHealth]:
+        """What the app can do without, as it was the last time: the issuer of access tokens, and what was added."""
         access = self.identity.access if self.identity else None
-        return None if access is None else DependencyHealth("issuer", *access.health)
+        issuer = [] if access is None else [DependencyHealth("issuer", *access.health)]
+        return issuer + [look() for look in self._looks]
 
     def reload(self) -> None:
         """Read the policy and the tokens again. A file that is not valid changes nothing, and the log says so."""
@@ -395,8 +493,8 @@ async def _open_audit(settings: Settings, server: str, version: str) -> AuditTra
         return None
     key = read_key(settings.audit_key) if settings.audit_key else None
     if "://" in target:
-        from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
-
+        with RequiresExtra("sql", "An audit trail in a database"):
+            from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
         sink = await DatabaseSink.open(target, settings.audit_keep)
     else:
         rotation = Rotation(settings.audit_rotate_size, settings.audit_rotate_age, settings.audit_keep)
@@ -414,8 +512,6 @@ async def _open_audit(settings: Settings, server: str, version: str) -> AuditTra
 def _open_state(settings: Settings, server: str) -> State:
     if settings.redis is None:
         return MemoryState()
-    try:
+    with RequiresExtra("redis", "Redis"):
         from mcp_core.state.redis import RedisState  # noqa: PLC0415 - 115 ms, and the Redis client is an extra
-    except ImportError as error:
-        raise CannotStart(f"Redis needs {error.name or error}: pip install 'toolcharter[redis]'.") from None
     return RedisState(settings.redis, server, settings.redis_timeout)

@@ -5,6 +5,7 @@
     ├── NotFound                   NotFoundError      it does not exist                      business
     ├── Conflict                   ConflictError      a domain rule forbids it               business
     ├── PermissionDenied           PermissionError    a permission is missing                business
+    ├── SignInRequired             SignInError        the person must sign in first          business
     ├── ConsentRequired            ConsentError       the person has not agreed              business
     │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
     │   └── ElicitationUnsupported ConsentError       a protocol error, not a result         business
@@ -88,11 +89,28 @@ class PermissionDenied(ToolError):
     default_instruction = f"{instructions.PRESENT_ERROR} {instructions.NO_AUTOMATIC_FIX}"
 
 
+class SignInRequired(ToolError):
+    """The person must sign in somewhere before the call can be carried out."""
+
+    error_type = "SignInError"
+    default_instruction = (
+        "Show the user exactly how to sign in, and wait until they have done so. "
+        "Do not ask for a password or a token in the conversation."
+    )
+
+    def __init__(self, error: str, *, address: str | None = None, **channels: Any) -> None:
+        """`address` is what the person opens in a browser; None where a command helps."""
+        super().__init__(error, **channels)
+        self.address = address
+
+
 class ConsentRequired(ToolError):
     """The person has not agreed to exactly this action."""
 
     error_type = "ConsentError"
     default_instruction = instructions.REQUIRE_CONSENT
+    answered_by: str | None = None
+    """Who declined in the console."""
 
 
 class ForgedReply(ConsentRequired):
@@ -100,7 +118,12 @@ class ForgedReply(ConsentRequired):
 
 
 class ElicitationUnsupported(ConsentRequired):
-    """The person must confirm the call, and the client has not declared that it can ask them. Reported likewise."""
+    """The person must be asked, and the client has not declared that it can ask them. Reported likewise."""
+
+    def __init__(self, error: str, *, mode: str = "form", **channels: Any) -> None:
+        """`mode` is the capability that is missing."""
+        super().__init__(error, **channels)
+        self.mode = mode
 
 
 class RateLimited(ToolError):

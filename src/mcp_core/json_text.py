@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring as _quoted
 from typing import Any, cast
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 JsonObject = dict[str, Any]
 
@@ -28,13 +29,24 @@ def _to_data(value: Any) -> Any:
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_to_data).encode
 
 
+_LONG = 100
+"""Longer texts are quoted by pydantic, in half the time; shorter ones by Python."""
+
+
+def quoted(text: str) -> str:
+    """A text as JSON. Lone surrogates stay as they are."""
+    if len(text) > _LONG and text.isascii():
+        return to_json(text).decode()
+    return _quoted(text)
+
+
 def to_text(value: Any) -> str:
     """Compact JSON text. Raises TypeError, with the path, for a value without a JSON form."""
-    kind = cast(type[Any], type(value))
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType] - a cast would take longer than the rest
     try:
         if kind is int:
             return str(value)
-        text = encode_basestring(value) if kind is str else _encode(value)
+        text = quoted(value) if kind is str else _encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(_explain(value, error)) from error
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):

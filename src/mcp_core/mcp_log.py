@@ -71,6 +71,11 @@ def reset_log_context(token: Token[LogContext | None]) -> None:
     _context.reset(token)
 
 
+def current_log_context() -> LogContext | None:
+    """The call that the present log lines belong to."""
+    return _context.get()
+
+
 # --- redaction ---------------------------------------------------------------------------------------------
 
 _WORDS_FOR_SECRETS = (

@@ -7,19 +7,23 @@ import gc
 import json
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from mcp_core import mcp_log
 from mcp_core.app import App
+from mcp_core.call_log.opening import keep_calls
 from mcp_core.errors import DeclarationError
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.interrupt import INTERRUPTED
 from mcp_core.otlp import set_up_export
 from mcp_core.settings import Settings, add_options, from_options, settings_type
 from mcp_core.start_errors import CannotStart
+
+if TYPE_CHECKING:
+    from mcp_core.hosts.site.server import MakeConsole
 
 Build = Callable[[Any], App]
 """It takes `Settings`, or a subclass for a server with options of its own."""
@@ -29,28 +33,46 @@ GREETING_TOOLS = 8
 """How many tools the greeting in a terminal names."""
 
 
+class Program(NamedTuple):
+    """The command that starts a server: its own, or `toolcharter stdio NAME`."""
+
+    name: str
+    target: str | None = None
+
+    def command(self, transport: str) -> str:
+        """What to write in a terminal."""
+        return f"{self.name} {transport}" if self.target is None else f"{self.name} {transport} {self.target}"
+
+
 def run(
     build: Build,
     arguments: Sequence[str] | None = None,
     *,
     about: str = "MCP tools.",
+    target: str | None = None,
+    console: Callable[[], "MakeConsole"] | None = None,
 ) -> None:
-    """Serve the app that `build` makes, as the command line says. Returns when the server has ended."""
+    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
+
+    `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. `console`
+    loads the web console, for a server over HTTP.
+    """
     command_line = list(sys.argv[1:] if arguments is None else arguments)
     settings_class = settings_type(build)
-    parser = _parser(about, settings_class)
+    program = Program(Path(sys.argv[0]).name, target)
+    parser = _parser(program, about, settings_class)
     options = parser.parse_args(command_line)
     if options.transport not in TRANSPORTS:
         parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
     try:
-        settings = from_options(options, settings_class, parser.prog.removeprefix("mcp-"))
+        settings = from_options(options, settings_class, target or program.name.removeprefix("mcp-"))
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
-        set_up_export(settings.otlp, parser.prog)
+        set_up_export(settings.otlp, target or program.name)
         app = build(settings)
         if options.transport == "http":
-            _serve_http(app, settings)
+            _serve_http(app, settings, console)
         else:
-            run_stdio(app, settings, parser.prog, command_line)
+            run_stdio(app, settings, program, [word for word in command_line if word != "stdio"])
     except DeclarationError as error:
         raise SystemExit(f"{parser.prog} cannot start, its tools are declared wrongly:\n{error}") from None
     except CannotStart as error:
@@ -67,12 +89,11 @@ class _Parser(argparse.ArgumentParser):
         super().error(f"{message}; did you mean {nearest[0]}?" if nearest else message)
 
 
-def _parser(about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
-    name = Path(sys.argv[0]).name
+def _parser(program: Program, about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
     # A usage with every option would bury the error message for a mistyped one.
     parser = _Parser(
-        prog=name,
-        usage=f"{name} [stdio | http] [options]",
+        prog=program.name,
+        usage=f"{program.command('[stdio | http]')} [options]",
         description=f"{about} Serves an MCP client over stdio (the default), or many over HTTP.",
     )
     # Not `choices`: the value of a mistyped option would be reported as a wrong transport.
@@ -83,16 +104,18 @@ def _parser(about: str, settings_class: type[Settings]) -> argparse.ArgumentPars
     return parser
 
 
-def _serve_http(app: App, settings: Settings) -> None:
+def _serve_http(app: App, settings: Settings, console: Callable[[], "MakeConsole"] | None) -> None:
     with _garbage_collection_off():
         from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
+
+        make_console = None if console is None or settings.no_console else console()
     try:
-        serve_http([app], settings)
+        serve_http([app], settings, make_console)
     except KeyboardInterrupt:  # the server has shut down by now
         raise SystemExit(INTERRUPTED) from None
 
 
-def run_stdio(app: App, settings: Settings, program: str, arguments: Sequence[str]) -> None:
+def run_stdio(app: App, settings: Settings, program: Program, arguments: Sequence[str]) -> None:
     """Serve one client over stdin and stdout, until its input ends."""
     # A thread that waits for input cannot be woken, so Ctrl+C ends the process at once, as SIGTERM does.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -104,7 +127,13 @@ def run_stdio(app: App, settings: Settings, program: str, arguments: Sequence[st
         else:
             with loading_sdk():
                 from mcp_core.hosts.sdk.server import serve_stdio  # noqa: PLC0415 - 450 ms, and rarely chosen
-    asyncio.run(serve_stdio(app))
+    asyncio.run(_serve_and_keep_calls(app, settings, serve_stdio) if settings.calls_keep else serve_stdio(app))
+
+
+async def _serve_and_keep_calls(app: App, settings: Settings, serve: Callable[[App], Awaitable[None]]) -> None:
+    """Serve, and keep recent calls for the console of another process."""
+    async with app, keep_calls([app], settings):
+        await serve(app)
 
 
 @contextmanager
@@ -121,22 +150,26 @@ def _garbage_collection_off() -> Generator[None]:
         gc.enable()
 
 
-def greeting(app: App, program: str, arguments: Sequence[str] = ()) -> str:
+def greeting(app: App, program: Program, arguments: Sequence[str] = ()) -> str:
     """The text for a person who starts a stdio server in a terminal."""
     tools = [tool.name for tool in app.list_tools(app.local_caller)]
     more = f" and {len(tools) - GREETING_TOOLS} more" if len(tools) > GREETING_TOOLS else ""
     names = ", ".join(tools[:GREETING_TOOLS]) + more
+    notice = f"{text}\n" if app.notice and (text := app.notice()) else ""
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
-        f"To try it from a terminal: {program} http, then open the address it prints; or add it to your client:\n"
-        f"  {json.dumps({'mcpServers': {app.name: _start(arguments)}})}\n"
+        f"{notice}"
+        f"To try it from a terminal: {program.command('http')}, then open the address it prints; "
+        "or add it to your client:\n"
+        f"  {json.dumps({'mcpServers': {app.name: _start(program, arguments)}})}\n"
         "End it with Ctrl+D."
     )
 
 
-def _start(arguments: Sequence[str]) -> dict[str, Any]:
+def _start(program: Program, arguments: Sequence[str]) -> dict[str, Any]:
     """How a client starts this server. The path is absolute: desktop programs do not have the PATH of a shell."""
     script = Path(sys.argv[0]).absolute()
     command = [sys.executable, str(script)] if script.suffix == ".py" else [str(script)]
-    rest = [*command[1:], *(word for word in arguments if word != "stdio")]
+    named = ["stdio", program.target] if program.target else []
+    rest = [*command[1:], *named, *arguments]
     return {"command": command[0], **({"args": rest} if rest else {})}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from mcp_core.idempotency import RETENTION_SECONDS
 from mcp_core.mcp_log import REDACTED, LogLevel, is_secret_name, redact_text
@@ -30,6 +30,7 @@ HTTP_ONLY = frozenset({
     "allow_hosts",
     "allow_origins",
     "trusted_proxies",
+    "no_console",
     "lane",
     "workers",
     "drain_seconds",
@@ -50,6 +51,7 @@ HTTP_ONLY = frozenset({
     "body_seconds",
     "send_seconds",
     "idle_seconds",
+    "confirm_in_console",
 })  # fmt: skip
 """Settings that do nothing in a command that does not listen."""
 
@@ -91,6 +93,19 @@ def parse_duration(text: Any) -> Any:
 TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 
 
+_MAY_BE_EMPTY = ("tool_prefix", "MCP_TOOL_PREFIX", "grants", "TOOLCHARTER_GRANTS")
+"""Settings whose empty value means something: no prefix, no permissions."""
+
+
+class Variable(NamedTuple):
+    """An environment variable that a server reads itself, such as a credential that must not be an option."""
+
+    name: str
+    description: str
+    secret: bool = False
+    required: bool = False
+
+
 class Settings(BaseSettings):
     """What a user can set. Each field is an option and an environment variable.
 
@@ -100,6 +115,10 @@ class Settings(BaseSettings):
 
     unused: ClassVar[frozenset[str]] = frozenset()
     """Settings of every server that do nothing in this one, such as `db`. They are not offered as options."""
+    http_only: ClassVar[frozenset[str]] = HTTP_ONLY
+    """Settings that do nothing over stdio. Clients that start the server do not ask for them."""
+    variables: ClassVar[tuple[Variable, ...]] = ()
+    """What the server reads from the environment besides its settings. Clients and bundles ask their user for it."""
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
 
@@ -131,6 +150,7 @@ class Settings(BaseSettings):
         description="Addresses or networks of proxies whose X-Forwarded-For, -Proto and -Host headers are believed; "
         "unix means the peer of --unix-socket.",
     )
+    no_console: bool = Field(default=False, description="Serve MCP, health and metrics only, and no web console at /.")
     lane: Literal["fast", "asgi", "sdk"] = Field(
         default="fast",
         description="Answer ordinary requests directly (fast), the same through ASGI (asgi), "
@@ -281,6 +301,26 @@ class Settings(BaseSettings):
         title="TIME",
         description="Delete rotated audit files, or audit records in a database, that are older, such as 90d.",
     )
+    confirm_in_console: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
+        default=None,
+        gt=0,
+        title="TIME",
+        description="How long a call that the user must confirm waits for an answer in the console, such as 2m, if its "
+        "client cannot ask. Default: it is refused.",
+    )
+    calls_keep: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
+        default=None,
+        ge=0,
+        title="TIME",
+        description="How long recent calls are kept for the console, such as 12h; 0s keeps none. Default: 1d over HTTP "
+        "with the console, otherwise none.",
+    )
+    calls_size: Annotated[int, BeforeValidator(parse_size)] = Field(
+        default=100_000_000,
+        gt=0,
+        title="SIZE",
+        description="Size of all recent calls that are kept, such as 100MB. The oldest are deleted first.",
+    )
     otlp: str | None = Field(
         default=None,
         title="URL",
@@ -309,6 +349,22 @@ class Settings(BaseSettings):
     )
 
     @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """An empty variable is not set: clients pass on what their user has not filled in."""
+
+        def variables() -> dict[str, Any]:
+            return {name: value for name, value in env_settings().items() if value != "" or name in _MAY_BE_EMPTY}
+
+        return init_settings, cast(PydanticBaseSettingsSource, variables)
+
+    @classmethod
     def of(cls, settings: "Settings") -> Self:
         """These settings as this type; the environment fills in the fields that a subclass adds."""
         return settings if isinstance(settings, cls) else cls(**settings.model_dump())
@@ -332,6 +388,11 @@ def environment_variable(name: str) -> str:
     return "MCP_TOOL_PREFIX" if name == "tool_prefix" else f"{ENV_PREFIX}{name.upper()}"
 
 
+def option(name: str) -> str:
+    """The option of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
 def add_options(
     parser: argparse.ArgumentParser, settings_type: type[Settings] = Settings, *, without: Collection[str] = ()
 ) -> None:
@@ -339,7 +400,7 @@ def add_options(
     for name, field in settings_type.model_fields.items():
         if name in without or name in settings_type.unused:
             continue
-        flag = f"--{name.replace('_', '-')}"
+        flag = option(name)
         words = f"{field.description} [{environment_variable(name)}]"
         if field.annotation is bool:
             parser.add_argument(flag, action="store_true", default=None, help=words)
@@ -384,7 +445,7 @@ def resolve_settings(
     options_given: dict[str, Any] = {
         name: value for name in names if (value := getattr(options, name, None)) is not None
     }
-    variables = {name for name in names if environment_variable(name) in os.environ}
+    variables = {name for name in names if _is_set(environment_variable(name))}
     file = options_given.get("settings_file") or os.environ.get(environment_variable("settings_file"))
     in_file: Mapping[str, FileValue] = {}
     if file:
@@ -395,7 +456,7 @@ def resolve_settings(
     sources = dict.fromkeys(names, "default")
     sources |= {name: value.place for name, value in used.items()}
     sources |= {name: environment_variable(name) for name in variables}
-    sources |= {name: _option(name) for name in options_given}
+    sources |= {name: option(name) for name in options_given}
     try:
         settings = settings_type(**{name: value.value for name, value in used.items()} | options_given)
     except ValidationError as error:
@@ -409,6 +470,10 @@ def resolve_settings(
     return SettingsWithSources(settings, sources)
 
 
+def _is_set(variable: str) -> bool:
+    return bool(os.environ.get(variable)) or (variable in _MAY_BE_EMPTY and variable in os.environ)
+
+
 def shown_value(name: str, value: Any) -> str | None:
     """The value of a setting as text without secrets; None if it is not set."""
     if value is None:
@@ -420,10 +485,6 @@ def shown_value(name: str, value: Any) -> str | None:
     elif isinstance(value, bool):
         value = str(value).lower()
     return redact_text(str(value))
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _takes_several(field: FieldInfo) -> bool:

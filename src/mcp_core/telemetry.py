@@ -36,6 +36,7 @@ LOOP_LAG = "toolcharter.loop.lag"
 DATABASE_WAITS = "toolcharter.db.waits"
 DATABASE_WAIT_TIME = "toolcharter.db.wait.time"
 AUDIT_RECORDS = "toolcharter.audit.records"
+CALL_LOG_CALLS = "toolcharter.call_log.calls"
 REQUESTS = "toolcharter.requests"
 DEPENDENCY_UP = "toolcharter.dependency.up"
 DEPENDENCY_FAILURES = "toolcharter.dependency.failures"
@@ -95,6 +96,11 @@ METRICS: Mapping[str, Metric] = {
         "counter", (), "How long calls waited for a connection or thread of the database, in seconds.", "s"
     ),
     AUDIT_RECORDS: Metric("counter", ("result",), "Audit records, written or lost."),
+    CALL_LOG_CALLS: Metric(
+        "counter",
+        ("result",),
+        "Recent calls for the console: written in full, only counted where there are very many, or lost.",
+    ),
     WORKERS: Metric("gauge", (), "Workers that are open, with --workers."),
     WORKER_RESTARTS: Metric("counter", (), "Workers that ended unexpectedly and were started again."),
     DEPENDENCY_UP: Metric("gauge", ("dependency",), "1 if the dependency (redis, issuer) can be used, otherwise 0."),

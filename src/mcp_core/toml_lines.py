@@ -21,13 +21,13 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
     for number, line in enumerate(text.splitlines(), start=1):
         header, assignment = _HEADER.match(line), _ASSIGNMENT.match(line)
         if header:
-            table = _keys(header[2])
+            table = dotted_keys(header[2])
             if header[1]:
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
             written = table
         elif assignment:
-            written = table + _keys(assignment[1])
+            written = table + dotted_keys(assignment[1])
         else:
             continue
         if len(written) > best and written == tuple(path[: len(written)]):
@@ -45,7 +45,7 @@ def _quoted(name: str) -> str:
     return name if _BARE_NAME.fullmatch(name) else f'"{name}"'
 
 
-def _keys(dotted: str) -> Path:
+def dotted_keys(dotted: str) -> tuple[str, ...]:
     """The parts of a dotted key."""
     try:
         value: Any = tomllib.loads(f"{dotted} = 0")

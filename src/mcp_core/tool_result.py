@@ -1,15 +1,14 @@
 """`ToolResult`: data, agent hints and metadata; the structure a hinting server answers with."""
 
 from dataclasses import dataclass
-from json.encoder import encode_basestring
+from json.encoder import encode_basestring as quoted
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from mcp_core import json_text
+from mcp_core.context import ToolContext
 from mcp_core.hints import AgentHints
 
 T = TypeVar("T")
-
-_quoted = encode_basestring
 
 
 class ToolMetadata(NamedTuple):
@@ -35,14 +34,19 @@ class ToolMetadata(NamedTuple):
             "cached": self.cached,
         }
 
-    def to_json_str(self) -> str:
-        """The same as compact JSON text."""
-        return (
-            f'{{"toolVersion":{_quoted(self.tool_version)},"serviceVersion":{_quoted(self.service_version)},'
-            f'"timestamp":{_quoted(self.timestamp)},"executionTime":{self.execution_time},'
-            f'"traceId":{_quoted(self.trace_id)},"correlationId":{_quoted(self.correlation_id)},'
-            f'"cached":{"true" if self.cached else "false"}}}'
-        )
+
+def versions_json(tool_version: str, service_version: str) -> str:
+    """The first members of the metadata as JSON text, the same in all answers of a tool."""
+    return f'"toolVersion":{quoted(tool_version)},"serviceVersion":{quoted(service_version)}'
+
+
+def metadata_json(versions: str, context: ToolContext, seconds: float, *, cached: bool) -> str:
+    """What `ToolMetadata.to_json` gives, as JSON text, for an answer that is being made."""
+    return (
+        f'{{{versions},"timestamp":"{context.timestamp}","executionTime":{seconds * 1000:.3f},'
+        f'"traceId":"{context.trace_id}","correlationId":{quoted(context.correlation_id)},'
+        f'"cached":{"true" if cached else "false"}}}'
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,23 @@ async def who(context: ToolContext) -> dict[str, Any]:
     return context.to_dict()
 
 
+COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
+
+
+async def paint(
+    key: Annotated[str, Field(description="The key.")], context: ToolContext, ledger: Need[Ledger], coats: int = 1
+) -> list[str]:
+    """Paint something in the colours that the person chooses, one for each coat."""
+    ledger[key] += 1
+    chosen: list[str] = []
+    for number in range(coats):
+        await context.report_progress(number)
+        answer = await context.ask_user(f"Which colour for coat {number + 1}?", COLOUR)
+        chosen.append(answer.content["colour"] if answer.is_accepted else answer.action)
+    ledger[key] += 10
+    return chosen
+
+
 async def limited() -> str:
     """Answer, but not often."""
     return "ok"
@@ -196,6 +213,7 @@ def build(settings: Settings) -> App:
         app.tool()(plain)
     app.tool(deadline=0.2)(hang)
     app.tool(consent="WIPE", confirm="required")(wipe)
+    app.tool(asks=True, deadline=0.5)(paint)
     app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)
     app.registry.register(start_over)
     app.prompt()(greet)

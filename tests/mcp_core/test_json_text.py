@@ -100,3 +100,11 @@ def test_nesting_without_end_is_refused():
         value = [value]
     with pytest.raises(TypeError, match="nested too deeply"):
         json_text.to_text(value)
+
+
+@given(st.text(max_size=40), st.text(max_size=3))
+@example('\x00\x1f\x7f"\\/\b\f\n\r\t', "")
+@example("\u2028", "é")
+def test_a_long_text_is_written_as_a_short_one(part: str, end: str):
+    long = part * 50 + end
+    assert json_text.quoted(long)[1:-1] == "".join(json_text.quoted(char)[1:-1] for char in long)

@@ -18,7 +18,7 @@ from mcp import Client, StdioServerParameters
 from pydantic import Field
 
 from mcp_core import App, DeclarationError, Settings, mcp_log
-from mcp_core.run import greeting, run
+from mcp_core.run import Program, greeting, run
 from mcp_core.settings import environment_variable
 from tests.thorough import VARIABLE
 
@@ -61,7 +61,7 @@ async def test_without_arguments_it_serves_stdio():
 def test_http_prints_where_it_serves_and_ctrl_c_ends_it_without_a_stack():
     with started("http", "--port", "0") as process:
         said = read_until(process, "Stop: Ctrl\\+C")
-        base = re.search(r"Documentation: (http://127\.0\.0\.1:\d+)/", said)[1]
+        base = re.search(r"(?:Console:|at) (http://127\.0\.0\.1:\d+)/", said)[1]
         with httpx2.Client(transport=httpx2.HTTPTransport(retries=5)) as http:
             assert http.get(f"{base}/health").json() == {"status": "ok", "servers": {"demo": "1.0.0"}}
         process.send_signal(signal.SIGINT)
@@ -125,7 +125,7 @@ def test_ctrl_c_ends_an_http_server_with_a_call_in_flight_without_a_stack(slow: 
     lines += [b"Accept: application/json, text/event-stream", b"MCP-Protocol-Version: 2026-07-28"]
     lines += [b"Mcp-Method: tools/call", b"Mcp-Name: " + tool.encode(), b"Content-Length: %d" % len(body), b"", body]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        port = int(re.search(r"Documentation: http://127\.0\.0\.1:(\d+)/", read_until(process, "Stop: Ctrl"))[1])
+        port = int(re.search(r"(?:Console:|at) http://127\.0\.0\.1:(\d+)/", read_until(process, "Stop: Ctrl"))[1])
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(b"\r\n".join(lines))
             read_until(process, "running")
@@ -216,9 +216,10 @@ def test_a_mistake_is_not_buried_below_all_options(capsys: pytest.CaptureFixture
 def test_the_greeting_says_how_a_client_starts_this_very_server(monkeypatch: pytest.MonkeyPatch):
     app = App("demo", version="1.0.0", title="Demo")
     monkeypatch.setattr(sys, "argv", ["/opt/bin/mcp-demo"])
-    assert greeting(app, "mcp-demo").splitlines()[2] == '  {"mcpServers": {"demo": {"command": "/opt/bin/mcp-demo"}}}'
+    line = greeting(app, Program("mcp-demo")).splitlines()[2]
+    assert line == '  {"mcpServers": {"demo": {"command": "/opt/bin/mcp-demo"}}}'
     monkeypatch.setattr(sys, "argv", ["demo.py"])
-    line = greeting(app, "demo.py", ["stdio", "--user", "ana"]).splitlines()[2]
+    line = greeting(app, Program("demo.py"), ["--user", "ana"]).splitlines()[2]
     arguments = [str(Path.cwd() / "demo.py"), "--user", "ana"]
     assert json.loads(line) == {"mcpServers": {"demo": {"command": sys.executable, "args": arguments}}}
 

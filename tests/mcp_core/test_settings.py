@@ -62,6 +62,9 @@ GIVEN: list[tuple[str, str, Any]] = [
     ("audit_rotate_size", "100MB", 100_000_000),
     ("audit_rotate_age", "1d", 86_400.0),
     ("audit_keep", "12w", 12 * 604_800.0),
+    ("confirm_in_console", "2m", 120.0),
+    ("calls_keep", "12h", 12 * 3600.0),
+    ("calls_size", "20MB", 20_000_000),
     ("otlp", "http://localhost:4318", "http://localhost:4318"),
     ("log_level", "TRACE", "TRACE"),
     ("log_file", "server.log", Path("server.log")),
@@ -73,9 +76,8 @@ GIVEN: list[tuple[str, str, Any]] = [
 
 
 def test_every_setting_is_tried_here():
-    assert {name for name, *_ in GIVEN} | {"log_json", "audit_arguments"} == set(Settings.model_fields) - {
-        "settings_file"
-    }
+    switches = {"log_json", "audit_arguments", "no_console"}
+    assert {name for name, *_ in GIVEN} | switches == set(Settings.model_fields) - {"settings_file"}
 
 
 @pytest.mark.parametrize(("name", "text", "value"), GIVEN)
@@ -117,6 +119,7 @@ def test_without_anything_the_defaults_hold():
         "allow_origins": (),
         "trusted_proxies": (),
         "lane": "fast",
+        "no_console": False,
         "workers": 1,
         "drain_seconds": None,
         "max_connections": 1000,
@@ -150,6 +153,9 @@ def test_without_anything_the_defaults_hold():
         "audit_rotate_size": None,
         "audit_rotate_age": None,
         "audit_keep": None,
+        "confirm_in_console": None,
+        "calls_keep": None,
+        "calls_size": 100_000_000,
         "otlp": None,
         "log_level": "INFO",
         "log_file": None,
@@ -167,6 +173,20 @@ def test_the_prefix_is_unset_empty_or_given(monkeypatch: pytest.MonkeyPatch, val
     if value is not None:
         monkeypatch.setenv("MCP_TOOL_PREFIX", value)
     assert Settings().tool_prefix == prefix
+
+
+def test_an_empty_variable_is_not_set_as_clients_pass_on_what_their_user_left_out(monkeypatch: pytest.MonkeyPatch):
+    for name in Settings.model_fields:
+        monkeypatch.setenv(environment_variable(name), "")
+    assert Settings() == parse()
+    assert (Settings().db, Settings().threads, Settings().log_json) == (None, 32, False)
+    assert (Settings().tool_prefix, Settings().grants) == ("", ()), "no prefix and no permissions mean something"
+
+
+def test_an_empty_variable_does_not_hide_what_a_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "settings.toml").write_text('[server]\nuser = "ana"\n')
+    monkeypatch.setenv("TOOLCHARTER_USER", "")
+    assert parse("--settings-file", str(tmp_path / "settings.toml")).user == "ana"
 
 
 @pytest.mark.requirement("NAM-1")

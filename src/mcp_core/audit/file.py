@@ -44,7 +44,7 @@ class FileSink:
         path = path.expanduser()
         self.location, self._path = str(path), path
         self._rotation, self._clock, self._ticks = rotation or Rotation(), clock, ticks
-        self._is_file = True
+        self._is_file, self._rotates = True, self._rotation.size is not None or self._rotation.seconds is not None
         self._torn = False
         """Whether the last line of the file may be the beginning of a record."""
         try:
@@ -79,7 +79,7 @@ class FileSink:
                 raise OSError(errno.ENOSPC, "a line was cut short")
         self._torn = False
         self._size += len(line)
-        if self._is_file and self._is_full():
+        if self._rotates and self._is_file and self._is_full():
             self._rotate()
 
     def close(self) -> None:

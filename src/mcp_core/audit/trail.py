@@ -89,6 +89,7 @@ class AuditTrail:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.chain, self._sink, self._ticks = Chain(server, key), sink, ticks
+        self._file = sink if isinstance(sink, FileSink) else None
         self.with_arguments = with_arguments
         """Whether records have the arguments, redacted, besides their digest."""
         self.refuses = policy == "refuse"
@@ -180,20 +181,20 @@ class AuditTrail:
 
     def _write(self, members: str, requests: int = 1) -> bool:
         """Append a record to the file. `requests` is how many are lost if it cannot be written."""
-        sink = self._sink
-        if not isinstance(sink, FileSink):
+        file, chain = self._file, self.chain
+        if file is None:
             return False
         try:
             if self._unreported:
-                sink.write(self.chain.line(self._loss()))
-                self.chain.advance()
+                file.write(chain.line(self._loss()))
+                chain.advance()
                 self.written += 1
                 self._unreported = 0
-            sink.write(self.chain.line(members))
+            file.write(chain.line(members))
         except OSError as error:
             self._lose(requests, str(error))
             return False
-        self.chain.advance()
+        chain.advance()
         self._count(1)
         return True
 

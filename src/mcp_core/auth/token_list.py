@@ -7,18 +7,15 @@ An older form with the tokens themselves is still read: `{TOKEN: {"user": "ann",
 """
 
 import json
-import os
 import secrets
-import sys
-import tempfile
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from mcp_core.auth.caller import STATIC_PREFIX, is_user_name
 from mcp_core.auth.digest import digest
+from mcp_core.private_file import write_private
 from mcp_core.start_errors import InvalidSetting
 
 _VERSION = 1
@@ -124,40 +121,7 @@ def _time(fields: Mapping[str, Any], key: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-@contextmanager
-def locked(path: Path) -> Generator[None]:
-    """Keeps other commands from changing the file between our reading and writing."""
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl  # noqa: PLC0415 - Windows does not have it
-
-    folder = os.open(path.absolute().parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(folder)
-
-
 def write_tokens(path: Path, entries: Sequence[TokenEntry]) -> None:
-    """Replace the file as a whole, readable by its owner only. The owner stays, also if root runs the command."""
+    """Replace the file."""
     content = {"version": _VERSION, "tokens": {entry.name: entry.to_json() for entry in entries}}
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)  # with mode 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(descriptor)
-        _keep_owner(path, name)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _keep_owner(path: Path, name: str) -> None:
-    if sys.platform != "win32" and path.exists():
-        owner = path.stat()
-        with suppress(PermissionError):
-            os.chown(name, owner.st_uid, owner.st_gid)
+    write_private(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -18,6 +18,7 @@ from mcp_core.declare.schema import CONSENT_FIELD, Signature
 from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
 from mcp_core.result import Result
+from mcp_core.tool_result import versions_json
 
 Invoke = Callable[[BaseModel, ToolContext], Awaitable[Any]]
 ResolveTarget = Callable[[BaseModel, ToolContext], Awaitable[str | None]]
@@ -57,6 +58,10 @@ class BoundTool:
     target: ResolveTarget | None
     """From the validated arguments and the context to the target that a confirmation is about; None for no question."""
     read_only: bool
+    versions: str
+    """Its version and that of its server, as the metadata of its answers begins."""
+    asks: bool = False
+    """Whether the handler may ask the person."""
 
 
 def bind(
@@ -68,6 +73,7 @@ def bind(
     threads: HandlerThreads | None = None,
     check_returns: bool = True,
     structured_format: Format | None = None,
+    service_version: str = "",
 ) -> BoundTool:
     """Bind a tool to its resources. A missing resource is an error here, not during a call.
 
@@ -83,7 +89,7 @@ def bind(
         spec=spec,
         final_name=final_name,
         invoke=_invoker(spec, final_name, resources, threads),
-        validator=cast(SchemaValidator, spec.parameters.__pydantic_validator__),
+        validator=spec.signature.validator or cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_validator(spec) if check_returns else None,
         structured=_structured(spec, structured_format) if structured_format else None,
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
@@ -94,6 +100,8 @@ def bind(
         confirmed=spec.declaration.confirm is not None,
         target=_target_resolver(spec, spec.declaration.target, resources) if spec.declaration.target else None,
         read_only=spec.category in ("query", "analysis"),
+        versions=versions_json(spec.declaration.version, service_version),
+        asks=spec.declaration.asks,
     )
 
 

@@ -35,6 +35,8 @@ DOCS_SCHEME = "toolcharter://tools/"
 MARKDOWN = "text/markdown"
 LIST_TTL_MS = 300_000
 """How long clients may cache what does not change while a server runs."""
+CHANGING_LIST_TTL_MS = 10_000
+"""How long clients may cache a list of tools that may change."""
 
 logger = get_logger(__name__)
 
@@ -221,12 +223,12 @@ class Library:
                 answering.close()
                 raise Refused(str(failed), "system", {"errorType": failed.error_type}) from None
             answer = await answering
-            outcome, size = "ok", _size(answer)
+            outcome, size = "ok", 0 if audit is None else _size(answer)
         except Refused as refused:
             outcome, error = refused.kind, str(refused)
             raise
         finally:
-            seconds, name = time.perf_counter() - started, None if method == "resources/list" else request.tool
+            seconds, name = time.perf_counter() - started, None if method.endswith("/list") else request.tool
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
             self._requests.record(
                 method, outcome, sender, name=name, seconds=seconds, size=size, error=error, meta=request.meta
@@ -246,7 +248,9 @@ class Library:
             authorize(call, bound.permissions)
             arguments, arguments_json = parse(bound, request.arguments)
             invoked = True
-            return check(await invoke(Permit(call, arguments, arguments_json), bound, self._running))
+            return check(
+                await invoke(Permit(call, arguments, arguments_json), bound, self._running, time.perf_counter())
+            )
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
             raise self._refused(Body(failure=failure), call, refused, invoked=invoked) from None
@@ -266,7 +270,7 @@ def _size(answer: Any) -> int:
         return len(answer.content.value)
     if isinstance(answer, Conversation):
         return sum(len(message.content) for message in answer.messages if isinstance(message.content, str))
-    return 0
+    return len(json_text.to_text(answer)) if isinstance(answer, dict) else 0
 
 
 def _about(tool: str) -> str:

@@ -10,7 +10,6 @@ was carried out before gets its first answer after step 6, and nothing is done a
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -19,12 +18,13 @@ from pydantic import BaseModel
 
 from mcp_core.audit import AuditTrail
 from mcp_core.calling.bound import BoundTool, Resources, bind, unknown_tool
+from mcp_core.calling.ended_calls import EndedCall
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.cache import CachePlace, forget, recall, remember
 from mcp_core.calling.stages.check import check
-from mcp_core.calling.stages.consent import check_repeated, consent
+from mcp_core.calling.stages.consent import ConsentPlaces, check_repeated, consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintDetail, HintPolicy
 from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, first_answer, keyed_call
@@ -35,18 +35,26 @@ from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import CallSummary, StackLimit, begin, record
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.declare.spec import RateLimit, ResponseTime
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, ServerStopping, ToolError, Unavailable, UnknownTool
+from mcp_core.errors import (
+    ConsentRequired,
+    ElicitationUnsupported,
+    ForgedReply,
+    ServerStopping,
+    ToolError,
+    Unavailable,
+    UnknownTool,
+)
 from mcp_core.idempotency import KeyedCall, KeyStore
 from mcp_core.mcp_log import TRACE_LEVEL, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.idempotency import StateKeyStore
 from mcp_core.state.interface import State
+from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Span, Telemetry, end_span
-from mcp_core.tool_result import ToolMetadata
+from mcp_core.tool_result import metadata_json
 
 T = TypeVar("T")
 
-_NO_SPAN = nullcontext()
 _PROTOCOL_ERRORS = (UnknownTool, ForgedReply, ElicitationUnsupported)
 
 DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 120.0}
@@ -84,12 +92,17 @@ class Pipeline:
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
+        self._state_in_memory = type(state) is MemoryState
         self._running: RunningHandlers = set() if running is None else running
         self._keys = keys or StateKeyStore(state)
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
         # A server with hints logs each call at DEBUG, as its specification asks; others at TRACE, as theirs does.
         self._log_level = logging.DEBUG if policy.format == "hints" else TRACE_LEVEL
         self._resources, self._threads = resources, threads
+        self.consent_places = ConsentPlaces(state, telemetry.server)
+        """Where a person can confirm calls."""
+        self.keep: Callable[[EndedCall], None] | None = None
+        """Takes each call that has ended for the record of recent calls, if there is one."""
         self._unknown_tool = unknown_tool()
         self.bind_tools()
         self._stacks = StackLimit()
@@ -105,46 +118,56 @@ class Pipeline:
                 self._resources,
                 policy.deadlines,
                 threads=self._threads,
+                service_version=policy.service_version,
                 structured_format=published,
             )
             for final in registry.final_names().values()
         }
         self._mentions = registry.mentions
 
-    async def run(self, request: Request) -> Answer | Question:
+    def run(self, request: Request) -> Awaitable[Answer | Question]:
         """Answer one call.
 
         Raises only what the host reports as a protocol error: UnknownTool, ForgedReply and ElicitationUnsupported.
         """
-        started = time.perf_counter()
         tool = self._tools.get(request.tool, self._unknown_tool)
+        return self._run_in_span(request, tool) if self._telemetry.traced else self._run(request, tool, None)
+
+    async def _run_in_span(self, request: Request, tool: BoundTool) -> Answer | Question:
+        category = None if tool is self._unknown_tool else tool.spec.category
+        with self._telemetry.span(tool.spec.name, category, request.meta) as span:
+            return await self._run(request, tool, span)
+
+    async def _run(self, request: Request, tool: BoundTool, span: Span | None) -> Answer | Question:
+        started = time.perf_counter()
         summary = CallSummary()
         self._telemetry.in_flight += 1
-        with self._span(tool, request) as span:
-            call = observe(request, tool, span, self._clock())
-            token = set_log_context(log_context(call))
-            try:
-                begin(call, self._log_level)
-                body = await self._pass_gates_and_invoke(call, tool, summary)
-                if isinstance(summary.error, _PROTOCOL_ERRORS):
-                    raise summary.error
-                answer = body if isinstance(body, Question) else self._render(body, call, tool, summary, started)
-            finally:
-                seconds, level = time.perf_counter() - started, self._log_level
-                record(
-                    call,
-                    summary,
-                    seconds,
-                    level=level,
-                    stacks=self._stacks,
-                    telemetry=self._telemetry,
-                    audit=self._audit,
-                )
-                if span is not None:
-                    error_type = summary.failure.error_type if summary.failure else None
-                    end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)
-                reset_log_context(token)
-                self._telemetry.in_flight -= 1
+        call = observe(request, tool, span, self._clock())
+        token = set_log_context(log_context(call))
+        try:
+            begin(call, self._log_level)
+            body = await self._pass_gates_and_invoke(call, tool, summary, started)
+            if isinstance(summary.error, _PROTOCOL_ERRORS):
+                raise summary.error
+            answer = body if isinstance(body, Question) else self._render(body, call, tool, summary, started)
+        finally:
+            seconds, level = time.perf_counter() - started, self._log_level
+            record(
+                call,
+                summary,
+                seconds,
+                level=level,
+                stacks=self._stacks,
+                telemetry=self._telemetry,
+                audit=self._audit,
+            )
+            if self.keep is not None:
+                self.keep((call, summary, started, seconds, time.time()))
+            if span is not None:
+                error_type = summary.failure.error_type if summary.failure else None
+                end_span(span, summary.outcome, cached=summary.cached, error_type=error_type)
+            reset_log_context(token)
+            self._telemetry.in_flight -= 1
         if self._audit is not None and self._audit.refuses and not await self._audit.settled():
             return self._withhold(answer, call, tool, summary, started)
         return answer
@@ -152,7 +175,7 @@ class Pipeline:
     def _render(self, body: Body, call: Call, tool: BoundTool, summary: CallSummary, started: float) -> Answer:
         if self._mentions:
             body = body.rename_tools(self._mentions.rename)
-        metadata = self._metadata(call, summary, started)
+        metadata = self._metadata(call, tool, summary, started)
         answer = render(body, self._policy.format, metadata, structured=tool.structured)
         if summary.repeated:
             answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
@@ -169,64 +192,78 @@ class Pipeline:
         error = Unavailable(f"The audit record of {call.final_name!r} could not be written: {done}")
         return self._render(fail(error, call, self._hint_policy), call, tool, summary, started)
 
-    async def _pass_gates_and_invoke(self, call: Call, tool: BoundTool, summary: CallSummary) -> Body | Question:
-        state, started, place = self._state, time.perf_counter(), None
+    async def _pass_gates_and_invoke(
+        self, call: Call, tool: BoundTool, summary: CallSummary, started: float
+    ) -> Body | Question:
+        place = None
         # Headers may be credentials for another system: what it answers belongs to nobody else.
         cached = tool.cache_ttl is not None and not call.request.headers
         try:
             self._resolve(call, tool)
             # A limit is looked up together with the cache, unless somebody is asked in between.
             late_limit = tool.rate_limit if cached and not tool.confirmed else None
-            arguments, arguments_json = await self._limit_and_parse(call, tool, late_limit)
+            if tool.rate_limit is not late_limit:
+                await self._limit(call, tool, tool.rate_limit)
+            try:
+                arguments, arguments_json = authorize_and_parse(call, tool)
+            except Exception:
+                await self._limit(call, tool, late_limit)  # a call that does not get there is counted too
+                raise
             keyed = None if tool.read_only or KEY not in call.request.meta else keyed_call(call, tool, arguments_json)
             if keyed is not None and (first := await self._within_deadline(tool, first_answer(keyed, self._keys))):
                 summary.arguments_json = arguments_json
                 return await self._repeat(first, call, tool, summary)
-            confirmation = await consent(call, tool, arguments, arguments_json, state) if tool.confirmed else False
+            confirmation = (
+                await self._confirm(call, tool, arguments, arguments_json, summary) if tool.confirmed else False
+            )
             if isinstance(confirmation, Question):
-                summary.outcome = "asked"
                 return confirmation
             if tool.confirmed:
                 started = time.perf_counter()  # a person may take longer than the call
             if cached:
-                place, known = await self._within_deadline(tool, self._recall(call, arguments_json, late_limit))
+                place, known = await self._pass_gate(tool, self._recall(call, arguments_json, late_limit))
                 summary.cached = known is not None
                 if known is not None:
                     summary.outcome, summary.arguments_json = "ok", arguments_json
                     return known
             permit = Permit(call.with_confirmation() if confirmation else call, arguments, arguments_json)
             summary.arguments_json = arguments_json
-            summary.invoked = True
-            spent = time.perf_counter() - started
-            body = await self._act(permit, tool, spent, keyed, summary)
+            summary.invoked, summary.handler_began = True, time.perf_counter()
+            body = await self._act(permit, tool, started, keyed, summary)
+            summary.handler_ended = time.perf_counter()
             if place is not None:
-                await remember(place, body, tool, state)
+                await remember(place, body, tool, self._state)
         except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
             body, summary.error = fail(error, call, self._hint_policy), error
-        if body.failure is not None:
-            body = without_secrets(body, body.failure, call, invoked=summary.invoked)
-        summary.failure = body.failure
-        summary.outcome = _outcome(body, summary.error)
-        return body
+        return _conclude(body, call, summary)
 
-    async def _limit_and_parse(
-        self, call: Call, tool: BoundTool, late_limit: RateLimit | None
-    ) -> tuple[BaseModel, str]:
-        """Steps 4 to 6. A late limit is left to step 8; where the call does not get there, it is still counted."""
-        if tool.rate_limit is not None and late_limit is None:
-            await self._limit(call, tool, tool.rate_limit)
+    async def _confirm(
+        self, call: Call, tool: BoundTool, arguments: BaseModel, arguments_json: str, summary: CallSummary
+    ) -> Question | bool:
+        """Step 7, with a note of who answered in the console."""
+        began = time.perf_counter()
         try:
-            if tool.permissions:
-                authorize(call, tool.permissions)
-            return parse(tool, call.request.arguments)
-        except Exception:
-            if late_limit is not None:
-                await self._limit(call, tool, late_limit)
+            verdict = await consent(call, tool, arguments, arguments_json, self.consent_places)
+        except ConsentRequired as error:
+            summary.answered_by = error.answered_by
             raise
+        finally:
+            summary.person_seconds = time.perf_counter() - began
+        if isinstance(verdict, Question):
+            summary.outcome = "asked"
+            return verdict
+        summary.answered_by = verdict and verdict.by
+        return verdict is not None
 
-    async def _limit(self, call: Call, tool: BoundTool, rate_limit: RateLimit) -> None:
+    async def _limit(self, call: Call, tool: BoundTool, rate_limit: RateLimit | None) -> None:
+        if rate_limit is None:
+            return
         gate = limit(call, rate_limit, self._state, self._policy.limits_without_redis)
-        await self._within_deadline(tool, gate)
+        await self._pass_gate(tool, gate)
+
+    def _pass_gate(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Awaitable[T]:
+        """A gate that asks the shared store, within the deadline of the call. A store in memory never waits."""
+        return gate if self._state_in_memory else pass_gate(tool, gate, self._running)
 
     def _within_deadline(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Awaitable[T]:
         return pass_gate(tool, gate, self._running)
@@ -240,13 +277,13 @@ class Pipeline:
         return limit_and_recall(call, late_limit, arguments_json, self._state, self._policy.limits_without_redis)
 
     async def _act(
-        self, permit: Permit, tool: BoundTool, spent: float, keyed: KeyedCall | None, summary: CallSummary
+        self, permit: Permit, tool: BoundTool, started: float, keyed: KeyedCall | None, summary: CallSummary
     ) -> Body:
         """Steps 9 and 10, once for an idempotency key."""
         try:
             if keyed is None:
-                return check(await invoke(permit, tool, self._running, spent), permit, tool, self._hint_policy)
-            act = partial(self._try, permit, tool, spent, summary)
+                return check(await invoke(permit, tool, self._running, started), permit, tool, self._hint_policy)
+            act = partial(self._try, permit, tool, started, summary)
             within_deadline = partial(self._within_deadline, tool)
             body, summary.repeated = await carry_out_once(keyed, self._keys, act, within_deadline)
             return body
@@ -254,10 +291,10 @@ class Pipeline:
             if tool.forgets:
                 await forget(tool, self._state)
 
-    async def _try(self, permit: Permit, tool: BoundTool, spent: float, summary: CallSummary) -> Body:
+    async def _try(self, permit: Permit, tool: BoundTool, started: float, summary: CallSummary) -> Body:
         """The answer, also to a call that fails for a known reason."""
         try:
-            return check(await invoke(permit, tool, self._running, spent), permit, tool, self._hint_policy)
+            return check(await invoke(permit, tool, self._running, started), permit, tool, self._hint_policy)
         except ToolError as error:
             summary.error = error
             body = fail(error, permit.call, self._hint_policy)
@@ -278,24 +315,27 @@ class Pipeline:
         if self._audit is not None:
             self._audit.check()
 
-    def _span(self, tool: BoundTool, request: Request) -> AbstractContextManager[Span | None]:
-        if not self._telemetry.traced:
-            return _NO_SPAN
-        category = None if tool is self._unknown_tool else tool.spec.category
-        return self._telemetry.span(tool.spec.name, category, request.meta)
-
-    def _metadata(self, call: Call, summary: CallSummary, started: float) -> ToolMetadata | None:
+    def _metadata(self, call: Call, tool: BoundTool, summary: CallSummary, started: float) -> str | None:
         if self._hint_policy is None:
             return None
-        return ToolMetadata(
-            tool_version=call.spec.declaration.version,
-            service_version=self._policy.service_version,
-            timestamp=call.context.timestamp,
-            execution_time=round((time.perf_counter() - started) * 1000, 3),
-            trace_id=call.context.trace_id,
-            correlation_id=call.context.correlation_id,
-            cached=bool(summary.cached),
-        )
+        seconds = time.perf_counter() - started
+        return metadata_json(tool.versions, call.context, seconds, cached=summary.cached is True)
+
+
+def authorize_and_parse(call: Call, tool: BoundTool) -> tuple[BaseModel, str]:
+    """Steps 5 and 6."""
+    if tool.permissions:
+        authorize(call, tool.permissions)
+    return parse(tool, call.request.arguments)
+
+
+def _conclude(body: Body, call: Call, summary: CallSummary) -> Body:
+    """The result without secrets, with its outcome in the summary."""
+    if body.failure is not None:
+        body = without_secrets(body, body.failure, call, invoked=summary.invoked)
+    summary.failure = body.failure
+    summary.outcome = _outcome(body, summary.error)
+    return body
 
 
 def _outcome(body: Body, error: Exception | None) -> CallOutcome:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from mcp_core.auth import Caller
-from mcp_core.context import NO_HEADERS, ListFolders, ReportProgress, RequestHeaders, ToolContext
+from mcp_core.context import NO_HEADERS, Elicit, ListFolders, ReportProgress, RequestHeaders, ToolContext
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import ErrorKind
 
@@ -23,6 +23,9 @@ class Reply(NamedTuple):
 
     state: str
     accepted: bool
+    """Whether the person agreed, if the question was whether the call may be carried out."""
+    responses: Mapping[str, Any] = MappingProxyType({})
+    """The answers to the questions of a handler, by the name of the question."""
 
 
 Ask = Callable[[str], Awaitable[bool]]
@@ -49,6 +52,10 @@ class Request(NamedTuple):
     reply: Reply | None = None
     headers: RequestHeaders = NO_HEADERS
     """Those that the app declared. They are not logged, audited or traced, and no answer to them is cached."""
+    modes: frozenset[str] = frozenset()
+    """How the client can ask the person what a handler wants to know: form, url, both, or not at all."""
+    elicit: Elicit | None = None
+    """Asks that, and waits for the answer."""
 
 
 class Call(NamedTuple):
@@ -77,6 +84,8 @@ class Question(NamedTuple):
 
     text: str
     state: str
+    requests: Mapping[str, Mapping[str, Any]] | None = None
+    """The questions of a handler, by name: the parameters of `elicitation/create`. None for a confirmation."""
 
 
 class Failure(NamedTuple):

@@ -15,17 +15,17 @@ from mcp_core import json_text
 from mcp_core.calling.records import Answer, Body
 from mcp_core.declare.meta import META
 from mcp_core.declare.schema import JsonSchema
-from mcp_core.tool_result import ToolMetadata
 
 Format = Literal["result", "bare", "hints"]
 Structured = Literal["as_is", "wrapped"]
 """Structured content must be an object: a bare value that is none is put under `result`, as other servers do."""
 
 
-def render(
-    body: Body, format: Format, metadata: ToolMetadata | None, *, structured: Structured | None = None
-) -> Answer:
-    """The answer in the server's format. A failure has no structured content: its schema is that of a success."""
+def render(body: Body, format: Format, metadata: str | None, *, structured: Structured | None = None) -> Answer:
+    """The answer in the server's format; `metadata` is JSON text.
+
+    A failure has no structured content: its schema is that of a success.
+    """
     if body.verbatim:
         content = None if body.data is None else json.loads(body.data)
         return Answer("", body.failure is not None, content, blocks=body.blocks)
@@ -99,7 +99,7 @@ def _meta(body: Body) -> dict[str, Any] | None:
     return fields or None
 
 
-def _hints(body: Body, metadata: ToolMetadata) -> str:
+def _hints(body: Body, metadata: str) -> str:
     failure = body.failure
     error = ""
     if failure is not None:
@@ -107,7 +107,4 @@ def _hints(body: Body, metadata: ToolMetadata) -> str:
         if failure.error_id:
             fields["errorId"] = failure.error_id
         error = f',"error":{json_text.to_text(fields)}'
-    return (
-        f'{{"data":{body.data or "null"}{error}{_channels(body)},'
-        f'"agentHints":{body.hints},"metadata":{metadata.to_json_str()}}}'
-    )
+    return f'{{"data":{body.data or "null"}{error}{_channels(body)},"agentHints":{body.hints},"metadata":{metadata}}}'

@@ -18,11 +18,13 @@ HTTP = "(http)"
 """The method of a request that was answered before its method was read, such as one with a wrong token."""
 STDIO = "(stdio)"
 """The method of a line that is not a request."""
+CONFIRM, DECLINE = "console/confirm", "console/decline"
+"""The answers of people to confirmations, in the console."""
 _OTHER = "(other)"
 _METHODS = frozenset({
     *(HTTP, STDIO, "initialize", "ping", "server/discover", "tools/list", "tools/call", "prompts/list"),
     *("prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"),
-    *("logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
+    *(CONFIRM, DECLINE, "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
 })  # fmt: skip
 _LONGEST_NAME = 256
 _MOST_EARLY = 1000

@@ -28,9 +28,9 @@ def bind(*parts: str) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def make(key: bytes, binding: str, expires: float) -> str:
-    """Seal a question."""
-    claims = {"v": _VERSION, "n": secrets.token_urlsafe(16), "e": expires, "b": binding}
+def make(key: bytes, binding: str, expires: float, nonce: str | None = None) -> str:
+    """Seal a question. Without a nonce, it gets one."""
+    claims = {"v": _VERSION, "n": nonce or secrets.token_urlsafe(16), "e": expires, "b": binding}
     payload = base64.urlsafe_b64encode(json.dumps(claims).encode())
     return f"{payload.decode()}.{_sign(key, payload)}"
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL
 
 from mcp_core.db.database import Database
 from mcp_core.db.sqlite import Sqlite
-from mcp_core.start_errors import CannotStart
+from mcp_core.extras import RequiresExtra
 from mcp_core.telemetry import opening_telemetry
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ async def open_database(url: URL) -> AsyncGenerator[Database]:
 
 
 def _postgres(url: URL) -> "Postgres":
-    try:
+    with RequiresExtra("postgres", "PostgreSQL"):
         from mcp_core.db.postgres import Postgres  # noqa: PLC0415 - 80 ms, and its driver is an extra
-    except ImportError as error:
-        missing = error.name or error
-        raise CannotStart(f"PostgreSQL needs {missing}: pip install 'toolcharter[postgres]'.") from None
     return Postgres(url)

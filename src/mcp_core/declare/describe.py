@@ -37,17 +37,22 @@ def compact(spec: ToolSpec) -> str:
 
 def full(spec: ToolSpec) -> str:
     """Four labelled sections: description, JSON Schema, usage, examples."""
-    intro = [spec.doc.summary, _consent(spec), _deprecation(spec), spec.doc.body, _returns(spec)]
-    if spec.declaration.description:
-        intro = [spec.declaration.description, _consent(spec), _deprecation(spec)]
     sections = [
-        "## Description\n" + "\n\n".join(part for part in intro if part),
+        "## Description\n" + introduction(spec),
         "## JSON Schema\n```json\n" + json.dumps(spec.input_schema, indent=2, ensure_ascii=False) + "\n```",
         "## Usage Instructions\n```\n" + (spec.doc.usage or _usage(spec)) + "\n```",
     ]
     if spec.examples:
         sections.append("## Concrete Examples\n" + "\n\n".join(_example(spec, e) for e in spec.examples))
     return "\n\n".join(sections)
+
+
+def introduction(spec: ToolSpec) -> str:
+    """What the tool does, in full: the first of the four sections."""
+    parts = [spec.doc.summary, _consent(spec), _deprecation(spec), spec.doc.body, _returns(spec)]
+    if spec.declaration.description:
+        parts = [spec.declaration.description, _consent(spec), _deprecation(spec)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _returns(spec: ToolSpec) -> str:
@@ -88,7 +93,7 @@ def _usage(spec: ToolSpec) -> str:
     lines = [f"{spec.name}("]
     for name, argument in spec.input_schema["properties"].items():
         note = "required" if name in required else "optional"
-        lines.append(f"  {name}={_placeholder(_type(argument))},  # {note}")
+        lines.append(f"  {name}={_placeholder(type_words(argument))},  # {note}")
     return "\n".join([*lines, ")"])
 
 
@@ -118,10 +123,10 @@ def schema_markdown(model: type[BaseModel]) -> str:
 
 
 def _row(name: str, argument: Mapping[str, Any], *, required: bool, depth: int = 0) -> str:
-    notes = [_type(argument), "required" if required else "optional"]
+    notes = [type_words(argument), "required" if required else "optional"]
     if "default" in argument:
         notes.append(f"default: {_json(argument['default'])}")
-    notes += _limits(argument)
+    notes += limit_words(argument)
     head = f"{'  ' * depth}- **{name}** ({', '.join(notes)})"
     lines = [f"{head}: {argument['description']}" if argument.get("description") else head]
     for inner in _objects_inside(argument):
@@ -140,14 +145,15 @@ def _objects_inside(argument: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [one for part in inside if isinstance(part, Mapping) for one in _objects_inside(cast(Any, part))]
 
 
-def _type(argument: Mapping[str, Any]) -> str:
+def type_words(argument: Mapping[str, Any]) -> str:
+    """The type of an argument in words."""
     if "enum" in argument:
         return " | ".join(_json(value) for value in argument["enum"])
     for union in ("anyOf", "oneOf"):
         if union in argument:
-            return " or ".join(_type(option) for option in argument[union])
+            return " or ".join(type_words(option) for option in argument[union])
     if argument.get("type") == "array":
-        return f"list of {_type(argument['items'])}" if argument.get("items") else "list"
+        return f"list of {type_words(argument['items'])}" if argument.get("items") else "list"
     named: str | list[str] = argument.get("type", "any")
     kind = " or ".join(named) if isinstance(named, list) else named
     return f"{kind} ({argument['format']})" if "format" in argument else kind
@@ -168,7 +174,8 @@ _LIMITS = {
 _COUNTED = {"minLength": "character", "maxLength": "character", "minItems": "item", "maxItems": "item"}
 
 
-def _limits(argument: Mapping[str, Any]) -> list[str]:
+def limit_words(argument: Mapping[str, Any]) -> list[str]:
+    """The limits of an argument in words."""
     return [
         words.format(count(argument[key], _COUNTED[key]) if key in _COUNTED else argument[key])
         for key, words in _LIMITS.items()

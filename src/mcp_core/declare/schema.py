@@ -23,7 +23,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import SchemaValidator, core_schema
 
 from mcp_core.context import NeedMarker, ToolContext
 from mcp_core.declare import docstring
@@ -50,6 +50,8 @@ class Signature:
     is_async: bool
     host_context: str | None = None
     """The parameter that takes the MCP library's own context; only that library's server can fill it in."""
+    validator: SchemaValidator | None = None
+    """Validates in place of the model, for tools of which the model knows less than their schema."""
 
 
 class UnreadableSignature(Exception):

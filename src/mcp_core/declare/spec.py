@@ -86,6 +86,7 @@ class ToolOptions(TypedDict, total=False):
     confirm: Confirm | None
     question: str | None
     target: TargetFunction | None
+    asks: bool
     deadline: float | None
     hints: MakeHints | None
     error_messages: Mapping[str, str] | None
@@ -122,6 +123,8 @@ class Declaration:
     It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
     None means that this call needs no confirmation.
     """
+    asks: bool = False
+    """Whether the handler asks the person while it runs, with `context.ask_user`."""
     deadline: float | None = None
     hints: MakeHints | None = None
     error_messages: Mapping[str, str] | None = None

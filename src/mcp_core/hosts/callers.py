@@ -11,6 +11,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller, IdentityUnavailable
 from mcp_core.calling.requests import HTTP, Sender
 from mcp_core.context import NO_HEADERS, RequestHeaders
+from mcp_core.declare.spec import ToolSpec
 from mcp_core.hosts.resource_metadata import challenge
 from mcp_core.settings import Settings
 
@@ -43,6 +44,11 @@ class NotIdentified(Exception):
         headers = [*self.headers, (b"content-length", str(len(self.body)).encode())]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.body})
+
+
+def may_ask(spec: ToolSpec) -> bool:
+    """Whether calls of a tool may have a question to the person."""
+    return spec.declaration.confirm is not None or spec.declaration.asks
 
 
 async def http_caller(app: App, scope: Scope, authorization: str) -> Caller:
@@ -92,6 +98,25 @@ async def site_caller(apps: Sequence[App], scope: Scope, authorization: str) -> 
     except NotIdentified as refused:
         record_http(apps[0], scope, refused.status)
         raise
+
+
+async def callers_at(apps: Sequence[App], scope: Scope, authorization: str) -> dict[str, Caller]:
+    """The caller at each app that lets them in, by the name of the app, for pages that show several apps.
+
+    If apps need a token, one of them has to accept it; otherwise raises NotIdentified, and records it.
+    """
+    callers: dict[str, Caller] = {}
+    refused: NotIdentified | None = None
+    for app in apps:
+        try:
+            callers[app.name] = await _identify(app, scope, authorization)
+        except NotIdentified as error:
+            refused = refused or error
+    guarded = [app for app in apps if app.verifier is not None]
+    if refused is not None and not any(app.name in callers for app in guarded):
+        record_http(guarded[0], scope, refused.status)
+        raise refused
+    return callers
 
 
 async def is_known(apps: Sequence[App], scope: Scope, authorization: str) -> bool:

@@ -87,7 +87,7 @@ class GovernedPrompt(Prompt):
         """The messages."""
         app = await _opened(self._app)
         request = _request(app, self._final_name, arguments or {})
-        result, _ = await _or_mcp_error(library_json.answer(app.library, "prompts/get", None, request))
+        result, _ = await _or_mcp_error(library_json.answer(app.library, "prompts/get", {}, request))
         prompt_messages = [types.PromptMessage.model_validate(message) for message in result["messages"]]
         messages = [Message(message.content, message.role) for message in prompt_messages]
         return PromptResult(messages, description=result["description"])

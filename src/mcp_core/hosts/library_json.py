@@ -5,27 +5,37 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_core.calling.library import Conversation, Library, Reading
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
 from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import Content, Resource, ResourceTemplate
 from mcp_core.json_text import JsonObject
 from mcp_core.result import Image
 
+_NEVER_CACHE: JsonObject = {"ttlMs": 0, "cacheScope": "private"}
+_NOT_CACHED = frozenset({"prompts/get", "completion/complete"})
+"""The methods whose results have no caching fields."""
 
-async def answer(library: Library, method: str, cursor: str | None, request: Request) -> tuple[JsonObject, JsonObject]:
-    """The result of prompts/get, resources/read or resources/list, and its caching fields. Raises Refused.
+
+async def answer(
+    library: Library, method: str, params: Mapping[str, Any], request: Request
+) -> tuple[JsonObject, JsonObject]:
+    """The result of prompts/get, resources/read or a list, and its caching fields. Raises Refused.
 
     Only the modern protocol has the caching fields.
     """
+    if isinstance(library, LiveLibrary):
+        caching = {} if method in _NOT_CACHED else _NEVER_CACHE
+        return await library.answer(method, dict(params), request), caching
     if method == "prompts/get":
         return _conversation(await library.prompt(request)), {}
     if method == "resources/read":
         reading = await library.read(request)
         return {"contents": [_contents(request.tool, reading.content)]}, _caching(reading)
-    page = await library.list_changing(cursor, request)
+    page = await library.list_changing(params.get("cursor"), request)
     next_page = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     listed = {"resources": [resource_fields(resource) for resource in page.resources]}
-    return {**listed, **next_page}, {"ttlMs": 0, "cacheScope": "private"}
+    return {**listed, **next_page}, _NEVER_CACHE
 
 
 def fixed_lists(library: Library) -> JsonObject:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
-from mcp_core.context import NO_HEADERS, ListFolders, ReportProgress, RequestHeaders
+from mcp_core.context import NO_HEADERS, Elicit, ListFolders, ReportProgress, RequestHeaders
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.json_text import JsonObject
 
@@ -32,6 +32,7 @@ VERSION_KEY = _PREFIX + "protocolVersion"
 CAPABILITIES_KEY = _PREFIX + "clientCapabilities"
 CLIENT_KEY = _PREFIX + "clientInfo"
 SERVER_KEY = _PREFIX + "serverInfo"
+SUBSCRIPTION_KEY = _PREFIX + "subscriptionId"
 
 CONFIRM = "confirm"
 CONFIRM_SCHEMA: JsonObject = {
@@ -84,12 +85,22 @@ def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | R
         # Worded as the SDK words it. A client may read the reason; an agent can do nothing about it.
         return RpcError(INVALID_PARAMS, "Invalid or expired requestState", {"reason": "invalid_request_state"})
     if isinstance(error, ElicitationUnsupported):
-        return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {"form": {}}}})
+        return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {error.mode: {}}}})
     code = INTERNAL_ERROR if error.kind == "system" else INVALID_PARAMS
     return RpcError(code, str(error), error.data or None)
 
 
 # --- the client --------------------------------------------------------------------------------------------
+
+
+_NO_MODES: frozenset[str] = frozenset()
+_MODES: Mapping[tuple[bool, bool], frozenset[str]] = {
+    (False, False): _NO_MODES,
+    (True, False): frozenset({"form"}),
+    (False, True): frozenset({"url"}),
+    (True, True): frozenset({"form", "url"}),
+}
+"""By whether a client shows forms, and whether it opens addresses."""
 
 
 class Peer(NamedTuple):
@@ -102,7 +113,9 @@ class Peer(NamedTuple):
     agent_version: str = "unknown"
     session_id: str | None = None
     can_elicit: bool = False
+    can_open_urls: bool = False
     ask: Ask | None = None
+    elicit: Elicit | None = None
     progress: ReportProgress | None = None
     folders: ListFolders | None = None
     trace_ids: Mapping[str, str] | None = None
@@ -111,6 +124,8 @@ class Peer(NamedTuple):
     """The headers that the app declared."""
     path: str = ""
     """The path of an HTTP request, where an answer may need it."""
+    has_valid_meta: bool = False
+    """Whether the shape of the `_meta` of its request has been checked."""
 
     def request(
         self,
@@ -121,23 +136,27 @@ class Peer(NamedTuple):
         asks: bool = False,
         reply: Reply | None = None,
     ) -> Request:
-        """The request for a tool, prompt or resource. `asks` says whether the tool asks the person to confirm."""
+        """The request for a tool, prompt or resource. `asks` says whether the tool asks the person, or confirms."""
         can_elicit = asks and self.can_elicit
+        modes = _MODES[self.can_elicit, self.can_open_urls] if asks else _NO_MODES
+        # In order and without names, which would take twice as long.
         return Request(
-            tool=name,
-            arguments=arguments or {},
-            caller=self.caller,
-            agent_id=self.agent_id,
-            agent_version=self.agent_version,
-            session_id=self.session_id,
-            meta={**self.trace_ids, **meta} if self.trace_ids else meta,
-            progress=self.progress,
-            folders=self.folders,
-            ask=self.ask if can_elicit and not self.modern else None,
-            can_return_questions=can_elicit and self.modern,
-            must_declare=self.modern,
-            reply=reply,
-            headers=self.headers,
+            name,
+            arguments or {},
+            self.caller,
+            self.agent_id,
+            self.agent_version,
+            self.session_id,
+            {**self.trace_ids, **meta} if self.trace_ids else meta,
+            self.progress,
+            self.folders,
+            self.ask if can_elicit and not self.modern else None,
+            can_elicit and self.modern,  # can_return_questions
+            self.modern,  # must_declare
+            reply,
+            self.headers,
+            modes,
+            self.elicit if modes and not self.modern else None,
         )
 
 
@@ -148,6 +167,12 @@ def supports_forms(capabilities: Any) -> bool:
         return False
     modes = cast(JsonObject, elicitation)
     return modes.get("form") is not None or modes.get("url") is None
+
+
+def supports_urls(capabilities: Any) -> bool:
+    """Whether a client opens addresses for the person."""
+    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    return isinstance(elicitation, dict) and cast(JsonObject, elicitation).get("url") is not None
 
 
 def supports_roots(capabilities: Any) -> bool:

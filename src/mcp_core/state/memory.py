@@ -25,6 +25,8 @@ class MemoryState:
         self._windows: dict[str, _CallLog | _CallCounter] = {}
         self._max_windows = MAX_ENTRIES
         self._generations: dict[str, int] = {}
+        self._generation_texts: dict[tuple[str, ...], str] = {}
+        """The generations of all tags of a tool as one text, since the last change."""
         self._answers: OrderedDict[str, tuple[float, str, CachedAnswer]] = OrderedDict()
         self._claims: dict[str, float] = {}
         self._marks: OrderedDict[str, float] = OrderedDict()
@@ -37,6 +39,9 @@ class MemoryState:
         pass
 
     async def hit(self, key: str, limit: RateLimit) -> float:
+        return self._hit(key, limit)
+
+    def _hit(self, key: str, limit: RateLimit) -> float:
         now = self._clock()
         window = self._windows.get(key)
         if window is None:
@@ -52,8 +57,14 @@ class MemoryState:
         self._max_windows = max(MAX_ENTRIES, 2 * len(self._windows))
 
     async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
-        generations = self._generations
-        generation = ".".join([str(generations.get(tag, 0)) for tag in tags])
+        return self._recall(key, tags)
+
+    def _recall(self, key: str, tags: Sequence[str]) -> Recalled:
+        tags = tuple(tags)
+        generation = self._generation_texts.get(tags)
+        if generation is None:
+            generation = ".".join(str(self._generations.get(tag, 0)) for tag in tags)
+            self._generation_texts[tags] = generation
         entry = self._answers.get(key)
         if entry is None or entry[1] != generation or entry[0] <= self._clock():
             return Recalled(generation, None)
@@ -63,8 +74,8 @@ class MemoryState:
     async def hit_and_recall(
         self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
     ) -> tuple[float, Recalled]:
-        wait = await self.hit(hit_key, limit)
-        return wait, await self.recall(key, tags) if wait == 0 else Recalled("", None)
+        wait = self._hit(hit_key, limit)
+        return wait, self._recall(key, tags) if wait == 0 else Recalled("", None)
 
     async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         if len(answer.data or "") + len(answer.blocks) + len(key) > LARGEST_ENTRY:
@@ -74,6 +85,7 @@ class MemoryState:
             self._answers.popitem(last=False)
 
     async def forget(self, tags: Sequence[str]) -> None:
+        self._generation_texts.clear()
         for tag in tags:
             self._generations[tag] = self._generations.get(tag, 0) + 1
 

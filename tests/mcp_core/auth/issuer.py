@@ -1,6 +1,6 @@
-"""A small OAuth issuer for tests: authorization code with PKCE, dynamic registration, keys that rotate, introspection.
+"""A small OAuth issuer for tests: authorization code with PKCE, registration, keys that rotate, introspection.
 
-Whoever asks is signed in as `user`, at once.
+Whoever asks is signed in as `user`, at once. Refresh tokens rotate; one that is used twice ends all of its family.
 """
 
 import asyncio
@@ -47,6 +47,16 @@ class Issuer:
         self.clients: dict[str, dict[str, Any]] = {}
         self.codes: dict[str, dict[str, str]] = {}
         self.active: dict[str, dict[str, Any]] = {}
+        self.lifetime = 300
+        self.forgets_clients = False
+        self.gives_refresh_tokens = False
+        self.refresh_tokens: dict[str, dict[str, str]] = {}
+        """What each refresh token was given for. One that was used has no entry."""
+        self.used: set[str] = set()
+        self.given: list[str] = []
+        """Every token."""
+        self.forms: list[dict[str, str]] = []
+        """What the token endpoint was sent."""
         self.app = Starlette(routes=[Route("/{path:path}", self._respond, methods=["GET", "POST"])])
 
     def rotate(self, kid: str, key: Any = RSA_KEYS[1], *, keep: bool = False) -> None:
@@ -66,7 +76,7 @@ class Issuer:
 
     # --- HTTP ------------------------------------------------------------------------------------------
 
-    async def _respond(self, request: Request) -> Response:
+    async def _respond(self, request: Request) -> Response:  # noqa: PLR0911 - one for each address
         path = request.url.path.removeprefix("/issuer")
         self.requests[path] += 1
         if self.hangs:
@@ -85,7 +95,10 @@ class Issuer:
             case "/authorize":
                 return self._authorize(query)
             case "/token":
-                return self._exchange(form)
+                return self._token(request, form)
+            case "/revoke":
+                self.refresh_tokens.pop(form["token"], None)
+                return Response()
             case "/introspect":
                 return self._introspect(request, form)
         return Response(status_code=404)
@@ -111,24 +124,62 @@ class Issuer:
         return JSONResponse(client, 201)
 
     def _authorize(self, query: dict[str, str]) -> Response:
-        client = self.clients[query["client_id"]]
+        client = self.clients.get(query["client_id"], {"redirect_uris": [query["redirect_uri"]]})
         assert query["redirect_uri"] in client["redirect_uris"]
         assert query["code_challenge_method"] == "S256"
         code = secrets.token_hex(8)
-        self.codes[code] = query
+        self.codes[code] = {**query, "user": self.user}
         answer = {"code": code, "state": query.get("state", ""), "iss": self.url}
         return RedirectResponse(f"{query['redirect_uri']}?{urlencode(answer)}", 302)
 
+    def _token(self, request: Request, form: dict[str, str]) -> Response:
+        self.forms.append({**form, "authorization": request.headers.get("authorization", "")})
+        if self.forgets_clients:
+            return JSONResponse({"error": "invalid_client"}, 401)
+        match form["grant_type"]:
+            case "authorization_code":
+                return self._exchange(form)
+            case "refresh_token":
+                return self._refresh(form)
+            case "client_credentials":
+                return self._own_token(request, form)
+        return JSONResponse({"error": "unsupported_grant_type"}, 400)
+
     def _exchange(self, form: dict[str, str]) -> Response:
-        asked = self.codes.pop(form["code"])
+        asked = self.codes.pop(form["code"], None)
         digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-        if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != asked["code_challenge"]:
+        challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        if asked is None or challenge != asked["code_challenge"] or form["redirect_uri"] != asked["redirect_uri"]:
             return JSONResponse({"error": "invalid_grant"}, 400)
         assert form["resource"] == asked["resource"]
-        wanted = set(asked.get("scope", "").split())
+        wanted = set(asked.get("scope", "").split()) - {"offline_access"}
         scope = " ".join(sorted(wanted if self.scopes_allowed is None else wanted & self.scopes_allowed))
-        token = self.token(aud=asked["resource"], scope=scope, client_id=asked["client_id"])
-        return JSONResponse({"access_token": token, "token_type": "Bearer", "expires_in": 300, "scope": scope})
+        return self._tokens({**asked, "scope": scope})
+
+    def _refresh(self, form: dict[str, str]) -> Response:
+        if form["refresh_token"] in self.used:
+            self.refresh_tokens.clear()
+        given = self.refresh_tokens.pop(form["refresh_token"], None)
+        self.used.add(form["refresh_token"])
+        if given is None or given["client_id"] != form.get("client_id", given["client_id"]):
+            return JSONResponse({"error": "invalid_grant"}, 400)
+        return self._tokens(given)
+
+    def _own_token(self, request: Request, form: dict[str, str]) -> Response:
+        if request.headers.get("authorization") != "Basic " + base64.b64encode(b"robot:s3cret").decode():
+            return JSONResponse({"error": "invalid_client"}, 401)
+        return self._tokens({**form, "client_id": "robot", "user": "robot"})
+
+    def _tokens(self, grant: dict[str, str]) -> Response:
+        scope, now = grant.get("scope", ""), int(time.time())
+        claims = {"sub": grant["user"], "aud": grant["resource"], "scope": scope, "client_id": grant["client_id"]}
+        token = self.token(**claims, exp=now + self.lifetime, jti=secrets.token_hex(4))
+        answer = {"access_token": token, "token_type": "Bearer", "expires_in": self.lifetime, "scope": scope}
+        if self.gives_refresh_tokens and grant.get("grant_type") != "client_credentials":
+            answer["refresh_token"] = secrets.token_hex(16)
+            self.refresh_tokens[answer["refresh_token"]] = grant
+        self.given += [answer["access_token"], answer.get("refresh_token", token)]
+        return JSONResponse(answer)
 
     def _introspect(self, request: Request, form: dict[str, str]) -> Response:
         if request.headers.get("authorization") != "Basic " + base64.b64encode(b"tools:s3cret").decode():

@@ -287,10 +287,11 @@ async def test_an_issuer_that_is_away_is_visible_in_readiness_and_metrics(issuer
     async with app:
         with pytest.raises(IdentityUnavailable):
             await app.identity.verify(issuer.token())
-        health = app.issuer_health()
-        assert health is not None
+        (health,) = app.known_health()
         assert (health.name, health.ok, health.failures) == ("issuer", False, 1)
-        assert (await readiness([app], "serving")).status == "degraded"
+        ready = await readiness([app], "serving")
+        assert ready.status == "degraded"
+        assert ready.dependencies == [("test", health)]
         metrics = prometheus([app.telemetry])
     assert 'toolcharter_dependency_up{server="test",dependency="issuer"} 0' in metrics
 

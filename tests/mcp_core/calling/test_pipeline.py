@@ -50,17 +50,17 @@ class Watched(MemoryState):
         super().__init__()
         self.done: list[str] = []
 
-    async def hit(self, *given: Any) -> float:
+    def _hit(self, *given: Any) -> float:
         self.done.append("count")
-        return await super().hit(*given)
+        return super()._hit(*given)
 
     async def seal_key(self) -> bytes:
         self.done.append("ask")
         return await super().seal_key()
 
-    async def recall(self, *given: Any) -> Any:
+    def _recall(self, *given: Any) -> Any:
         self.done.append("recall")
-        return await super().recall(*given)
+        return super()._recall(*given)
 
     async def remember(self, *given: Any) -> None:
         self.done.append("remember")

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_core import App, NotFound, Result
+from mcp_core import App, NotFound, Result, ToolContext
 from mcp_core.calling.records import Answer, Body, Failure
 from mcp_core.calling.render import render
-from mcp_core.tool_result import ToolMetadata
+from mcp_core.tool_result import ToolMetadata, metadata_json, versions_json
 from tests.mcp_core.declared import query
 
-METADATA = ToolMetadata("1.0.0", "2.0.0", "2026-07-28T10:00:00.000+00:00", 1.5, "a" * 32, "b" * 32)
+CONTEXT = ToolContext("b" * 32, "a" * 32, "agent", "1", "2026-07-28T10:00:00.000+00:00")
+METADATA = metadata_json(versions_json("1.0.0", "2.0.0"), CONTEXT, 0.0015, cached=False)
 WIRE = {
     "toolVersion": "1.0.0",
     "serviceVersion": "2.0.0",
@@ -77,6 +78,11 @@ def test_hints_format():
         "metadata": WIRE,
     }
     assert (bad.is_error, bad.meta) == (True, None)
+
+
+def test_the_metadata_of_an_answer_are_those_of_its_record():
+    record = ToolMetadata("1.0.0", "2.0.0", CONTEXT.timestamp, 1.5, CONTEXT.trace_id, CONTEXT.correlation_id)
+    assert json.loads(METADATA) == record.to_json() == WIRE
 
 
 def test_what_is_absent_is_left_out():

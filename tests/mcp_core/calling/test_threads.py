@@ -11,6 +11,7 @@ import pytest
 from mcp_core import App, Settings
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.declared import mutation, query
+from tests.mcp_core.hosts.site.raw_http import until
 
 
 def texts(answers: list[Any]) -> Counter[tuple[str, str]]:
@@ -154,7 +155,7 @@ async def test_many_quick_calls_share_a_few_threads():
     async with App("test", version="1.0.0", tools=[name], settings=Settings(threads=4)) as app:
         for _ in range(20):
             assert texts(await asyncio.gather(*(app.call("name") for _ in range(50)))) == {("ok", ""): 50}
-        assert threads_in("running", app) == 0
+        await until(lambda: threads_in("running", app) == 0)  # a thread hands over its result before it is free
     assert 1 <= len(seen) <= 4
 
 

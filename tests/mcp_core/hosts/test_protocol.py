@@ -16,13 +16,25 @@ async def ask(question: str) -> bool:
     return True
 
 
+FORM = frozenset({"form"})
+
+
 @pytest.mark.parametrize(
     ("peer", "asks", "expected"),
     [
-        (Peer(ANN, modern=False, can_elicit=True, ask=ask), True, {"ask": ask}),
+        (Peer(ANN, modern=False, can_elicit=True, ask=ask), True, {"ask": ask, "modes": FORM}),
         (Peer(ANN, modern=False, can_elicit=True, ask=ask), False, {}),
         (Peer(ANN, modern=False, can_elicit=False, ask=ask), True, {}),
-        (Peer(ANN, modern=True, can_elicit=True), True, {"can_return_questions": True, "must_declare": True}),
+        (
+            Peer(ANN, modern=True, can_elicit=True),
+            True,
+            {"can_return_questions": True, "must_declare": True, "modes": FORM},
+        ),
+        (
+            Peer(ANN, modern=False, can_open_urls=True, elicit=ask),
+            True,
+            {"elicit": ask, "modes": frozenset({"url"})},
+        ),
         (Peer(ANN, modern=True, can_elicit=True), False, {"must_declare": True}),
         (Peer(ANN, modern=True, can_elicit=False), True, {"must_declare": True}),
     ],

@@ -3,62 +3,78 @@
 The `explicit_action` literal is part of the schema, and has been checked by then. This step asks the person, where
 the client can. Some clients can be asked during a call. Others get the question as the answer, with a seal; they
 call again with the reply, and the seal proves that it belongs to these arguments and this target.
+
+With a console, the person can answer there as well; the first answer holds. A call of a client that cannot ask may
+wait for the console alone.
 """
 
 import asyncio
+import secrets
 import time
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
 from mcp_core import json_text
+from mcp_core.approvals import Approvals, Verdict, Waiting
 from mcp_core.calling import seal
+from mcp_core.calling.asking import ANSWER_SECONDS
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call, Question, Reply
-from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Unavailable
+from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, ServerStopping, Unavailable
 from mcp_core.mcp_log import get_logger, redact
 from mcp_core.state.interface import State, StateUnavailable
 
 logger = get_logger(__name__)
 
-ANSWER_SECONDS = 600.0
-"""How long a person has to answer."""
 MAX_CLOCK_DIFFERENCE = 300.0
 """Of two processes that share their state. A used seal is remembered until it has expired by each clock."""
 _LONGEST_QUESTION = 1000
+_LONGEST_SHOWN = 200_000
+"""In characters of JSON. What is longer can be confirmed only in the client."""
+_GRACE_SECONDS = 5.0
+
+
+class ConsentPlaces(NamedTuple):
+    """Where a person can answer, besides in the client."""
+
+    state: State
+    server: str
+    approvals: Approvals | None = None
+    """The confirmations that wait in the console; None without a console."""
+    console_seconds: float = 0.0
+    """How long a call whose client cannot ask waits for an answer in the console; 0 if it is refused at once."""
 
 
 async def consent(
-    call: Call, tool: BoundTool, arguments: BaseModel, arguments_json: str, state: State
-) -> Question | bool:
-    """Whether the person was asked and has agreed, or the question to be answered first. Raises ConsentRequired."""
+    call: Call, tool: BoundTool, arguments: BaseModel, arguments_json: str, places: ConsentPlaces
+) -> Question | Verdict | None:
+    """The answer of the person, who has agreed, or the question to be answered first. Raises ConsentRequired.
+
+    None if nobody was asked.
+    """
     request = call.request
     if request.reply is not None:
-        await _check_seal(call, request.reply, state)
+        await _check_seal(call, request.reply, places.state)
     target = await _target(call, tool, arguments)
     if target is None and request.reply is None:
-        return False
-    if request.ask is not None:
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                accepted = await request.ask(question(call, arguments, target or ""))
-        except TimeoutError as error:
-            raise ConsentRequired(
-                f"The user has not answered the question about {call.final_name!r}. Nothing was done."
-            ) from error
-        if not accepted:
-            raise _declined(call)
+        return None
+    asked = _Asked(call, arguments, arguments_json, target or "", places)
+    in_console = places.console_seconds and call.spec.declaration.confirm == "required"
+    if request.ask is not None or (in_console and not request.can_return_questions):
+        verdict = await asked.during_call()
         if await _target(call, tool, arguments) != target:
             raise _not_valid(call)
-        return True
+        return verdict
     if request.can_return_questions:
-        return await _check_reply(call, arguments, arguments_json, target or "", state)
+        return await asked.with_question()
     if call.spec.declaration.confirm == "required":
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
             f"{call.final_name!r} runs only after the user has confirmed it, and this client cannot ask them. "
             "Use a client that supports elicitation."
         )
-    return False
+    return None
 
 
 async def check_repeated(call: Call, state: State) -> None:
@@ -95,35 +111,104 @@ async def _target(call: Call, tool: BoundTool, arguments: BaseModel) -> str | No
         return await tool.target(arguments, call.context)
 
 
-async def _check_reply(
-    call: Call, arguments: BaseModel, arguments_json: str, target: str, state: State
-) -> Question | bool:
-    reply, version = call.request.reply, call.spec.declaration.version
-    binding = seal.bind(call.request.caller.key, call.final_name, version, arguments_json, target)
-    try:
-        key = await state.seal_key()
-        if reply is None:
+class _Asked(NamedTuple):
+    """A call that a person is asked about."""
+
+    call: Call
+    arguments: BaseModel
+    arguments_json: str
+    target: str
+    places: ConsentPlaces
+
+    async def during_call(self) -> Verdict:
+        """Wait for the answer: of the client, in the console, or for the first of both."""
+        call, approvals = self.call, self.places.approvals
+        ask, seconds = call.request.ask, ANSWER_SECONDS if call.request.ask else self.places.console_seconds
+        text = question(call, self.arguments, self.target)
+        waiting = self._waiting(seconds, is_held=True) if approvals is not None else None
+        try:
+            async with asyncio.timeout(seconds + _GRACE_SECONDS):
+                if approvals is not None and waiting is not None:
+                    verdict = await approvals.ask(waiting, ask(text) if ask else None)
+                else:
+                    verdict = Verdict(await ask(text)) if ask else None
+        except TimeoutError as error:
+            raise _not_answered(call) from error
+        except StateUnavailable as error:
+            raise _cannot_check() from error
+        if verdict is None and approvals is not None and approvals.stopped:
+            raise ServerStopping(f"The server is stopping before {call.final_name!r} was confirmed. Nothing was done.")
+        if verdict is None:
+            raise _not_answered(call)
+        if not verdict.accepted:
+            raise _declined(call, verdict.by)
+        return verdict
+
+    async def with_question(self) -> Question | Verdict:
+        """The question as the answer; or, with a call that brings the reply or that was answered, the answer."""
+        call, state, approvals = self.call, self.places.state, self.places.approvals
+        reply, version = call.request.reply, call.spec.declaration.version
+        binding = seal.bind(call.request.caller.key, call.final_name, version, self.arguments_json, self.target)
+        try:
+            key = await state.seal_key()
+            if reply is not None:
+                return await self._check_reply(reply, key, binding)
+            if approvals is not None and (given := await approvals.take_given(binding)) is not None:
+                if not given.accepted:
+                    raise _declined(call, given.by)
+                return given
             if (health := await state.check_health()) is not None and not health.ok:
                 raise _cannot_check()  # the person would be asked in vain
-            return Question(question(call, arguments, target), seal.make(key, binding, time.time() + ANSWER_SECONDS))
+            sealed = seal.make(key, binding, time.time() + ANSWER_SECONDS)
+            if approvals is not None and (waiting := self._waiting(ANSWER_SECONDS, is_held=False)) is not None:
+                await approvals.offer(binding, waiting)
+            return Question(question(call, self.arguments, self.target), sealed)
+        except StateUnavailable as error:
+            raise _cannot_check() from error
+
+    async def _check_reply(self, reply: Reply, key: bytes, binding: str) -> Verdict:
+        call, state, approvals = self.call, self.places.state, self.places.approvals
         opened = seal.open_seal(key, binding, reply.state, time.time())
         if isinstance(opened, str):
             logger.warning("Confirmation of %s refused: %s", call.spec.name, opened)
             raise _not_valid(call)
+        verdict: Verdict | None = Verdict(reply.accepted)
         if not await state.claim(opened.nonce, opened.expires - time.time() + MAX_CLOCK_DIFFERENCE):
+            verdict = None
+        elif approvals is not None:
+            asked = opened.expires - ANSWER_SECONDS
+            verdict = await approvals.take_client_answer(binding, verdict, asked, opened.expires)
+        if verdict is None:
             logger.warning("Confirmation of %s refused: used before", call.spec.name)
             raise _not_valid(call)
-        if not reply.accepted:
-            raise _declined(call)
-    except StateUnavailable as error:
-        raise _cannot_check() from error
-    return True
+        if not verdict.accepted or not reply.accepted:
+            raise _declined(call, verdict.by)
+        return verdict
+
+    def _waiting(self, seconds: float, *, is_held: bool) -> Waiting | None:
+        """What the console shows; None if that would be too long to be shown in full."""
+        call, context, now = self.call, self.call.context, time.time()
+        waiting = Waiting(
+            id=secrets.token_urlsafe(16),
+            server=self.places.server,
+            tool=call.final_name,
+            question=question(call, self.arguments, self.target),
+            arguments=_shown_arguments(call, self.arguments),
+            target=self.target,
+            caller=call.request.caller.key,
+            agent=f"{context.agent_id} {context.agent_version}",
+            asked=now,
+            expires=now + seconds,
+            trace_id=context.trace_id,
+            correlation_id=context.correlation_id,
+            is_held=is_held,
+        )
+        return waiting if len(json_text.to_text(waiting)) <= _LONGEST_SHOWN else None
 
 
 def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     """The question to the person: the tool's own, or one made from its summary and arguments."""
-    spec = call.spec
-    redacted = redact(arguments.model_dump(mode="json", by_alias=True), spec.secret_fields)
+    spec, redacted = call.spec, _shown_arguments(call, arguments)
     if spec.declaration.question:
         text = spec.declaration.question.format_map(redacted | ({"target": target} if target else {}))
     else:
@@ -132,8 +217,18 @@ def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
 
 
-def _declined(call: Call) -> ConsentRequired:
-    return ConsentRequired(f"The user did not agree to {call.final_name!r}. Nothing was done.")
+def _shown_arguments(call: Call, arguments: BaseModel) -> dict[str, Any]:
+    return redact(arguments.model_dump(mode="json", by_alias=True), call.spec.secret_fields)
+
+
+def _declined(call: Call, by: str | None = None) -> ConsentRequired:
+    declined = ConsentRequired(f"The user did not agree to {call.final_name!r}. Nothing was done.")
+    declined.answered_by = by
+    return declined
+
+
+def _not_answered(call: Call) -> ConsentRequired:
+    return ConsentRequired(f"The user has not answered the question about {call.final_name!r}. Nothing was done.")
 
 
 def _not_valid(call: Call) -> ConsentRequired:

@@ -40,6 +40,13 @@ class CallSummary:
     size: int = 0
     arguments_json: str = ""
     """The validated arguments; empty before they are validated."""
+    person_seconds: float = 0.0
+    """How long a person was asked during the call."""
+    answered_by: str | None = None
+    """Who answered in the console whether the call may be carried out: the key of a caller."""
+    handler_began: float = 0.0
+    handler_ended: float = 0.0
+    """By the clock of `time.perf_counter`; 0 if the call did not get there."""
 
 
 class StackLimit:
@@ -81,7 +88,7 @@ def _raised_at(error: BaseException) -> str:
 def begin(call: Call, level: int) -> None:
     """Log the start of a call."""
     if logger.isEnabledFor(level):
-        logger.log(level, "Tool called: %s", call.spec.name, extra={"arguments": _arguments(call)})
+        logger.log(level, "Tool called: %s", call.spec.name, extra={"arguments": redacted_arguments(call)})
     if call.spec.declaration.deprecated:
         logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
 
@@ -143,7 +150,7 @@ def failure_level(failure: Failure, *, invoked: bool) -> int:
     return logging.INFO if invoked or failure.kind == "validation" else logging.WARNING
 
 
-def _arguments(call: Call) -> Any:
+def redacted_arguments(call: Call) -> Any:
     """The arguments without secrets. They may not be valid."""
     if call.final_name == UNKNOWN:
         return None  # no tool says which of them are secret
@@ -171,6 +178,8 @@ def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) 
     )
     if summary.repeated:
         members += ',"repeated":true'
+    if summary.answered_by is not None:
+        members += f',"answeredBy":{quoted(summary.answered_by)}'
     if failure is not None:
         error_id = "null" if failure.error_id is None else quoted(failure.error_id)
         members += f',"error":{quoted(failure.error)},"errorType":{quoted(failure.error_type)},"errorId":{error_id}'
@@ -187,11 +196,11 @@ def _audited_arguments(call: Call, summary: CallSummary, audit: AuditTrail) -> t
         # Numbers hold no secret, so they are not redacted, which takes longer than everything else here.
         if all(type(value) in _NUMBERS for value in call.request.arguments.values()):
             return digest, f',"arguments":{valid}'
-        return digest, f',"arguments":{_json(_arguments(call))}'
+        return digest, f',"arguments":{_json(redacted_arguments(call))}'
     if call.final_name == UNKNOWN:
         return "null", ',"arguments":null' if audit.with_arguments else ""
     # The digest of a short secret could be guessed by trying, so that of the redacted arguments is written.
-    redacted = _json(_arguments(call))
+    redacted = _json(redacted_arguments(call))
     return f'"{audit.chain.digest(redacted)}"', f',"arguments":{redacted}' if audit.with_arguments else ""
 
 

@@ -139,6 +139,10 @@ class EventStream:
         """Send a comment, which clients ignore."""
         await self._write(b": ping\r\n\r\n", more=True)
 
+    async def close(self) -> None:
+        """End it without a further message."""
+        await self._write(b"", more=False)
+
     async def _write(self, data: bytes, *, more: bool) -> None:
         if not self.started:
             self.started = True

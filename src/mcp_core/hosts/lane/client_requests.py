@@ -1,10 +1,11 @@
 """What the fast lane asks clients of a protocol with a handshake: to confirm a call, and which folders they work in."""
 
-from collections.abc import Awaitable, Callable
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
 from mcp_core.errors import ConsentRequired
-from mcp_core.hosts.lane.shapes import is_roots
+from mcp_core.hosts.lane.shapes import is_elicit_result, is_roots
 from mcp_core.hosts.protocol import CONFIRM_SCHEMA, is_accepted, local_folders
 from mcp_core.json_text import JsonObject
 
@@ -23,6 +24,18 @@ async def confirm(request: SendRequest, question: str) -> bool:
         return is_accepted(await request("elicitation/create", params))
     except ClientError:
         raise ConsentRequired("The client could not ask the user. Nothing was done.") from None
+
+
+async def elicit(request: SendRequest, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Ask the person what a handler wants to know, and wait for the answer."""
+    sent = {**params, "elicitationId": params.get("elicitationId") or secrets.token_urlsafe(12)}
+    try:
+        result = await request("elicitation/create", sent if params.get("mode") == "url" else dict(params))
+    except ClientError:
+        result = None
+    if not is_elicit_result(result):
+        raise ConsentRequired("The client could not ask the user.")
+    return cast(JsonObject, result)
 
 
 async def list_folders(request: SendRequest) -> tuple[str, ...]:

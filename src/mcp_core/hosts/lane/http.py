@@ -6,13 +6,15 @@ anything missing, wrong or rare goes on to the SDK unchanged and is judged there
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.context import NO_HEADERS, RequestHeaders
 from mcp_core.hosts.callers import (
     NotIdentified,
@@ -22,8 +24,10 @@ from mcp_core.hosts.callers import (
     caller_without_token,
     http_caller,
     is_allowed,
+    may_ask,
     record_http,
 )
+from mcp_core.hosts.lane import shapes
 from mcp_core.hosts.lane.asgi import (
     HEADERS_READ,
     TOO_LARGE,
@@ -41,7 +45,8 @@ from mcp_core.hosts.lane.asgi import (
     trace_ids,
     wait_for_disconnect,
 )
-from mcp_core.hosts.lane.client_requests import confirm
+from mcp_core.hosts.lane.changes import KINDS, LISTEN, change_messages, listen_result, wanted_kinds
+from mcp_core.hosts.lane.client_requests import confirm, elicit
 from mcp_core.hosts.lane.jsonrpc import (
     RpcRequest,
     decode,
@@ -54,7 +59,7 @@ from mcp_core.hosts.lane.jsonrpc import (
 )
 from mcp_core.hosts.lane.methods import Lane, NotHandled
 from mcp_core.hosts.lane.sdk_fallback import SdkFallback
-from mcp_core.hosts.lane.sessions import Sessions
+from mcp_core.hosts.lane.sessions import Session, Sessions
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
@@ -71,11 +76,15 @@ from mcp_core.hosts.protocol import (
     Peer,
     RpcError,
     client_identity,
+    invalid_params,
     method_not_found,
     supports_forms,
+    supports_urls,
 )
 from mcp_core.hosts.resource_metadata import challenge, missing_scopes
+from mcp_core.json_text import JsonObject
 from mcp_core.state.interface import StateUnavailable
+from mcp_core.subscribers import Subscribers
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
@@ -83,7 +92,34 @@ PING_SECONDS = 15.0
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
 _METHODS_THAT_MAY_ASK = _SLOW_METHODS | {"resources/list", "resources/read"}
+_LIVE_METHODS = _METHODS_THAT_MAY_ASK | {"prompts/list", "resources/templates/list", "completion/complete", LISTEN}
+_SESSION_STREAM = "(stream)"
+"""Stands for the GET with which a client of a session listens."""
+_CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})
+_LARGEST_KEPT = 4096
+"""In bytes: the body of a request whose envelope is kept."""
 _MODERN_STATUS = {INVALID_PARAMS: 400, MISSING_CAPABILITY: 400, METHOD_NOT_FOUND: 404}
+
+
+class LastPeer:
+    """The client that sent the last request with a head. What its next request repeats is not read again."""
+
+    __slots__ = ("caller", "peer", "source")
+
+    def __init__(self) -> None:
+        self.caller: Caller | None = None
+        self.source: Any = None
+        """The envelope or the session that the peer was read from."""
+        self.peer: Peer | None = None
+
+    def find(self, caller: Caller, source: Any) -> Peer | None:
+        """The same client again, if it is."""
+        return self.peer if caller is self.caller and source == self.source else None
+
+    def keep(self, caller: Caller, source: Any, peer: Peer) -> Peer:
+        """Remember a client."""
+        self.caller, self.source, self.peer = caller, source, peer
+        return peer
 
 
 class RequestHead(NamedTuple):
@@ -100,6 +136,9 @@ class RequestHead(NamedTuple):
     trace_ids: dict[str, str] | None
     declared: RequestHeaders
     """The headers that the app declared."""
+    caller: Caller | None
+    """None if each request has a token that says who calls."""
+    last: LastPeer
 
 
 class HttpLane:
@@ -116,8 +155,9 @@ class HttpLane:
         self._fast_tools = {
             app.registry.final_name(spec)
             for spec in app.registry.get_all()
-            if spec.response_time == "fast" and spec.declaration.confirm is None
+            if spec.response_time == "fast" and not may_ask(spec)
         }
+        self._slow_methods = _LIVE_METHODS if isinstance(app.library, LiveLibrary) else _SLOW_METHODS
         self._headers_read = HEADERS_READ | {name.encode() for name in app.request_headers}
         self._has_issuer = app.identity is not None and app.identity.access is not None
         self._sdk = SdkFallback(app)
@@ -135,8 +175,8 @@ class HttpLane:
         try:
             if scope["path"][len(scope.get("root_path", "")) :] != "/mcp":
                 raise NotHandled("path")
-            head = self.read_head(scope["headers"])
-            caller = await http_caller(self._app, scope, head.headers.get("authorization", ""))
+            head = self.read_head(scope["headers"], scope.get("client"))
+            caller = head.caller or await http_caller(self._app, scope, head.headers.get("authorization", ""))
             if scope["method"] == "POST":
                 body = await read_body(receive, self._max_body)
                 if body is None:
@@ -154,29 +194,44 @@ class HttpLane:
         except NotHandled:
             await self._hand_to_sdk(scope, body, receive, send)
 
-    async def respond(self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes) -> HttpResponse:
+    def respond(
+        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes
+    ) -> Awaitable[HttpResponse]:
         """The response to a POST that can be answered at once. Raises NotHandled before anything has happened.
 
         This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
         of the request.
         """
-        if self._app.verifier is None:
-            caller = caller_without_token(self._app, client)
-        else:
-            try:
-                caller = await http_caller(self._app, {"client": client, "path": path}, authorization)
-            except NotIdentified as refused:
-                return HttpResponse(refused.status, refused.body, tuple(refused.headers))
-        if head.version == MODERN:
-            request = self._modern_request(head, caller, body)
-        else:
-            request = await self._read_request("POST", head, caller, body)
-            if isinstance(request, HttpResponse):
-                self._record_response(request, {"client": client}, "POST", caller)
-                return request
-        if self._may_take_long(*request):
+        caller, found = head.caller, None
+        if caller is not None and head.version == MODERN:
+            found = self._modern_request(head, caller, body)
+        elif caller is not None:
+            found = self._known_session_request(head, caller, body)
+        return (
+            self._identify_and_respond(head, client, path, authorization, body)
+            if found is None
+            else self._respond_at_once(found, path)
+        )
+
+    async def _identify_and_respond(
+        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes
+    ) -> HttpResponse:
+        """The response to a request whose token or session is to be looked up."""
+        try:
+            caller = head.caller or await http_caller(self._app, {"client": client, "path": path}, authorization)
+        except NotIdentified as refused:
+            return HttpResponse(refused.status, refused.body, tuple(refused.headers))
+        found = await self._read_request("POST", head, caller, body)
+        if isinstance(found, HttpResponse):
+            self._record_response(found, {"client": client}, "POST", caller)
+            return found
+        return await self._respond_at_once(found, path)
+
+    def _respond_at_once(self, found: tuple[RpcRequest, Peer], path: str) -> Awaitable[HttpResponse]:
+        request, peer = self._with_path(found, path) if self._has_issuer else found
+        if self._may_take_long(request, peer):
             raise NotHandled("a call that may take long")
-        return await self._respond(*self._with_path(request, path))
+        return self._respond(request, peer)
 
     def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
         """The request, with the path where that may be a part of the answer."""
@@ -187,8 +242,8 @@ class HttpLane:
         if response.status >= HTTPStatus.BAD_REQUEST or method == "DELETE":
             record_http(self._app, scope, response.status, caller)
 
-    def read_head(self, raw_headers: Iterable[Header]) -> RequestHead:
-        """What the lane reads in the headers of a request."""
+    def read_head(self, raw_headers: Iterable[Header], client: Any) -> RequestHead:
+        """What the lane reads in the headers of a request. `client` is its address, as a scope has it."""
         headers, needs_sdk = read_headers(raw_headers, self._headers_read)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._max_body:
@@ -203,6 +258,8 @@ class HttpLane:
             has_media_types=is_json(headers) and accepts_json_and_events(headers),
             trace_ids=trace_ids(headers),
             declared=self._declared(headers),
+            caller=caller_without_token(self._app, client) if self._app.verifier is None else None,
+            last=LastPeer(),
         )
 
     async def _read_request(
@@ -276,23 +333,31 @@ class HttpLane:
             raise NotHandled("no envelope")
         parameter = _NAME_PARAMETER.get(method)
         if (
-            envelope.get(VERSION_KEY) != MODERN  # pyright: ignore[reportUnknownMemberType]
-            or CAPABILITIES_KEY not in envelope
-            or headers.get("mcp-method") != method
+            headers.get("mcp-method") != method
             or (parameter is not None and not _name_header_matches(headers, params.get(parameter)))
-            or _contains_name(self._header_tools, params.get("name"))
+            or (self._header_tools and _contains_name(self._header_tools, params.get("name")))
         ):
+            raise NotHandled("headers and body differ")
+        known = head.last.find(caller, envelope)
+        return known if known is not None else self._read_envelope(head, caller, envelope)  # pyright: ignore[reportUnknownArgumentType]
+
+    def _read_envelope(self, head: RequestHead, caller: Caller, envelope: JsonObject) -> Peer:
+        if envelope.get(VERSION_KEY) != MODERN or CAPABILITIES_KEY not in envelope:
             raise NotHandled("envelope")
-        agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))  # pyright: ignore[reportUnknownMemberType]
-        return Peer(
+        agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))
+        is_valid = shapes.is_modern_meta(envelope)
+        peer = Peer(
             caller,
             modern=True,
             agent_id=agent_id,
             agent_version=agent_version,
             can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
+            can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
             trace_ids=head.trace_ids,
             headers=head.declared,
+            has_valid_meta=is_valid,
         )
+        return head.last.keep(caller, envelope, peer) if is_valid and _may_be_kept(envelope, head) else peer
 
     async def _initialize(self, request: RpcRequest, caller: Caller) -> HttpResponse:
         try:
@@ -310,19 +375,39 @@ class HttpLane:
         """The client of a session that this server sealed for this caller."""
         session_id = head.headers.get("mcp-session-id", "")
         session = await self._sessions.find(session_id, caller)
+        return None if session is None else self._peer_of(session, session_id, head, caller)
+
+    def _known_session_request(self, head: RequestHead, caller: Caller, body: bytes) -> tuple[RpcRequest, Peer] | None:
+        """A request in a session that is known; None where there is more to find out, or something to refuse."""
+        if head.host_problem is not None or not head.may_have_session or not head.has_media_types:
+            return None
+        session_id = head.headers.get("mcp-session-id", "")
+        session = self._sessions.known(session_id, caller)
         if session is None:
             return None
-        return Peer(
+        try:
+            request = parse_request(decode(body))
+        except ValueError:
+            return None
+        return None if request is None else (request, self._peer_of(session, session_id, head, caller))
+
+    def _peer_of(self, session: Session, session_id: str, head: RequestHead, caller: Caller) -> Peer:
+        known = head.last.find(caller, session)
+        if known is not None:
+            return known
+        peer = Peer(
             caller,
             modern=False,
             agent_id=session.agent_id,
             agent_version=session.agent_version,
             session_id=session_id,
             can_elicit=session.can_elicit,
+            can_open_urls=session.can_open_urls,
             folders=_no_folders if session.has_roots else None,
             trace_ids=head.trace_ids,
             headers=head.declared,
         )
+        return head.last.keep(caller, session, peer)
 
     async def _session_request(self, method: str, head: RequestHead, body: bytes | None) -> RpcRequest | HttpResponse:
         """The request that came in a session of the lane, or the response where it is not one.
@@ -337,7 +422,9 @@ class HttpLane:
         if method == "DELETE":
             await self._sessions.end(headers["mcp-session-id"])
             return HttpResponse(200, b"")
-        if body is None:  # a session of the lane has no stream of its own either
+        if body is None and self._app.changes is not None and "text/event-stream" in headers.get("accept", ""):
+            return RpcRequest("", _SESSION_STREAM, {})
+        if body is None:  # the lists never change, so a session has no stream of its own
             return _error(405, INVALID_REQUEST, "Method Not Allowed").with_header(b"allow", b"POST, DELETE")
         if not accepts_json_and_events(headers):
             message = "Not Acceptable: Client must accept both application/json and text/event-stream"
@@ -372,22 +459,54 @@ class HttpLane:
     # --- answers ---------------------------------------------------------------------------------------
 
     async def _answer(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
+        if request.method in (LISTEN, _SESSION_STREAM) and self._app.changes is not None:
+            return await self._send_changes(request, peer, self._app.changes, receive, send)
         if self._may_take_long(request, peer):
             return await self._answer_slowly(request, peer, receive, send)
         response = await self._respond(request, peer)
         return await response.send(send)
 
+    async def _send_changes(
+        self, request: RpcRequest, peer: Peer, changes: Subscribers[str], receive: Receive, send: Send
+    ) -> None:
+        """Tell a client what changes until it disconnects, or the server stops."""
+        kinds = wanted_kinds(request.params) if peer.modern else KINDS
+        if kinds is None or changes.is_full:
+            problem = invalid_params() if kinds is None else RpcError(INTERNAL_ERROR, "Too many clients listen.")
+            error = self._lane.refuse(request.method, problem, peer)
+            return await HttpResponse(400 if kinds is None else 503, error_message(request.id, error)).send(send)
+        self._lane.record(request.method, peer)
+        stream = EventStream(send)
+
+        async def forward() -> None:
+            subscription = request.id if peer.modern else None
+            async for message in change_messages(changes, self._ping_seconds, kinds, subscription):
+                await (stream.ping() if message is None else stream.send(message))
+            if peer.modern:
+                await stream.send(result_message(request.id, listen_result(request.id)), last=True)
+            else:
+                await stream.close()
+
+        both = [asyncio.ensure_future(forward()), asyncio.ensure_future(wait_for_disconnect(receive))]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in both:
+                task.cancel()
+            await asyncio.gather(*both, return_exceptions=True)
+        return None
+
     def needs_stream(self, head: RequestHead) -> bool:
         """Whether the head alone says that a call may take a while."""
         method, name = head.headers.get("mcp-method"), head.headers.get("mcp-name")
-        return head.version == MODERN and method in _SLOW_METHODS and name not in self._fast_tools
+        return head.version == MODERN and method in self._slow_methods and name not in self._fast_tools
 
     def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
         """Whether a request may take a while, wants to be told about its progress, or may ask its client."""
         method, params = request.method, request.params
         if peer.folders is not None:
             return method in _METHODS_THAT_MAY_ASK
-        if method not in _SLOW_METHODS:
+        if method not in self._slow_methods:
             return False
         return not _contains_name(self._fast_tools, params.get("name")) or progress_token(params) is not None
 
@@ -450,20 +569,31 @@ class HttpLane:
         """A client of a session that can be asked on the stream of its call."""
         sessions, session_id = self._sessions, cast(str, peer.session_id)
 
-        async def ask(question: str) -> bool:
-            return await confirm(
-                lambda method, params: sessions.request(session_id, method, params, stream.send), question
-            )
+        async def send(method: str, params: JsonObject) -> Any:
+            return await sessions.request(session_id, method, params, stream.send)
 
         async def folders() -> tuple[str, ...]:
             return await sessions.list_folders(session_id, stream.send)
 
-        return peer._replace(ask=ask if peer.can_elicit else None, folders=None if peer.folders is None else folders)
+        return peer._replace(
+            ask=partial(confirm, send) if peer.can_elicit else None,
+            elicit=partial(elicit, send),
+            folders=None if peer.folders is None else folders,
+        )
 
 
 async def _no_folders() -> tuple[str, ...]:
     """Stands for the folders of a client until its call has a stream on which they can be asked for."""
     return ()
+
+
+def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:
+    """Whether an envelope is small, holds nothing but what a client says of itself, and will come again."""
+    length = head.headers.get("content-length", "")
+    if not _CLIENT_KEYS.issuperset(envelope) or not length.isdecimal() or int(length) > _LARGEST_KEPT:
+        return False
+    # Python's 1 equals True and 1.0, so that an envelope with numbers says nothing about an equal one.
+    return shapes.is_without_numbers(envelope)
 
 
 def _contains_name(tools: set[str], name: Any) -> bool:

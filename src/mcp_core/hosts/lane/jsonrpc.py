@@ -82,8 +82,8 @@ def request_message(request_id: str, method: str, params: JsonObject) -> bytes:
 
 def progress_token(params: JsonObject) -> str | int | None:
     """The token under which the client wants progress notifications."""
-    meta = params.get("_meta")
-    token = cast(JsonObject, meta).get("progressToken") if isinstance(meta, dict) else None
+    meta: JsonObject | None = params.get("_meta")
+    token = meta.get("progressToken") if isinstance(meta, dict) else None
     return token if type(token) in ID_TYPES else None
 
 

@@ -6,18 +6,19 @@ for all callers with the same permissions; a call goes straight to the pipeline.
 """
 
 import asyncio
-from json.encoder import encode_basestring as quoted
+from collections.abc import Awaitable
 from typing import cast
 
 from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.library import LIST_TTL_MS
+from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import ByGrants
+from mcp_core.hosts.callers import ByGrants, may_ask
 from mcp_core.hosts.lane import shapes
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
@@ -37,7 +38,7 @@ from mcp_core.hosts.protocol import (
     is_accepted,
     protocol_error,
 )
-from mcp_core.json_text import JsonObject
+from mcp_core.json_text import JsonObject, quoted
 
 
 class NotHandled(Exception):
@@ -75,13 +76,13 @@ class Lane:
         self.app, self._app_opened = app, app_opened
         library = app.library
         info: JsonObject = {"name": app.name, "title": app.title, "version": app.version}
-        capabilities = {"resources": {"listChanged": False, "subscribe": False}, "tools": {"listChanged": False}}
-        if library.prompts:
-            capabilities["prompts"] = {"listChanged": False}
-        about: JsonObject = {"capabilities": capabilities}
+        self._is_live = isinstance(library, LiveLibrary)
+        has_prompts = self._is_live or bool(library.prompts)
+        about: JsonObject = {"capabilities": _capabilities(prompts=has_prompts, live=self._is_live)}
         if app.instructions is not None:
             about["instructions"] = app.instructions
-        self._fixed_resources = [library_json.resource_fields(resource) for resource in library.fixed]
+        fixed = () if self._is_live else library.fixed
+        self._fixed_resources = [library_json.resource_fields(resource) for resource in fixed]
         self._initialize_result: JsonObject = {**about, "serverInfo": info}
         self._server_meta = {SERVER_KEY: info}
         lists = self._lists()
@@ -96,23 +97,24 @@ class Lane:
         }
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
-        self.handshake_methods, self._modern_methods = shapes.method_checks(prompts=bool(library.prompts))
+        self.checks = shapes.method_checks(prompts=has_prompts, completions=self._is_live)
         self._tools_version = app.tools_version
-        self._confirming_tools = self._find_confirming_tools()
+        self._asking_tools = self._find_asking_tools()
 
-    def _find_confirming_tools(self) -> set[str]:
+    def _find_asking_tools(self) -> set[str]:
         registry = self.app.registry
-        return {registry.final_name(spec) for spec in registry.get_all() if spec.declaration.confirm is not None}
+        return {registry.final_name(spec) for spec in registry.get_all() if may_ask(spec)}
 
     def _reload_tools(self) -> None:
         """Read the tools again after the app has replaced them."""
         self._tools_version = self.app.tools_version
         self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
-        self._confirming_tools = self._find_confirming_tools()
+        self._asking_tools = self._find_asking_tools()
 
     def _caching(self, scope: str) -> JsonObject:
         """What a list of the modern protocol has besides."""
-        return {"cacheScope": scope, "resultType": "complete", "ttlMs": LIST_TTL_MS, "_meta": self._server_meta}
+        ttl = CHANGING_LIST_TTL_MS if self._is_live else LIST_TTL_MS
+        return {"cacheScope": scope, "resultType": "complete", "ttlMs": ttl, "_meta": self._server_meta}
 
     def _write_tools(self, caller: Caller) -> tuple[str, str]:
         """The list of the tools that a caller may use: with a handshake, and in the modern protocol."""
@@ -122,6 +124,8 @@ class Lane:
     def _lists(self) -> dict[str, JsonObject]:
         """The results that never change while the server runs, by method."""
         library = self.app.library
+        if self._is_live:
+            return {}
         lists: dict[str, JsonObject] = {}
         if not library.has_changing_resources:
             lists["resources/list"] = {"resources": self._fixed_resources}
@@ -140,17 +144,20 @@ class Lane:
         result = {**self._initialize_result, "protocolVersion": chosen}
         return json_text.to_text(result), params | {"protocolVersion": chosen}
 
-    async def answer(self, method: str, params: JsonObject, peer: Peer) -> str:
+    def answer(self, method: str, params: JsonObject, peer: Peer) -> Awaitable[str]:
         """The result of a request as JSON text. Raises RpcError, or NotHandled for a method of the SDK's."""
-        is_valid = (self._modern_methods if peer.modern else self.handshake_methods).get(method)
+        checks = self.checks.modern if peer.modern else self.checks.handshake
+        is_valid = (self.checks.modern_but_meta if peer.has_valid_meta else checks).get(method)
         if is_valid is None:
             raise NotHandled(method)
         if self._tools_version != self.app.tools_version:
             self._reload_tools()
         if not is_valid(params):
             raise self.refuse(method, invalid_params(), peer)
-        if method == "tools/call":
-            return await self._call(params, peer)
+        return self._call(params, peer) if method == "tools/call" else self._read(method, params, peer)
+
+    async def _read(self, method: str, params: JsonObject, peer: Peer) -> str:
+        """The result of a request that calls no tool."""
         if method == "tools/list":
             result = self._tool_lists.get(peer.caller)[peer.modern]
         else:
@@ -159,6 +166,10 @@ class Lane:
             return await self._from_library(method, params, peer)
         self.app.requests.record(method, "ok", _sender(peer), size=len(result), meta=peer.trace_ids or {})
         return result
+
+    def record(self, method: str, peer: Peer) -> None:
+        """Record a request that is answered by what carries the messages."""
+        self.app.requests.record(method, "ok", _sender(peer), meta=peer.trace_ids or {})
 
     def refuse(self, method: str, error: RpcError, peer: Peer | None = None) -> RpcError:
         """Record a request that is answered with an error before anything is done, and return the error."""
@@ -175,7 +186,7 @@ class Lane:
         name = params.get("name")
         if name is None:
             raise self.refuse("tools/call", invalid_params(), peer)
-        asks = name in self._confirming_tools
+        asks = name in self._asking_tools
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
         if self._app_opened is not None and not self._app_opened.done():
@@ -200,12 +211,10 @@ class Lane:
         return f'{text},"_meta":{{{meta}}}}}' if meta else text + "}"
 
     def _input_required(self, question: Question) -> str:
-        ask = {
-            "method": "elicitation/create",
-            "params": {"mode": "form", "message": question.text, "requestedSchema": CONFIRM_SCHEMA},
-        }
+        confirm = {CONFIRM: {"mode": "form", "message": question.text, "requestedSchema": CONFIRM_SCHEMA}}
+        asked = (question.requests or confirm).items()
         result = {
-            "inputRequests": {CONFIRM: ask},
+            "inputRequests": {name: {"method": "elicitation/create", "params": params} for name, params in asked},
             "requestState": question.state,
             "resultType": "input_required",
             "_meta": self._server_meta,
@@ -213,15 +222,15 @@ class Lane:
         return json_text.to_text(result)
 
     async def _from_library(self, method: str, params: JsonObject, peer: Peer) -> str:
-        """A prompt, a resource, or a list of resources that change."""
-        name = method if method == "resources/list" else params.get("name" if method == "prompts/get" else "uri")
+        """A prompt, a resource, a completion, or a list that changes."""
+        name = _subject(method, params)
         if name is None:
             raise self.refuse(method, invalid_params(), peer)
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {})
         if self._app_opened is not None and not self._app_opened.done():
             await asyncio.shield(self._app_opened)
         try:
-            result, caching = await library_json.answer(self.app.library, method, params.get("cursor"), request)
+            result, caching = await library_json.answer(self.app.library, method, params, request)
         except Refused as refused:
             raise protocol_error(refused) from None
         if method == "resources/list" and params.get("cursor") is None:
@@ -231,10 +240,36 @@ class Lane:
         return json_text.to_text(result)
 
 
+def _capabilities(*, prompts: bool, live: bool) -> JsonObject:
+    capabilities: JsonObject = {
+        "resources": {"listChanged": live, "subscribe": False},
+        "tools": {"listChanged": live},
+    }
+    if prompts:
+        capabilities["prompts"] = {"listChanged": live}
+    if live:
+        capabilities["completions"] = {}
+    return capabilities
+
+
+def _subject(method: str, params: JsonObject) -> str | None:
+    """The prompt, the address or the list that a request is about. None where it is missing."""
+    if method == "prompts/get":
+        return params.get("name")
+    if method == "resources/read":
+        return params.get("uri")
+    if method == "completion/complete":
+        ref, argument = cast(JsonObject, params.get("ref") or {}), cast(JsonObject, params.get("argument") or {})
+        if argument.get("name") is None or argument.get("value") is None:
+            return None
+        return ref.get("name" if ref.get("type") == "ref/prompt" else "uri")
+    return method
+
+
 def _reply(params: JsonObject) -> Reply | None:
     """The person's answer that came with a call."""
     state, responses = params.get("requestState"), cast(JsonObject, params.get("inputResponses") or {})
-    return None if state is None else Reply(state, is_accepted(responses.get(CONFIRM)))
+    return None if state is None else Reply(state, is_accepted(responses.get(CONFIRM)), responses)
 
 
 def _sender(peer: Peer) -> Sender:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.stages.consent import ANSWER_SECONDS
+from mcp_core.calling.asking import ANSWER_SECONDS
 from mcp_core.hosts.lane.client_requests import ClientError, list_folders
 from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
-from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots
+from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots, supports_urls
 from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import State, StateUnavailable
@@ -51,7 +51,12 @@ class Session(NamedTuple):
     started: int
     """In seconds since the epoch."""
     can_elicit: bool
+    can_open_urls: bool
     has_roots: bool
+
+    def is_current(self) -> bool:
+        """Whether it has not lasted too long."""
+        return time.time() <= self.started + SESSION_SECONDS
 
 
 class Sessions:
@@ -76,6 +81,7 @@ class Sessions:
             nonce=secrets.token_urlsafe(12),
             started=int(time.time()),
             can_elicit=supports_forms(capabilities),
+            can_open_urls=supports_urls(capabilities),
             has_roots=supports_roots(capabilities),
         )
         payload = base64.urlsafe_b64encode(json.dumps(session).encode()).decode().rstrip("=")
@@ -86,12 +92,12 @@ class Sessions:
 
         Raises StateUnavailable where the key of the seal has never been read.
         """
+        return self.known(session_id, caller) or await self._verify(session_id, caller)
+
+    def known(self, session_id: str, caller: Caller) -> Session | None:
+        """A session that was found before and has not ended."""
         session = self._known.get((session_id, caller.key))
-        if session is None:
-            session = await self._verify(session_id, caller)
-        if session is None or session.started + SESSION_SECONDS < time.time():
-            return None
-        return session
+        return session if session is not None and session.is_current() else None
 
     async def _verify(self, session_id: str, caller: Caller) -> Session | None:
         if not session_id.startswith(PREFIX):
@@ -103,6 +109,8 @@ class Sessions:
             session = _parse(payload)
         except (TypeError, ValueError):
             return None  # made by another release
+        if not session.is_current():
+            return None
         try:
             await self._listen()
             if await self._app.state.is_marked(_end_mark(session.nonce)):

@@ -11,7 +11,7 @@ request is checked without looking at how its shape is described:
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY
 
@@ -163,7 +163,8 @@ def _is_handshake_meta(value: Any) -> bool:
     return _handshake_meta(value) and value.get("progressToken", "") is not None
 
 
-def _is_modern_meta(value: Any) -> bool:
+def is_modern_meta(value: Any) -> bool:
+    """Whether a value is the `_meta` of a request of the modern protocol."""
     return (
         _modern_meta(value) and value.get("progressToken", "") is not None and value.get(CAPABILITIES_KEY) is not None
     )
@@ -184,6 +185,20 @@ _PROMPT_METHODS: dict[str, dict[str, Shape]] = {
     "prompts/get": {"name": str, "arguments": each(str), **_REPLY},
 }
 
+_COMPLETION: dict[str, dict[str, Shape]] = {
+    "completion/complete": {
+        "ref": members({"type": one_of(frozenset({"ref/prompt", "ref/resource"})), "name": str, "uri": str}),
+        "argument": members({"name": str, "value": str}),
+        "context": members({"arguments": each(str)}),
+    },
+}
+
+
+def is_elicit_result(value: Any) -> bool:
+    """Whether a response to `elicitation/create` is one."""
+    return _is_input_response(value) and value.get("action") is not None
+
+
 is_roots = list_of(members({"uri": str}))
 is_notification = members({"_meta": dict})
 is_initialize = members(
@@ -196,12 +211,30 @@ is_initialize = members(
 )
 
 
-def method_checks(*, prompts: bool) -> tuple[dict[str, Check], dict[str, Check]]:
-    """The check of the parameters of each method: with a handshake, and in the modern protocol."""
-    methods = _METHODS | _PROMPT_METHODS if prompts else _METHODS
+class MethodChecks(NamedTuple):
+    """The check of the parameters of each method."""
+
+    handshake: dict[str, Check]
+    modern: dict[str, Check]
+    modern_but_meta: dict[str, Check]
+    """Where `_meta` has been checked."""
+
+
+def method_checks(*, prompts: bool, completions: bool = False) -> MethodChecks:
+    """The checks of the methods that are served."""
+    methods = _METHODS | (_PROMPT_METHODS if prompts else {}) | (_COMPLETION if completions else {})
     handshake, modern = {**methods, "ping": {}}, {**methods, "server/discover": {}}
-    return _with_meta(handshake, _is_handshake_meta), _with_meta(modern, _is_modern_meta)
+    return MethodChecks(
+        handshake={method: members({"_meta": _is_handshake_meta, **shapes}) for method, shapes in handshake.items()},
+        modern={method: members({"_meta": is_modern_meta, **shapes}) for method, shapes in modern.items()},
+        modern_but_meta={method: members(shapes) for method, shapes in modern.items()},
+    )
 
 
-def _with_meta(methods: dict[str, dict[str, Shape]], is_meta: Check) -> dict[str, Check]:
-    return {method: members({"_meta": is_meta, **shapes}) for method, shapes in methods.items()}
+def is_without_numbers(value: Any) -> bool:
+    """Whether a JSON value has only texts, lists and objects. An equal value then has the same shape."""
+    if isinstance(value, dict):
+        return all(map(is_without_numbers, value.values()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+    if isinstance(value, list):
+        return all(map(is_without_numbers, value))  # pyright: ignore[reportUnknownArgumentType]
+    return value is None or isinstance(value, str)

@@ -7,12 +7,14 @@ import sys
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.calling.requests import STDIO
 from mcp_core.context import ReportProgress
-from mcp_core.hosts.lane.client_requests import ClientError, confirm, list_folders
+from mcp_core.hosts.lane.changes import KINDS, LISTEN, change_messages, listen_result, wanted_kinds
+from mcp_core.hosts.lane.client_requests import ClientError, confirm, elicit, list_folders
 from mcp_core.hosts.lane.jsonrpc import (
     ID_TYPES,
     PARAMS_TYPES,
@@ -45,10 +47,12 @@ from mcp_core.hosts.protocol import (
     server_stopping,
     supports_forms,
     supports_roots,
+    supports_urls,
 )
 from mcp_core.interrupt import drain_notice
 from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
+from mcp_core.subscribers import Subscribers
 
 logger = get_logger(__name__)
 
@@ -62,6 +66,9 @@ FINISH_SECONDS = 1.0
 """How long calls may go on after the input has ended, by default. Clients kill the process after about two seconds."""
 ANSWER_SECONDS = 0.5
 """How long calls that are stopped then may take to answer."""
+
+_IDLE_SECONDS = 3600.0
+"""A pipe needs no signs of life."""
 
 Write = Callable[[bytes], object]
 Drain = Callable[[], Awaitable[None]]
@@ -94,6 +101,7 @@ class StdioConnection:
         self._sent_requests: dict[str, asyncio.Future[Any]] = {}
         self._request_numbers = itertools.count(1)
         self._folders: tuple[str, ...] | None = None
+        self._telling: asyncio.Task[None] | None = None
         self._refusing = self._ending = False
         """Whether new requests are refused, and whether the calls that still run are being ended."""
 
@@ -157,7 +165,11 @@ class StdioConnection:
 
     async def _answer(self, request: RpcRequest, peer: Peer) -> None:
         try:
-            result = await self._lane.answer(request.method, request.params, peer)
+            changes = self._lane.app.changes
+            if request.method == LISTEN and peer.modern and changes is not None:
+                result = await self._listen(request, peer, changes)
+            else:
+                result = await self._lane.answer(request.method, request.params, peer)
         except RpcError as error:
             self._send_error(request.id, error)
         except NotHandled:
@@ -171,6 +183,23 @@ class StdioConnection:
             self._send_error(request.id, RpcError(INTERNAL_ERROR, "Internal server error"))
         else:
             self._send(result_message(request.id, result))
+
+    async def _listen(self, request: RpcRequest, peer: Peer, changes: Subscribers[str]) -> str:
+        """Tell the client what changes until it cancels the request."""
+        kinds = wanted_kinds(request.params)
+        if kinds is None:
+            raise self._lane.refuse(LISTEN, invalid_params(), peer)
+        self._lane.record(LISTEN, peer)
+        async for message in change_messages(changes, _IDLE_SECONDS, kinds, request.id):
+            if message is not None:
+                self._send(message)
+        return listen_result(request.id)
+
+    async def _tell_changes(self, changes: Subscribers[str]) -> None:
+        """In a session, the client hears of every change."""
+        async for message in change_messages(changes, _IDLE_SECONDS, KINDS):
+            if message is not None:
+                self._send(message)
 
     # --- the client ------------------------------------------------------------------------------------
 
@@ -190,7 +219,7 @@ class StdioConnection:
             reason = "requests carrying the 2026-07-28 envelope are not accepted on it"
             raise RpcError(INVALID_REQUEST, f"this connection serves the handshake protocol era; {reason}")
         if self._client is None and not self._initialized and method != "ping":
-            raise invalid_params() if method in self._lane.handshake_methods else method_not_found(method)
+            raise invalid_params() if method in self._lane.checks.handshake else method_not_found(method)
         return self._handshake_peer(request)
 
     def _modern_peer(self, request: RpcRequest) -> Peer:
@@ -207,6 +236,7 @@ class StdioConnection:
             agent_id=agent_id,
             agent_version=agent_version,
             can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
+            can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
             progress=self._progress(request.params),
         )
 
@@ -221,7 +251,9 @@ class StdioConnection:
             agent_id=agent_id,
             agent_version=agent_version,
             can_elicit=can_elicit,
+            can_open_urls=supports_urls(capabilities),
             ask=self._ask if can_elicit else None,
+            elicit=partial(elicit, self._request),
             folders=self._list_folders if supports_roots(capabilities) else None,
             progress=self._progress(request.params),
         )
@@ -263,6 +295,8 @@ class StdioConnection:
             self._folders = None
         elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
+            if self._telling is None and self._lane.app.changes is not None and not self._modern:
+                self._telling = asyncio.ensure_future(self._tell_changes(self._lane.app.changes))
 
     def _cancel(self, request_id: str | int | None) -> None:
         call = self._calls.get(request_id) if request_id is not None else None
@@ -308,6 +342,8 @@ class StdioConnection:
     def refuse_requests(self) -> None:
         """Answer each request from now on with an error."""
         self._refusing = True
+        if self._lane.app.changes is not None:
+            self._lane.app.changes.stop()
 
     async def finish(self, at_once: asyncio.Event) -> None:
         """Let calls finish: a client may send everything and close its side. What is too slow is stopped and answered.
@@ -338,7 +374,7 @@ class StdioConnection:
     async def close(self) -> None:
         """Cancel the calls that still run."""
         self._waiting.clear()
-        calls = list(self._running)
+        calls = [*self._running, *([] if self._telling is None else [self._telling])]
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)

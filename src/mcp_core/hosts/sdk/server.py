@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 
 from mcp_core.app import App, ListedTool
 from mcp_core.auth import Caller
-from mcp_core.calling.library import LIST_TTL_MS
+from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
+from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Question
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import Refused
@@ -32,7 +33,7 @@ from mcp_core.settings import Settings
 
 def build_server(app: App) -> Server[App]:
     """The SDK's server for an app. Entering its lifespan opens the app."""
-    handlers = _Handlers(app)
+    handlers, is_live = _Handlers(app), isinstance(app.library, LiveLibrary)
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
     server = Server(
         app.name,
@@ -41,7 +42,7 @@ def build_server(app: App) -> Server[App]:
         instructions=app.instructions,
         lifespan=handlers.lifespan,
         cache_hints={
-            "tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope=app.list_scope),
+            "tools/list": CacheHint(ttl_ms=CHANGING_LIST_TTL_MS if is_live else LIST_TTL_MS, scope=app.list_scope),
             "resources/list": hint,
             "resources/templates/list": hint,
             "prompts/list": hint,
@@ -53,8 +54,9 @@ def build_server(app: App) -> Server[App]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts if app.library.prompts else None,
-        on_get_prompt=handlers.get_prompt if app.library.prompts else None,
+        on_list_prompts=handlers.list_prompts if is_live or app.library.prompts else None,
+        on_get_prompt=handlers.get_prompt if is_live or app.library.prompts else None,
+        on_completion=handlers.complete if is_live else None,
     )
     # The SDK would put each call into a span of its own. The pipeline's span says more, and one is enough.
     server.middleware.clear()
@@ -70,7 +72,9 @@ class _Handlers:
     def __init__(self, app: App) -> None:
         self._app, self._tools_version = app, app.tools_version
         self._tools = ByGrants(self._write_tools)
-        self._fixed_resources = [library_json.resource_fields(resource) for resource in app.library.fixed]
+        self._is_live = isinstance(app.library, LiveLibrary)
+        fixed = () if self._is_live else app.library.fixed
+        self._fixed_resources = [library_json.resource_fields(resource) for resource in fixed]
         self._templates = [library_json.template_fields(template) for template in app.library.templates]
         self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
 
@@ -106,14 +110,16 @@ class _Handlers:
         return _complete(ctx, result)
 
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
-        if not self._app.library.has_changing_resources:
+        if not self._is_live and not self._app.library.has_changing_resources:
             self._record(ctx, "resources/list")
             return _complete(ctx, {"resources": self._fixed_resources})
         cursor = params.cursor if params else None
-        result = await self._from_library(ctx, "resources/list", "resources/list", cursor=cursor)
+        result = await self._from_library(ctx, "resources/list", "resources/list")
         return result if cursor is not None else {**result, "resources": self._fixed_resources + result["resources"]}
 
     async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        if self._is_live:
+            return await self._from_library(ctx, "resources/templates/list", "resources/templates/list")
         self._record(ctx, "resources/templates/list")
         return _complete(ctx, {"resourceTemplates": self._templates})
 
@@ -121,18 +127,24 @@ class _Handlers:
         return await self._from_library(ctx, "resources/read", params.uri)
 
     async def list_prompts(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
+        if self._is_live:
+            return await self._from_library(ctx, "prompts/list", "prompts/list")
         self._record(ctx, "prompts/list")
         return _complete(ctx, {"prompts": self._prompts})
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> Any:
         return await self._from_library(ctx, "prompts/get", params.name, params.arguments)
 
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> Any:
+        name = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
+        return await self._from_library(ctx, "completion/complete", name)
+
     async def _from_library(
-        self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None, cursor: str | None = None
+        self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None
     ) -> JsonObject:
         request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx))
         try:
-            result, caching = await library_json.answer(self._app.library, method, cursor, request)
+            result, caching = await library_json.answer(self._app.library, method, ctx.params or {}, request)
         except Refused as refused:
             raise wire.mcp_error(refused) from None
         return _complete(ctx, {**result, **caching})

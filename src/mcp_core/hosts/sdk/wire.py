@@ -1,5 +1,6 @@
 """Between the MCP SDK's types and ours, for the SDK's server and for FastMCP: requests in, questions and errors out."""
 
+import secrets
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import NO_HEADERS
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import protocol
-from mcp_core.hosts.callers import request_headers
+from mcp_core.hosts.callers import may_ask, request_headers
 from mcp_core.hosts.protocol import CONFIRM, CONFIRM_SCHEMA, Peer, local_folders, protocol_error
 
 CALLER_KEY = "toolcharter.caller"
@@ -40,7 +41,7 @@ def request_of(app: App, ctx: Context, name: str, arguments: Mapping[str, Any] |
     """The request for a tool, prompt or resource that arrived in an SDK context."""
     mark_recorded(ctx)
     peer = _peer(app, ctx, caller)
-    asks = (spec := app.registry.find(name)) is not None and spec.declaration.confirm is not None
+    asks = (spec := app.registry.find(name)) is not None and may_ask(spec)
     reply = _reply(ctx) if asks and peer.modern else None
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
     meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
@@ -87,7 +88,9 @@ def _peer(app: App, ctx: Context, caller: Caller) -> Peer:
         # The modern protocol has no sessions: there, nobody has checked whose id the header has.
         session_id=None if modern else session_id,
         can_elicit=_can_elicit(ctx),
+        can_open_urls=_can_open_urls(ctx),
         ask=partial(_ask, ctx),
+        elicit=partial(_elicit, ctx),
         progress=session.report_progress,
         folders=partial(_list_folders, ctx) if not modern and _can_list_roots(ctx) else None,
         trace_ids=ids,
@@ -108,6 +111,11 @@ def _can_elicit(ctx: Context) -> bool:
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities else None
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+
+def _can_open_urls(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    return bool(capabilities and capabilities.elicitation and capabilities.elicitation.url is not None)
 
 
 def _can_list_roots(ctx: Context) -> bool:
@@ -132,6 +140,19 @@ async def _ask(ctx: Context, question: str) -> bool:
         raise ConsentRequired("The client could not ask the user. Nothing was done.") from error
 
 
+async def _elicit(ctx: Context, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Handshake protocol: what a handler wants to know is a request to the client likewise."""
+    try:
+        if params.get("mode") == "url":
+            number = params.get("elicitationId") or secrets.token_urlsafe(12)
+            given = await ctx.session.elicit_url(params["message"], params["url"], number, ctx.request_id)
+        else:
+            given = await ctx.session.elicit_form(params["message"], params["requestedSchema"], ctx.request_id)
+    except (MCPError, ValidationError) as error:
+        raise ConsentRequired("The client could not ask the user.") from error
+    return given.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
 def is_accepted(response: Any) -> bool:
     """Whether the person agreed."""
     return isinstance(response, types.ElicitResult) and protocol.is_accepted(
@@ -144,12 +165,18 @@ def _reply(ctx: Context) -> Reply | None:
     params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
     if params.request_state is None:
         return None
-    return Reply(params.request_state, is_accepted((params.input_responses or {}).get(CONFIRM)))
+    responses = params.input_responses or {}
+    given = {
+        name: response.model_dump(mode="json", by_alias=True, exclude_none=True) for name, response in responses.items()
+    }
+    return Reply(params.request_state, is_accepted(responses.get(CONFIRM)), given)
 
 
 def input_required(question: Question) -> types.InputRequiredResult:
     """Modern protocol: a question as the result of a call."""
-    ask = types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=question.text, requested_schema=CONFIRM_SCHEMA)
-    )
-    return types.InputRequiredResult(input_requests={CONFIRM: ask}, request_state=question.state)
+    confirm = {CONFIRM: {"mode": "form", "message": question.text, "requestedSchema": CONFIRM_SCHEMA}}
+    asked: types.InputRequests = {
+        name: types.ElicitRequest.model_validate({"method": "elicitation/create", "params": params})
+        for name, params in (question.requests or confirm).items()
+    }
+    return types.InputRequiredResult(input_requests=asked, request_state=question.state)

@@ -32,6 +32,10 @@ class CorkedTransport:
             self._flush()
         self._transport.write(data)
 
+    def is_closing(self) -> bool:
+        """Whether the connection is closed, or will be."""
+        return self._transport.is_closing()
+
     def _flush(self) -> None:
         if self._held is not None:
             data, self._held = self._held, None

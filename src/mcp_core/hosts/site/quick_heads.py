@@ -35,6 +35,11 @@ class QuickHead(NamedTuple):
     """Of the body."""
     token_at: slice | None
 
+    @property
+    def repeats(self) -> bool:
+        """Whether the head may be kept: with trace ids no two are the same, and declared headers may be credentials."""
+        return self.head.trace_ids is None and not self.head.declared
+
     def authorization(self, data: bytes) -> str:
         """The value of the header Authorization in the bytes of a request."""
         return "" if self.token_at is None else data[self.token_at].decode("latin-1")
@@ -56,8 +61,7 @@ class QuickHeads:
         except KeyError:
             pass
         head = self._read(data, client) if len(data) <= _LONGEST_HEAD else None
-        # With trace ids, no two heads are the same; and the headers that an app declares may be credentials.
-        if head is None or (head.head.trace_ids is None and not head.head.declared):
+        if head is None or head.repeats:
             if len(self._heads) >= MAX_HEADS:
                 del self._heads[next(iter(self._heads))]
             self._heads[key] = head
@@ -91,15 +95,14 @@ class QuickHeads:
         if lane is None or not length.isdigit() or (token is not None) != (b"authorization" in headers):
             return None
         try:
-            head = lane.read_head(scope["headers"])
+            head = lane.read_head(scope["headers"], scope["client"])
         except NotHandled:
             return None
         if head.needs_sdk or lane.needs_stream(head):
             return None
         head.headers.pop("authorization", None)
-        return QuickHead(
-            lane, scope["client"], path, head, int(length), None if token is None else slice(*token.span(1))
-        )
+        token_at = None if token is None else slice(*token.span(1))
+        return QuickHead(lane, scope["client"], path, head, int(length), token_at)
 
 
 class _HeadReader:

@@ -1,6 +1,6 @@
-"""The pages beside the MCP endpoints: documentation, health and metrics.
+"""What is beside the MCP endpoints: the console, health and metrics.
 
-Where callers need a token, so do these pages. Everyone sees the status of the health, and nothing else of it, and
+Where callers need a token, so do these. Everyone sees the status of the health, and nothing else of it, and
 where to get an access token.
 """
 
@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified, is_known, site_caller
 from mcp_core.hosts.resource_metadata import WELL_KNOWN, metadata_document
-from mcp_core.hosts.site.page import render_page
+from mcp_core.hosts.site.terminal import address
 from mcp_core.state.interface import DependencyHealth
 
 Phase = Literal["starting", "serving", "stopping"]
@@ -60,9 +60,8 @@ async def readiness(apps: Sequence[App], phase: Phase) -> Readiness:
         return Readiness(phase)
     dependencies = [(app.name, health) for app in apps for health in await app.check_health()]
     shared = [(app.name, health) for app in apps if (health := await app.state.check_health()) is not None]
-    shared += [(app.name, health) for app in apps if (health := app.issuer_health()) is not None]
     # Without its issuer, an app serves callers whose tokens or keys it knows.
-    shared += [(app.name, health) for app in apps if (health := app.issuer_health()) is not None]
+    shared += [(app.name, health) for app in apps for health in app.known_health()]
     status: Status = "ok"
     if not all(health.ok for _, health in shared):
         status = "degraded"
@@ -81,14 +80,17 @@ class Routes:
         *,
         phase: Callable[[], Phase],
         metrics: Callable[[], Awaitable[str]],
+        console: Sequence[BaseRoute] = (),
     ) -> None:
+        """`console` are the routes of the web console; without them, `/` has only the addresses of the servers."""
+        self._console = console
         self._apps, self._base_url, self._phase, self._metrics = apps, base_url, phase, metrics
         self._guarded = [app for app in apps if app.verifier is not None]
 
     def application(self, lifespan: Callable[[Starlette], Any]) -> Starlette:
-        """The pages as an ASGI application."""
-        routes = [
-            Route("/", self._protected(self._documentation)),
+        """All of it as an ASGI application."""
+        routes: list[BaseRoute] = [
+            *(self._console or [Route("/", self._protected(self._addresses))]),
             Route("/metrics", self._protected(self._show_metrics)),
             Route("/health", self._health),
             Route("/health/live", self._live),
@@ -96,6 +98,8 @@ class Routes:
             Route(WELL_KNOWN, self._resource_metadata, methods=["GET", "OPTIONS"]),
             Route(f"{WELL_KNOWN}/{{path:path}}", self._resource_metadata, methods=["GET", "OPTIONS"]),
         ]
+        for app in self._apps:
+            routes += app.pages(self._base_url) if app.pages is not None else ()
         return Starlette(routes=routes, lifespan=lifespan)
 
     async def _resource_metadata(self, request: Request) -> Response:
@@ -107,8 +111,9 @@ class Routes:
             return Response(status_code=204, headers=_EVERY_ORIGIN)
         return JSONResponse(document, headers=_EVERY_ORIGIN | {"Cache-Control": "max-age=300"})
 
-    async def _documentation(self, _: Request) -> Response:
-        return HTMLResponse(render_page(self._apps, self._base_url))
+    async def _addresses(self, _: Request) -> Response:
+        lines = (f"{app.title} {app.version}   {address(app, self._base_url)}" for app in self._apps)
+        return PlainTextResponse("\n".join(lines) + "\n")
 
     async def _show_metrics(self, _: Request) -> Response:
         return PlainTextResponse(await self._metrics(), media_type="text/plain; version=0.0.4")
@@ -123,8 +128,10 @@ class Routes:
 
     async def _health(self, request: Request) -> Response:
         state = await readiness(self._apps, self._phase())
-        servers = {app.name: app.version for app in self._apps}
-        details = {"servers": servers} if await self._shows_details(request) else {}
+        servers: dict[str, Any] = {"servers": {app.name: app.version for app in self._apps}}
+        if state.dependencies:
+            servers["dependencies"] = state.to_json()
+        details = servers if await self._shows_details(request) else {}
         return JSONResponse({"status": state.status, **details}, state.code)
 
     async def _shows_details(self, request: Request) -> bool:

@@ -1,15 +1,17 @@
-"""Several apps on one HTTP port, with a page that shows them, health and metrics."""
+"""Several apps on one HTTP port, with a console for people, health and metrics."""
 
 import asyncio
 import importlib.util
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute
 
 from mcp_core.app import App
+from mcp_core.call_log.opening import DEFAULT_SECONDS, keep_calls
 from mcp_core.hosts.addresses import paths
 from mcp_core.hosts.callers import allowed_hosts, is_allowed, record_http
 from mcp_core.hosts.lane.asgi import TOO_LARGE, HttpResponse
@@ -26,8 +28,32 @@ if TYPE_CHECKING:
     from mcp_core.hosts.sdk.server import HttpFront
 
 
+_FOR_PROBES = ("/health", "/metrics", "/.well-known/")
+"""Probes and collectors use the address of the machine, so these paths are served under every name."""
+
+
+class Console(Protocol):
+    """The web console: pages at `/` and below `/console/`."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """What it answers. It checks its callers itself; the Host header was checked before."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        """Entered after the apps are open, and left before they close."""
+        ...
+
+    def stop(self) -> None:
+        """End what would never end by itself: the server drains."""
+        ...
+
+
+MakeConsole = Callable[["Site"], Console]
+"""Calls that people make in the console go to the site itself, an ASGI application, as those of all other clients."""
+
+
 class Site:
-    """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the pages.
+    """An ASGI application: each app at `/NAME/mcp`, a single one at `/mcp` as well, and the console.
 
     Requests go straight to their app: a router would cost each call as much as the call itself.
     """
@@ -38,6 +64,7 @@ class Site:
         base_url: str,
         on_open: Callable[[], object] | None = None,
         metrics: Callable[[], Awaitable[str]] | None = None,
+        console: MakeConsole | None = None,
     ) -> None:
         """`on_open` is called when all apps are open. `metrics` gives the text of /metrics instead of this process."""
         fronts = {app.name: _front(app) for app in apps}
@@ -47,14 +74,21 @@ class Site:
         self._hosts = frozenset(allowed_hosts(settings))
         self._browser_origins = frozenset(settings.allow_origins)
         self._lifespans = [front.lifespan for front in fronts.values()]
-        self.apps, self._on_open = apps, on_open
+        self.apps, self.base_url, self._on_open = apps, base_url, on_open
         self.proxies = TrustedProxies(settings.trusted_proxies) if settings.trusted_proxies else None
         self.phase: Phase = "starting"
         self.counts = HttpCounts()
         self.calls = Calls(settings.max_calls, self.counts)
         self.connections = Connections(Limits.of(settings), self.counts)
         self._max_body = settings.max_body_bytes
-        routes = Routes(apps, base_url, phase=lambda: self.phase, metrics=metrics or self.metrics)
+        self._console = console(self) if console is not None and not settings.no_console else None
+        routes = Routes(
+            apps,
+            base_url,
+            phase=lambda: self.phase,
+            metrics=metrics or self.metrics,
+            console=self._console.routes() if self._console is not None else (),
+        )
         self.pages = routes.application(lambda _: self.open())
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -64,8 +98,7 @@ class Site:
         if self.proxies is not None:
             self.proxies.apply(scope)
         if front is None or scope["type"] != "http":
-            # Probes and collectors use the address of the machine, so /health and /metrics have no names of their own.
-            if scope.get("path") == "/" and not is_allowed(_header(scope, b"host"), self._hosts):
+            if not scope["path"].startswith(_FOR_PROBES) and not is_allowed(_header(scope, b"host"), self._hosts):
                 return await PlainTextResponse("Invalid Host header", 421)(scope, receive, send)
             return await self.pages(scope, receive, send)
         if self._browser_origins and (origin := _header(scope, b"origin")) in self._browser_origins:
@@ -130,6 +163,10 @@ class Site:
         async with AsyncExitStack() as stack:
             for lifespan in self._lifespans:
                 await stack.enter_async_context(lifespan())
+            by_default = 0.0 if self._console is None else DEFAULT_SECONDS
+            await stack.enter_async_context(keep_calls(self.apps, self.settings, by_default))
+            if self._console is not None:
+                await stack.enter_async_context(self._console.open())
             lag = LoopLag()
             lag.start()
             stack.callback(lag.stop)
@@ -144,6 +181,11 @@ class Site:
         """Refuse calls from now on, and say so in readiness. Calls in progress go on."""
         self.phase = "stopping"
         self.calls.draining = True
+        if self._console is not None:
+            self._console.stop()
+        for app in self.apps:
+            if app.changes is not None:
+                app.changes.stop()
 
     async def metrics(self) -> str:
         """The figures of this process, for Prometheus."""

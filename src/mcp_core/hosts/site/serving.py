@@ -19,9 +19,9 @@ from mcp_core.hosts.site.connections import raise_file_limit
 from mcp_core.hosts.site.control import WorkerPlace, worker_place
 from mcp_core.hosts.site.listener import base_url, is_local, listen, tls_options
 from mcp_core.hosts.site.notify import notify, notify_reloading, watchdog_seconds
-from mcp_core.hosts.site.page import terminal_text
-from mcp_core.hosts.site.server import Site, uvicorn_options
+from mcp_core.hosts.site.server import MakeConsole, Site, uvicorn_options
 from mcp_core.hosts.site.supervisor import Supervisor
+from mcp_core.hosts.site.terminal import terminal_text
 from mcp_core.hosts.site.worker import WorkerLink
 from mcp_core.interrupt import INTERRUPTED, drain_notice, exit_after
 from mcp_core.mcp_log import get_logger
@@ -41,13 +41,15 @@ _IDLE_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 _CLOSE = (b"connection", b"close")
 _STREAM_METHOD = (b"mcp-method", b"subscriptions/listen")
+_STREAM_TYPE = (b"accept", b"text/event-stream")
+"""What a browser sends for a stream of events of the console."""
 
 
-def serve_http(apps: Sequence[App], settings: Settings) -> None:
+def serve_http(apps: Sequence[App], settings: Settings, console: MakeConsole | None = None) -> None:
     """Serve until a signal stops the process: in this process, in several workers, or as one of them."""
     place = worker_place()
     if place is not None:
-        _serve_as_worker(apps, settings, place)
+        _serve_as_worker(apps, settings, place, console)
         return
     _refuse_open_server(apps, settings)
     _refuse_unshared_workers(settings)
@@ -56,12 +58,15 @@ def serve_http(apps: Sequence[App], settings: Settings) -> None:
         url = base_url(settings, listener)
 
         def announce() -> None:
-            sys.stderr.write(terminal_text(apps, url, settings.unix_socket) + "\n")
+            has_console = console is not None and not settings.no_console
+            sys.stderr.write(terminal_text(apps, url, settings.unix_socket, has_console=has_console) + "\n")
             sys.stderr.flush()
 
         try:
-            serve = _serve_in_workers if settings.workers > 1 else _serve_alone
-            interrupted = serve(apps, settings, listener, announce)
+            if settings.workers > 1:
+                interrupted = _serve_in_workers(settings, listener, announce)
+            else:
+                interrupted = _serve_alone(apps, settings, listener, announce, console)
         finally:
             if settings.unix_socket is not None:
                 settings.unix_socket.unlink(missing_ok=True)
@@ -73,19 +78,22 @@ Announce = Callable[[], None]
 """Prints the addresses, when everything is open."""
 
 
-def _serve_alone(apps: Sequence[App], settings: Settings, listener: socket.socket, announce: Announce) -> bool:
+def _serve_alone(
+    apps: Sequence[App], settings: Settings, listener: socket.socket, announce: Announce, console: MakeConsole | None
+) -> bool:
     """Serve in this process; returns whether Ctrl+C ended it."""
 
     def on_open() -> None:
         announce()
         notify("READY=1")
 
-    server = HttpServer(Site(apps, base_url(settings, listener), on_open), apps, settings)
+    site = Site(apps, base_url(settings, listener), on_open, console=console)
+    server = HttpServer(site, apps, settings)
     server.run(sockets=[listener])
     return server.interrupted
 
 
-def _serve_in_workers(apps: Sequence[App], settings: Settings, listener: socket.socket, announce: Announce) -> bool:
+def _serve_in_workers(settings: Settings, listener: socket.socket, announce: Announce) -> bool:
     """Serve in several processes; returns whether Ctrl+C ended it. The apps here are only shown, never opened."""
     supervisor = Supervisor(listener, settings.workers, drain_seconds(settings), announce)
     code = asyncio.run(supervisor.run())
@@ -94,9 +102,9 @@ def _serve_in_workers(apps: Sequence[App], settings: Settings, listener: socket.
     return supervisor.interrupted
 
 
-def _serve_as_worker(apps: Sequence[App], settings: Settings, place: WorkerPlace) -> None:
+def _serve_as_worker(apps: Sequence[App], settings: Settings, place: WorkerPlace, console: MakeConsole | None) -> None:
     link = WorkerLink(place, lambda: site.metrics())  # noqa: PLW0108 - the site is made with the link
-    site = Site(apps, base_url(settings, place.listener), metrics=link.all_metrics)
+    site = Site(apps, base_url(settings, place.listener), metrics=link.all_metrics, console=console)
     server = HttpServer(site, apps, settings, link)
     server.run(sockets=[place.listener])
 
@@ -299,7 +307,9 @@ def _is_stream(connection: Any) -> bool:
     if not _is_busy(connection):
         return False
     scope = connection.cycle.scope
-    return (scope["method"] == "GET" and scope["path"].endswith("/mcp")) or _STREAM_METHOD in scope["headers"]
+    if scope["method"] == "GET":
+        return scope["path"].endswith("/mcp") or _STREAM_TYPE in scope["headers"]
+    return _STREAM_METHOD in scope["headers"]
 
 
 async def _wait(tasks: Iterable[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:

@@ -66,7 +66,7 @@ class Process:
     def base_url(self) -> str:
         """The address that it prints when it serves."""
         self.read_until(r"Stop: Ctrl")
-        found = re.search(r"Documentation: (\S+)/\n", self.log)
+        found = re.search(r"Serving .*(?:Console:|at) (\S+)/\n", self.log)
         assert found
         return found[1]
 

@@ -12,15 +12,16 @@ import pytest
 
 from mcp_core import App, Settings, ToolContext
 from mcp_core.auth import StaticTokens, user
-from mcp_core.hosts.lane.http import HttpLane
+from mcp_core.hosts.lane.http import HttpLane, LastPeer
 from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 from mcp_core.hosts.site import quick_heads
 from mcp_core.hosts.site.http_protocol import HttpProtocol
 from mcp_core.hosts.site.quick_heads import QuickHeads
 from tests.conftest import Log
 from tests.mcp_core.hosts.lane import messages
 from tests.mcp_core.hosts.lane.test_differential_http import Asked, Side, ask
-from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
+from tests.mcp_core.hosts.site.raw_http import MODERN, call_bytes, connection, data_of, response, serving, until
 
 REQUESTS = 700
 WAYS = ["fast", "asgi"]
@@ -134,6 +135,15 @@ async def test_generated_requests_get_the_same_answers_with_and_without_asgi(mon
                     await side.open()
     assert len(quick) > REQUESTS / 4
     assert {200, 202, 401, 400} <= set(quick)
+
+
+def with_meta(whole: bytes, meta: dict[str, Any]) -> bytes:
+    """A call with further members in its `_meta`."""
+    head, _, body = whole.partition(b"\r\n\r\n")
+    message = json.loads(body)
+    message["params"]["_meta"] |= meta
+    body = json.dumps(message).encode()
+    return re.sub(rb"(?<=Content-Length: )\d+", b"%d" % len(body), head) + b"\r\n\r\n" + body
 
 
 def chunked(whole: bytes) -> bytes:
@@ -293,8 +303,45 @@ async def test_no_token_and_no_declared_header_is_kept_in_the_memory_of_heads():
         for more in ("Authorization: Bearer secret-1", "X-Acme-Key: secret-2"):
             writer.write(call_bytes("add", 1, more, a=1, b=2))
             assert (await response(reader))[0] == 200
+            (server,) = site.connections._open
+            assert b"secret" not in server._last_head_data
         assert len(heads) == 1
         assert "secret" not in repr(heads)
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_a_client_says_of_itself_is_read_again_where_it_differs(way: str, monkeypatch: pytest.MonkeyPatch):
+    quick, app = count_quick(monkeypatch), make_app(lane=way)
+
+    @app.tool(response_time="fast")
+    async def agent(context: ToolContext) -> str:
+        """Name the agent."""
+        return context.agent_id
+
+    sent = [with_meta(call_bytes("agent"), {CLIENT_KEY: {"name": n, "version": "1"}}) for n in ("ann", "bob", 12345)]
+    assert len({whole.partition(b"\r\n\r\n")[0] for whole in sent}) == 1
+    async with serving(app) as (_, port), connection(port) as (reader, writer):
+        seen = []
+        for which in (0, 0, 1, 0, 2, 0):
+            writer.write(sent[which])
+            status, _, body = await response(reader)
+            seen.append(data_of(body) if status == 200 else status)
+    assert seen == ["ann", "ann", "bob", "ann", 400, "ann"]
+    assert len(quick) == (6 if way == "fast" else 0)
+
+
+async def test_only_what_clients_repeat_is_kept(monkeypatch: pytest.MonkeyPatch):
+    kept: list[Any] = []
+    keep = LastPeer.keep
+    monkeypatch.setattr(LastPeer, "keep", lambda self, *given: kept.append(given[1]) or keep(self, *given))
+    plain = {CAPABILITIES_KEY: {"elicitation": {}}}
+    others = [{"acme/key": "secret"}, {"progressToken": "p"}, {CAPABILITIES_KEY: {"experimental": {"x": {"y": 1}}}}]
+    large = {CAPABILITIES_KEY: {"experimental": {"x": {"y": "z" * 5000}}}}
+    async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
+        for more in (*others, large, {}):
+            writer.write(with_meta(call_bytes("add", a=1, b=2), plain | more))
+            assert data_of((await response(reader))[2]) == 3
+    assert kept == [{VERSION_KEY: MODERN, **plain}]
 
 
 async def test_a_head_that_is_not_of_a_quick_call_is_parsed_once_by_us(monkeypatch: pytest.MonkeyPatch):

@@ -127,7 +127,7 @@ async def test_workers_act_as_one_survive_a_kill_and_are_replaced_without_losing
         server.process.send_signal(signal.SIGTERM)
         code = await asyncio.to_thread(server.wait)
     assert (ready.status_code, ready.json()["status"]) == (200, "ok")
-    assert server.log.count("Documentation: ") == 1
+    assert server.log.count("Serving ") == 1
     assert len(first) == len(second) == WORKERS
     assert len(first.keys() & second.keys()) == WORKERS - 1
     # Only requests that the killed worker was working on may fail.

@@ -1,0 +1,54 @@
+"""Opens the record of recent calls that the settings choose."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Protocol
+
+from mcp_core.call_log.log import CallLog
+from mcp_core.mcp_log import get_logger
+from mcp_core.settings import Settings
+from mcp_core.start_errors import CannotStart
+from mcp_core.telemetry import Telemetry
+
+logger = get_logger(__name__)
+
+DEFAULT_SECONDS = 86_400.0
+"""How long calls are kept where somebody can look at them."""
+
+
+class KeepsCalls(Protocol):
+    """An app that is open."""
+
+    telemetry: Telemetry
+
+    def keep_calls(self, log: CallLog) -> AbstractAsyncContextManager[None]:
+        """Add each call to a record."""
+        ...
+
+
+@asynccontextmanager
+async def keep_calls(
+    apps: Sequence[KeepsCalls], settings: Settings, default_seconds: float = 0.0
+) -> AsyncGenerator[CallLog | None]:
+    """Keep the calls of some apps in one record, if the settings, or else the default, say so."""
+    seconds = default_seconds if settings.calls_keep is None else settings.calls_keep
+    if not seconds:
+        yield None
+        return
+    try:
+        from mcp_core.call_log.store import CallStore, Limits  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+    except ModuleNotFoundError as error:
+        if settings.calls_keep is None:
+            logger.info("Recent calls are not kept: that needs %s (pip install 'toolcharter[sql]')", error.name)
+            yield None
+            return
+        raise CannotStart(f"--calls-keep needs {error.name}: pip install 'toolcharter[sql]'.") from None
+    async with AsyncExitStack() as stack:
+        log = CallLog(await CallStore.open(settings.db, Limits(seconds, settings.calls_size)))
+        stack.push_async_callback(log.close)
+        await log.open()
+        apps[0].telemetry.add_source(log.samples)
+        stack.callback(apps[0].telemetry.remove_source, log.samples)
+        for app in apps:
+            await stack.enter_async_context(app.keep_calls(log))
+        yield log

@@ -1,0 +1,168 @@
+"""Questions that a handler asks the person while it runs: `await context.ask_user(...)`.
+
+A client with sessions is asked on its connection, and the call waits. A client without sessions gets the question as
+the answer to its call; the handler waits here, and goes on when the client calls again with the person's answer. What
+the client keeps meanwhile is a seal that is bound to caller, tool and arguments, expires, and is used once.
+"""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from mcp_core.calling import seal
+from mcp_core.calling.records import Answer, Question, Request
+from mcp_core.context import Elicit
+from mcp_core.errors import Busy, ConsentRequired, ElicitationUnsupported, ForgedReply
+from mcp_core.state.interface import State, StateUnavailable
+
+ANSWER_SECONDS = 600.0
+"""How long a person has to answer."""
+MAX_HELD = 1000
+MAX_HELD_EACH = 20
+"""How many handlers may wait for answers, in all and of one caller."""
+
+Run = Callable[[Request], Awaitable[Answer | Question]]
+
+
+def asker(request: Request, tool: str) -> Elicit:
+    """The function with which the handler of a tool asks the person behind a request."""
+
+    async def ask(params: Mapping[str, Any]) -> Mapping[str, Any]:
+        mode = str(params.get("mode", "form"))
+        if request.elicit is None or mode not in request.modes:
+            problem = f"{tool!r} has a question to the user, and this client cannot "
+            problem += "open an address for them." if mode == "url" else "ask them."
+            advice = " Use a client that supports elicitation."
+            if request.must_declare:
+                raise ElicitationUnsupported(problem + advice, mode=mode)
+            raise ConsentRequired(problem + advice)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await request.elicit(params)
+        except TimeoutError:
+            raise ConsentRequired(f"The user has not answered the question of {tool!r}.") from None
+
+    return ask
+
+
+class _Held:
+    """A call that runs on while its client has only a question of it."""
+
+    def __init__(self, request: Request, check_room: Callable[[str], None]) -> None:
+        """`check_room` raises Busy if no further call of a caller can be held."""
+        self.caller, self.progress, self._check_room = request.caller.key, request.progress, check_room
+        self.pending: dict[str, tuple[Mapping[str, Any], asyncio.Future[Mapping[str, Any]]]] = {}
+        self.has_asked = asyncio.Event()
+        self._count = 0
+
+    async def ask(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        self._check_room(self.caller)
+        self._count += 1
+        key, answer = f"question-{self._count}", asyncio.get_running_loop().create_future()
+        self.pending[key] = (params, answer)
+        self.has_asked.set()
+        try:
+            return await answer
+        finally:
+            self.pending.pop(key, None)
+
+    async def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Report to the request that waits now; it is another one after each question."""
+        if self.progress is not None:
+            await self.progress(done, total, message)
+
+    def answer(self, responses: Mapping[str, Any]) -> None:
+        for key in responses.keys() & self.pending.keys():
+            _, waiting = self.pending.pop(key)
+            if not waiting.done():
+                waiting.set_result(responses[key])
+        if not self.pending:
+            self.has_asked.clear()
+
+
+class HeldCalls:
+    """The calls of one app that wait for an answer of a person, by the nonce of their seal."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[_Held, asyncio.Task[Answer | Question]]] = {}
+
+    async def run(self, request: Request, run: Run, state: State) -> Answer | Question:
+        """Begin a call, which may ask: its answer, or its first question."""
+        try:
+            await state.seal_key()
+        except StateUnavailable:
+            return await run(request._replace(modes=frozenset()))  # nobody can be asked now
+        held = _Held(request, self._check_room)
+        task = asyncio.ensure_future(run(request._replace(elicit=held.ask, progress=held.report)))
+        return await self._next(held, task, request, state)
+
+    async def resume(self, request: Request, state: State, *, confirmed: bool) -> Answer | Question | None:
+        """Go on with the call that a reply belongs to. None without a reply.
+
+        None also if it may be the reply to a confirmation, for a tool that is `confirmed`. Raises ForgedReply if it
+        is about another call, or the call does not wait any more, or waits in another process.
+        """
+        if request.reply is None:
+            return None
+        opened = seal.open_seal(await state.seal_key(), _binding(request), request.reply.state, time.time())
+        if isinstance(opened, str) and confirmed:
+            return None
+        found = None if isinstance(opened, str) else self._held.pop(opened.nonce, None)
+        if found is None:
+            raise ForgedReply(f"{request.tool!r} does not wait for this answer any more.")
+        held, task = found
+        held.progress = request.progress
+        held.answer(request.reply.responses)
+        return await self._next(held, task, request, state)
+
+    async def close(self) -> None:
+        """End the calls that wait."""
+        tasks = [task for _, task in self._held.values()]
+        self._held.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _check_room(self, caller: str) -> None:
+        of_caller = sum(held.caller == caller for held, _ in self._held.values())
+        if len(self._held) >= MAX_HELD or of_caller >= MAX_HELD_EACH:
+            raise Busy("Too many calls wait for answers of users.")
+
+    async def _next(
+        self, held: _Held, task: "asyncio.Task[Answer | Question]", request: Request, state: State
+    ) -> Answer | Question:
+        asked = asyncio.ensure_future(held.has_asked.wait())
+        try:
+            await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            return await self._hold(held, task, request, state)
+        except BaseException:
+            task.cancel()
+            raise
+        finally:
+            asked.cancel()
+
+    async def _hold(
+        self, held: _Held, task: "asyncio.Task[Answer | Question]", request: Request, state: State
+    ) -> Question:
+        """Keep the call until its client calls again."""
+        nonce, expires = secrets.token_urlsafe(16), time.time() + ANSWER_SECONDS
+        sealed = seal.make(await state.seal_key(), _binding(request), expires, nonce)
+        self._held[nonce] = (held, task)
+        task.add_done_callback(lambda _: self._held.pop(nonce, None))
+        questions = {key: _without_ids(params) for key, (params, _) in held.pending.items()}
+        return Question(str(next(iter(questions.values())).get("message", "")), sealed, questions)
+
+
+def _without_ids(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters as the protocol without sessions has them."""
+    return {name: value for name, value in params.items() if name not in ("elicitationId", "task")}
+
+
+def _binding(request: Request) -> str:
+    arguments = json.dumps(request.arguments, sort_keys=True, default=str)
+    return seal.bind("question", request.caller.key, request.tool, arguments)

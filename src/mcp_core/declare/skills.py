@@ -1,0 +1,32 @@
+"""Skills: what a server tells a coding agent in advance, as documents that a plugin brings along."""
+
+import re
+from dataclasses import dataclass
+
+from mcp_core.errors import DeclarationError
+
+MAX_NAME, MAX_DESCRIPTION = 64, 1024
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A document in the form of agentskills.io: an agent sees its name and description, and reads it when it fits."""
+
+    name: str
+    description: str
+    """What it is about, and when to use it."""
+    text: str
+
+    def __post_init__(self) -> None:
+        """Refuse what an agent would not load."""
+        problems: list[str] = []
+        if not _NAME.fullmatch(self.name) or len(self.name) > MAX_NAME:
+            rule = f"small letters and digits, with hyphens between them, at most {MAX_NAME} characters"
+            problems.append(f"skill {self.name!r}: name: is not valid; use {rule}")
+        if not 1 <= len(self.description) <= MAX_DESCRIPTION:
+            problems.append(
+                f"skill {self.name!r}: description: has {len(self.description)} characters; use 1 to {MAX_DESCRIPTION}"
+            )
+        if problems:
+            raise DeclarationError(problems)
