@@ -16,7 +16,7 @@ from mcp_atl.site import Access, Site
 from mcp_atl.sites.callers import REQUEST_HEADERS, CallerPolicy
 from mcp_atl.sites.environment import access_from_environment
 from mcp_atl.sites.sites import Sites
-from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
+from mcp_atl.sites.store import CredentialStore, default_store_path
 from mcp_atl.tools.comment import comment
 from mcp_atl.tools.create import create
 from mcp_atl.tools.delete import delete
@@ -36,12 +36,14 @@ from mcp_atl.tools.update import update
 from mcp_atl.tools.users import search_users, user_info
 from mcp_atl.tools.worklog import worklog
 from mcp_core.start_errors import InvalidSetting
+from mcp_core.system_keyring import system_keyring
 from toolcharter import App, Naming
 
 if TYPE_CHECKING:
     from mcp_atl.sandbox import Sandbox
 
 VERSION = "1.0.0"
+DESCRIPTION = "Jira and Confluence through one schema, on Cloud and Data Center."
 
 COMMANDS: tuple[Callable[..., Any], ...] = (
     health_check,
@@ -82,6 +84,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         "atl",
         version=VERSION,
         title="Atlassian",
+        description=DESCRIPTION,
         instructions=INSTRUCTIONS,
         tools=offered,
         naming=Naming("snake", "atl"),
@@ -90,6 +93,7 @@ def build(settings: AtlSettings, sandbox: "Sandbox | None" = None) -> App:
         prepare_examples=prepare_examples,
         settings=settings,
         request_headers=REQUEST_HEADERS,
+        notice=partial(_notice, own),
     )
 
 
@@ -120,11 +124,18 @@ async def _open_sites(
         await sites.close()
 
 
-def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
-    """The sites of the file, the environment and the set-up; the sandbox where there are none."""
-    store = CredentialStore(default_store_path(), system_keyring)
+def _notice(settings: AtlSettings) -> str | None:
+    """What to tell a person who starts the server without a site of their own."""
     if settings.sandbox:
-        return _sandbox(settings, store, sandbox)
+        return "It serves the sandbox."
+    known, _ = _known_sites(settings, CredentialStore(default_store_path(), system_keyring))
+    if known or settings.allow_sites:
+        return None
+    return "It serves the sandbox, because no site is set up. To set up yours: mcp-atl login, or set ATLASSIAN_URL."
+
+
+def _known_sites(settings: AtlSettings, store: CredentialStore) -> tuple[dict[str, Access], dict[str, Access]]:
+    """All sites that are set up, and those of the file among them."""
     named = access_from_environment(os.environ)
     others = ({named.site.name: named} if named else {}) | store.load()
     fixed = _read_file(settings.sites) if settings.sites else {}
@@ -132,6 +143,15 @@ def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
     known = fixed | {
         name: one for name, one in others.items() if not any(one.site.is_same(other.site) for other in fixed.values())
     }
+    return known, fixed
+
+
+def _sites(settings: AtlSettings, sandbox: "Sandbox | None") -> Sites:
+    """The sites of the file, the environment and the set-up; the sandbox where there are none."""
+    store = CredentialStore(default_store_path(), system_keyring)
+    if settings.sandbox:
+        return _sandbox(settings, store, sandbox)
+    known, fixed = _known_sites(settings, store)
     if not known and not settings.allow_sites:
         return _sandbox(settings, store, sandbox)
     restricted = {name: replace(one, site=_restricted(one.site, settings)) for name, one in known.items()}

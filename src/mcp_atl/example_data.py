@@ -4,7 +4,8 @@ import tempfile
 from pathlib import Path
 
 from mcp_atl.command import Server
-from mcp_atl.sites.store import CredentialStore, no_keyring
+from mcp_atl.sites.store import CredentialStore
+from mcp_core.system_keyring import no_keyring
 from toolcharter import App
 
 

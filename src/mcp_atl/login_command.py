@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from mcp_atl.site import GATEWAY, Access, Secret, Site
 from mcp_atl.sites.oauth import ISSUER, Grant
 from mcp_atl.sites.sign_in import CALLBACK, PORT, SignIn
-from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
+from mcp_atl.sites.store import CredentialStore, default_store_path
+from mcp_core.system_keyring import system_keyring
 from toolcharter import ToolError
 
 CLIENT_ID, CLIENT_SECRET = "ATLASSIAN_OAUTH_CLIENT_ID", "ATLASSIAN_OAUTH_CLIENT_SECRET"

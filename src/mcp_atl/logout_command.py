@@ -4,7 +4,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mcp_atl.sites.store import CredentialStore, default_store_path, system_keyring
+from mcp_atl.sites.store import CredentialStore, default_store_path
+from mcp_core.system_keyring import system_keyring
 from toolcharter import ToolError
 
 APPS = "https://id.atlassian.com/manage-profile/apps"

@@ -2,12 +2,11 @@
 
 import sys
 
-from mcp_atl.app import build
+from mcp_atl.app import DESCRIPTION, build
 from toolcharter import run
 
 ABOUT = (
-    "Jira and Confluence through one schema."
-    " mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored credentials."
+    f"{DESCRIPTION} mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored credentials."
 )
 
 

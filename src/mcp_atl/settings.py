@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from mcp_core.settings import TextList
+from mcp_core.settings import TextList, Variable
 from toolcharter import Settings
 
 
@@ -13,6 +13,17 @@ class AtlSettings(Settings):
     """The settings of every server, and what may be reached at which site. It has no database."""
 
     unused = frozenset({"db"})
+    http_only = Settings.http_only | {"require_own_credentials", "allow_sites"}
+    variables = (
+        Variable("ATLASSIAN_URL", "Address of a Cloud site, such as https://acme.atlassian.net. Default: a sandbox."),
+        Variable("ATLASSIAN_EMAIL", "Address that you sign in to the Cloud site with."),
+        Variable("ATLASSIAN_API_TOKEN", "API token of your Atlassian account.", secret=True),
+        Variable("ATLASSIAN_CLOUD_ID", "Id of the Cloud site, for an API token with scopes."),
+        Variable("JIRA_URL", "Address of Jira, if it is on a host of its own."),
+        Variable("JIRA_PERSONAL_TOKEN", "Personal access token of Jira Data Center.", secret=True),
+        Variable("CONFLUENCE_URL", "Address of Confluence, if it is on a host of its own."),
+        Variable("CONFLUENCE_PERSONAL_TOKEN", "Personal access token of Confluence Data Center.", secret=True),
+    )
 
     sandbox: bool = Field(default=False, description="Use the built-in sandbox, also if a real site is configured.")
     sandbox_kind: Literal["cloud", "datacenter"] = Field(

@@ -12,11 +12,13 @@ from mcp_guide.example_data import install_example_data
 from mcp_guide.guide import Guide
 from mcp_guide.prompts.guide import guide as guide_prompt
 from mcp_guide.resources import DOCUMENTS
-from mcp_guide.settings import GuideSettings, default_config_path, default_docs_root
+from mcp_guide.settings import STARTER_FOLDER, GuideSettings, default_config_path, default_docs_root
+from mcp_guide.skills import skills_of
 from mcp_guide.tools import categories, client, collections, content, documents, export, flags, modes, projects
 from toolcharter import App, Naming
 
 VERSION = "1.0.0"
+DESCRIPTION = "Your team's guidelines and documents for coding agents."
 
 MODULES = (content, documents, projects, categories, collections, flags, modes, export, client)
 """Importing a module declares its tools."""
@@ -35,10 +37,12 @@ def build(settings: GuideSettings) -> App:
         "guide",
         version=VERSION,
         title="Guide",
+        description=DESCRIPTION,
         instructions=INSTRUCTIONS,
         tools=[*MODULES, *_example_tools()],
         prompts=[guide_prompt],
         resources=[DOCUMENTS],
+        skills=lambda: skills_of(GuideSettings.of(settings).docs_root or STARTER_FOLDER),
         naming=Naming("snake"),
         format="result",
         lifespan=_open_guide,

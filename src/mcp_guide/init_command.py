@@ -91,8 +91,8 @@ def _report(root: Path, files: StarterFiles, *, is_default: bool) -> str:
             "Each folder is a category. Edit the documents, add your own, and commit them like code.",
             "Try it:",
             f"  toolcharter call guide{option} get_content expression=lang/python",
-            "Serve it to your agent (run in a terminal, it prints the client configuration):",
-            f"  mcp-guide{option}",
+            "Add it to your client, such as claude-code, cursor or vscode:",
+            f"  toolcharter install claude-code guide{option}",
             "",
         ]
     )

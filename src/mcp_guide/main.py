@@ -4,14 +4,13 @@ import os
 import sys
 
 from mcp_guide import init_command
-from mcp_guide.app import build
+from mcp_guide.app import DESCRIPTION, build
 from mcp_guide.settings import PREFIX
 from toolcharter import run
 
 ABOUT = (
-    "Your team's guidelines and documents for coding agents."
-    " mcp-guide init writes a set of starter documents; mcp-guide import FILE imports a configuration of the mcp-guide"
-    " project."
+    f"{DESCRIPTION} mcp-guide init writes a set of starter documents; mcp-guide import FILE imports a"
+    " configuration of the mcp-guide project."
 )
 
 

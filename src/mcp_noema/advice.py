@@ -377,7 +377,7 @@ _CARD_NAMES = {"new": "new card", "review": "due card"}
 def nothing_left_message(queue: Queue) -> str:
     """Why no card is shown."""
     if queue.collection_is_empty:
-        return "The collection has no cards yet."
+        return "The collection has no cards yet. Ask your agent for some, or import an Anki file."
     if queue.empty_deck:
         return f"The deck {queue.empty_deck.name!r} has no cards yet."
     if not queue.held_back:

@@ -122,6 +122,21 @@ class DeckStats:
     average_recall: float | None
     last_30_days: StudyTotals
     basis: Basis
+    distribution: "Distribution | None" = None
+
+
+INTERVALS = (1, 3, 7, 14, 30, 60, 120, 365)
+"""The ends of the ranges in which intervals are counted, in days. Longer ones are counted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How many learned cards have which interval, and which difficulty."""
+
+    intervals: tuple[int, ...]
+    """Cards whose interval is at most that of INTERVALS, and last those with a longer one."""
+    difficulties: tuple[int, ...]
+    """Cards with a difficulty from 1 to below 2, from 2 to below 3, and so on; the last has a difficulty of 10."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from mcp_noema.tools import card_changes, cards, decks, files, notes, preference
 from toolcharter import App, Naming
 
 VERSION = "1.0.0"
+DESCRIPTION = "Spaced-repetition learning through your agent."
 
 MODULES = (decks, notes, cards, card_changes, studying, statistics, scheduling, files, preferences)
 """Importing a module declares its tools."""
@@ -44,6 +45,7 @@ def build(settings: NoemaSettings, world: World = REAL_WORLD) -> App:
         "noema",
         version=VERSION,
         title="Noema",
+        description=DESCRIPTION,
         instructions=INSTRUCTIONS,
         tools=MODULES,
         naming=Naming("kebab"),

@@ -1,5 +1,6 @@
 """The data that the examples of the tools refer to."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
@@ -18,9 +19,11 @@ from toolcharter import App
 async def create_example_data(app: App) -> None:
     """Create a deck inside another (deck_1, deck_2) with three cards (card_1 to card_3), of which card_3 is answered.
 
-    The inner deck is exported to french.apkg.
+    The inner deck is exported to french.apkg. It is noon, so that no step of ten minutes ends on another day.
     """
-    now = app.provided(World).now()
+    world = _at_noon(app.provided(World))
+    app.provide(World, world)
+    now = world.now()
     await app.provided(Decks).add(LOCAL, "Languages::French", "", now)
     drafts = [Draft("basic-reversed", ("the cheese", "le fromage"), ("food",)), Draft("basic", ("the dog", "le chien"))]
     await app.provided(Notes).add(LOCAL, DeckId("deck_2"), drafts, now, duplicates=False)
@@ -31,6 +34,12 @@ async def create_example_data(app: App) -> None:
     folder.use_temporary_folder()
     file = folder.file_to_write("french.apkg", ".apkg")
     await packages.export_file(LOCAL, file, DeckId("deck_2"), now, _ignore_progress, scheduling=True, overwrite=False)
+
+
+def _at_noon(world: World) -> World:
+    started = world.now()
+    difference = started.replace(hour=12, minute=0) - started
+    return replace(world, now=lambda: world.now() + difference)
 
 
 async def _ignore_progress(_done: int, _total: int, _message: str) -> None: ...

@@ -1,9 +1,9 @@
 """The command `mcp-noema`."""
 
-from mcp_noema.app import build
+from mcp_noema.app import DESCRIPTION, build
 from toolcharter import run
 
 
 def main() -> None:
     """Serve the learning tools."""
-    run(build, about="Spaced-repetition learning through your agent.")
+    run(build, about=DESCRIPTION)

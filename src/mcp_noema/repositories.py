@@ -399,11 +399,13 @@ class Statistics(Protocol):
         """How much of a card, a deck or everything is remembered now or on a day, with the weakest cards."""
         ...
 
-    async def progress(self, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
-        """The last days, including today, and the cards due in the coming week."""
+    async def progress(
+        self, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
+    ) -> Progress:
+        """The last days and the cards due in the coming days, both including today."""
         ...
 
-    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime) -> DeckStats: ...
+    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime, *, distribution: bool) -> DeckStats: ...
 
     async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
         """Reviews, newest first; `after` is the last one of the page before."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mcp_todo.store import SqlTaskRepository
 
 VERSION = "1.0.0"
+DESCRIPTION = "A todo list for your agent."
 
 
 def build(settings: Settings) -> App:
@@ -21,6 +22,7 @@ def build(settings: Settings) -> App:
         "todo",
         version=VERSION,
         title="Todo list",
+        description=DESCRIPTION,
         instructions=_instructions(settings.user),
         tools=TOOLS,
         format="bare",

@@ -1,9 +1,9 @@
 """The command `mcp-todo`."""
 
-from mcp_todo.app import build
+from mcp_todo.app import DESCRIPTION, build
 from toolcharter import run
 
 
 def main() -> None:
     """Serve the todo list."""
-    run(build, about="A todo list for your agent.")
+    run(build, about=DESCRIPTION)

@@ -7,9 +7,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import httpx2
 import pytest
 
-from toolcharter import targets
+from tests.toolcharter.console.served import served
+from toolcharter import Settings, targets
 from toolcharter.cli import main
 
 DICE = Path(__file__).parents[2] / "examples" / "dice"
@@ -53,6 +55,14 @@ def test_its_entry_point_makes_it_known_to_every_command(capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out) == {"rolls": [1, 1, 1], "total": 3}
     assert exit_code("verify", "dice", "--severity", "note") == 0
     assert exit_code("examples", "dice") == 0
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_page_is_in_the_console():
+    with served([targets.load("dice", Settings(port=0))]) as url, httpx2.Client(base_url=url) as browser:
+        assert '<a href="/console/dice">Dice</a>' in browser.get("/").text
+        assert "<p>1 + 1 + 1 = 3</p>" in browser.get("/console/dice?notation=3d1").text
+        assert "<p>&#x27;six&#x27; is not a roll." in browser.get("/console/dice?notation=six").text
 
 
 @pytest.mark.usefixtures("installed")

@@ -11,7 +11,7 @@ from mcp_atl.command import command_of
 from mcp_atl.settings import AtlSettings
 from mcp_core import Request
 from mcp_core.errors import UnknownTool
-from mcp_core.hosts.site.page import render_page
+from mcp_core.run import Program, greeting
 from mcp_core.settings import settings_type
 from mcp_core.start_errors import InvalidSetting
 from tests.mcp_atl.server import serve
@@ -144,11 +144,17 @@ def test_only_delete_needs_consent():
     assert {name: schema["explicit_action"]["enum"] for name, schema in literals.items()} == {"atl_delete": ["DELETE"]}
 
 
-def test_the_page_for_people_shows_every_tool():
-    page = render_page([build(AtlSettings(sandbox=True))], "http://127.0.0.1:8000")
-    assert [name for name in names() if f"<code>{name}</code>" not in page] == []
-
-
 def test_no_rule_has_a_finding():
     outcome = verify_app(build(AtlSettings(sandbox=True)), Path(__file__).parents[2], "atl")
     assert [(finding.rule.id, finding.tool, finding.message) for finding in outcome.findings] == []
+
+
+def test_a_person_in_a_terminal_is_told_that_the_sandbox_is_served(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    for variable in ("ATLASSIAN_URL", "JIRA_URL", "CONFLUENCE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    told = "It serves the sandbox, because no site is set up. To set up yours: mcp-atl login, or set ATLASSIAN_URL."
+    assert greeting(build(AtlSettings()), Program("mcp-atl")).splitlines()[1] == told
+    monkeypatch.setenv("ATLASSIAN_URL", "https://acme.atlassian.net")
+    assert "sandbox" not in greeting(build(AtlSettings()), Program("mcp-atl"))

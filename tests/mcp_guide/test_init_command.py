@@ -44,8 +44,8 @@ def test_a_new_docs_root_gets_the_starter_set_and_a_report(tmp_path, capsys):
         "Each folder is a category. Edit the documents, add your own, and commit them like code.\n"
         "Try it:\n"
         f"  toolcharter call guide --docs-root '{root}' get_content expression=lang/python\n"
-        "Serve it to your agent (run in a terminal, it prints the client configuration):\n"
-        f"  mcp-guide --docs-root '{root}'\n"
+        "Add it to your client, such as claude-code, cursor or vscode:\n"
+        f"  toolcharter install claude-code guide --docs-root '{root}'\n"
     )
 
 

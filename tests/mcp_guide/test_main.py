@@ -168,9 +168,11 @@ def test_the_commands_that_init_prints_work(installed, tmp_path):
     assert tried.startswith("toolcharter call guide --docs-root ")
     ended = run(installed, "sh", "-c", tried)
     assert json.loads(ended.stdout)["value"]["documents"] == ["lang/python.md"]
-    start = shlex.split(said.splitlines()[-1])
-    assert start == ["mcp-guide", "--docs-root", str(tmp_path / "my guides")]
-    assert call(installed, *start[1:], expression="checks")["value"]["documents"] == [
+    program, *install = shlex.split(said.splitlines()[-1])
+    assert install == ["install", "claude-code", "guide", "--docs-root", str(tmp_path / "my guides")]
+    shown = run(installed, program, install[0], "--print", *install[1:]).stdout
+    assert json.dumps(str(tmp_path / "my guides")) in shown
+    assert call(installed, *install[3:], expression="checks")["value"]["documents"] == [
         "checks/before-commit.md",
         "checks/review.md",
     ]

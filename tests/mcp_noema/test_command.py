@@ -53,9 +53,9 @@ def test_over_http_there_is_a_health_page_and_a_page_for_people(tmp_path: Path):
     with served(started, tmp_path / "http.log") as url, httpx2.Client(timeout=30) as http:
         base = url.removesuffix("/mcp")
         assert http.get(f"{base}/health").status_code == 200
-        page = http.get(base, follow_redirects=True)
+        page = http.get(f"{base}/console/tools", params={"server": "noema"})
     assert page.status_code == 200
-    shown = re.findall(r"<code>([a-z]+(?:-[a-z]+)+)</code>", page.text)
+    shown = re.findall(r'href="/console/tools/noema/([a-z-]+)"', page.text)
     assert set(shown) >= {tool.name for tool in build(Settings()).list_tools()}
 
 

@@ -52,10 +52,11 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
     assert done.stderr.startswith("Todo list 1.0.0 is waiting for an MCP client on stdin.")
 
 
-def test_a_plain_install_is_enough_for_sqlite(tmp_path: Path):
+def test_the_extra_of_the_todo_list_is_enough_for_sqlite(tmp_path: Path):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    optional = modules([*extras["postgres"], *extras["redis"], *extras["fastmcp"]]) - modules(project["dependencies"])
+    needed = modules([*project["dependencies"], *extras["todo"], *extras["sql"]])
+    optional = modules([*extras["postgres"], *extras["redis"], *extras["fastmcp"]]) - needed - {"toolcharter"}
     call = ["call", "todo", "--db", f"sqlite:///{tmp_path / 'todo.db'}", "list_tasks", "user_id=ana"]
     program = f"""
 import sys

@@ -17,7 +17,7 @@ CLOUD_HOSTS = (".atlassian.net", ".jira.com", ".atlassian.com")
 
 def access_from_environment(variables: Mapping[str, str]) -> Access | None:
     """The site that the environment describes; None where it describes none."""
-    shared = variables.get("ATLASSIAN_URL")
+    shared = variables.get("ATLASSIAN_URL") or None
     jira, confluence = variables.get("JIRA_URL") or shared, variables.get("CONFLUENCE_URL") or shared
     address = jira or confluence
     if address is None:

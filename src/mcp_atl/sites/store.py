@@ -5,33 +5,19 @@ The file always has what is not secret (address, kind, user). The secrets are in
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from mcp_atl.site import Access, Credentials, Secret, Site
+from mcp_core.private_file import write_private
+from mcp_core.system_keyring import KEYRING, Keyring, delete_password, no_keyring, use_keyring
 from toolcharter import NotFound, Unavailable
 
 SERVICE = "toolcharter-atlassian"
-KEYRING = "the system keyring"
-OWNER_ONLY = 0o600
 _KEPT = ("name", "kind", "jira_url", "confluence_url", "cloud_id", "gateway")
-
-
-def no_keyring() -> None:
-    """For a store that keeps secrets in its file."""
-
-
-class Keyring(Protocol):
-    """What is used of the library `keyring`."""
-
-    def get_password(self, service_name: str, username: str) -> str | None: ...
-    def set_password(self, service_name: str, username: str, password: str) -> None: ...
-    def delete_password(self, service_name: str, username: str) -> None: ...
 
 
 def default_store_path() -> Path:
@@ -39,18 +25,6 @@ def default_store_path() -> Path:
     from platformdirs import user_config_path  # noqa: PLC0415 - 2 ms, and not needed if the file is named
 
     return user_config_path("toolcharter") / "atlassian-sites.json"
-
-
-def system_keyring() -> Keyring | None:
-    """The keyring of this system; None where it has none that works without asking."""
-    try:
-        import keyring  # noqa: PLC0415 - 60 ms
-        from keyring.backends import fail, null  # noqa: PLC0415 - as above
-
-        backend = keyring.get_keyring()
-        return None if isinstance(backend, (fail.Keyring, null.Keyring)) else cast(Keyring, backend)
-    except (ImportError, RuntimeError):
-        return None
 
 
 class CredentialStore:
@@ -97,7 +71,8 @@ class CredentialStore:
         kept |= {"scheme": access.jira.scheme, "user": access.jira.user}
         secret = str.__str__(access.jira.secret)
         if self._keyring is not None:
-            _try_keyring(lambda keyring: keyring.set_password(SERVICE, site.name, secret), self._keyring)
+            keyring = self._keyring
+            use_keyring(lambda: keyring.set_password(SERVICE, site.name, secret))
         else:
             kept["secret"] = secret
         entries[site.name] = kept
@@ -120,7 +95,8 @@ class CredentialStore:
                     f"The credentials of {name!r} are in a system keyring that cannot be opened now. Nothing was "
                     "removed. Try again where it can be opened."
                 )
-            _try_keyring(lambda keyring: _delete(keyring, name), self._keyring)
+            keyring = self._keyring
+            use_keyring(lambda: delete_password(keyring, SERVICE, name))
         self._write(entries)
         return place
 
@@ -141,32 +117,4 @@ class CredentialStore:
             raise Unavailable(f"The file of Atlassian sites cannot be read: {self._path} ({error}).") from error
 
     def _write(self, entries: Mapping[str, Any]) -> None:
-        """All at once, and never readable by others: the file has its mode before it has its content."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".sites-")
-        try:
-            os.fchmod(handle, OWNER_ONLY)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(entries, file, indent=2)
-            Path(name).replace(self._path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-
-
-def _delete(keyring: Keyring, name: str) -> None:
-    """Keyrings fail if there is nothing to delete."""
-    if keyring.get_password(SERVICE, name) is not None:
-        keyring.delete_password(SERVICE, name)
-
-
-def _try_keyring(use: Callable[[Keyring], None], keyring: Keyring) -> None:
-    from keyring.errors import KeyringError  # noqa: PLC0415 - 60 ms, loaded by now
-
-    try:
-        use(keyring)
-    except KeyringError as error:
-        raise Unavailable(
-            f"The system keyring refused ({type(error).__name__}). Nothing was changed. Unlock it, or set "
-            "PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring to use a file that only its owner can read."
-        ) from None
+        write_private(self._path, json.dumps(entries, indent=2))

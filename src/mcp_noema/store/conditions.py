@@ -1,4 +1,4 @@
-"""SQL conditions that several queries share."""
+"""SQL conditions and functions that several queries share."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -6,6 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import GenericFunction
 
 from mcp_noema.store.tables import cards, reviews, undone
 
@@ -56,3 +58,25 @@ def sample(ids: ColumnElement[int], total: int, max_rows: int) -> tuple[int, Col
     """An even sample of at most about `max_rows`: one row in how many is taken, and the condition that takes it."""
     one_in = max(1, -(-total // max_rows))
     return one_in, sa.true() if one_in == 1 else ids % one_in == 0
+
+
+DAY_SECONDS = 86_400
+
+
+class seconds_between(GenericFunction[int]):  # noqa: N801 - an SQL function
+    """From an earlier to a later time."""
+
+    type = sa.BigInteger()
+    inherit_cache = True
+
+
+@compiles(seconds_between)
+def _seconds_postgresql(element: seconds_between, compiler: Any, **options: Any) -> str:
+    earlier, later = element.clauses
+    return f"extract(epoch from {compiler.process(later, **options)} - {compiler.process(earlier, **options)})"
+
+
+@compiles(seconds_between, "sqlite")
+def _seconds_sqlite(element: seconds_between, compiler: Any, **options: Any) -> str:
+    earlier, later = (compiler.process(each, **options) for each in element.clauses)
+    return f"(strftime('%s', {later}) - strftime('%s', {earlier}))"

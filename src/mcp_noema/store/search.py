@@ -41,13 +41,12 @@ from mcp_noema.query_tree import (
 )
 from mcp_noema.repositories import User
 from mcp_noema.store import decks
-from mcp_noema.store.conditions import NOT_UNDONE, not_buried, one_of
+from mcp_noema.store.conditions import DAY_SECONDS, NOT_UNDONE, not_buried, one_of, seconds_between
 from mcp_noema.store.row_mapping import NOTE_TYPE_COLUMNS, to_note_type
 from mcp_noema.store.tables import LEARNING, REVIEW, SUSPENDED, cards, note_tags, note_types, notes, reviews, tags
 
 Condition = ColumnElement[bool]
 
-DAY_SECONDS = 86_400
 _MAX_COMPARED_NAMES = 2_000
 """How many names are compared with one that does not exist, to suggest a similar one."""
 _NOTE_TERMS = (Words, InField, OfType, OfTemplate)
@@ -303,25 +302,6 @@ def _is(term: Is, context: SearchContext) -> Condition:
             return sa.and_(queue != SUSPENDED, sa.not_(not_buried(context.now)))
         case "leech":
             return _has_tag(tags.c.name.like(LEECH), context)
-
-
-class seconds_between(GenericFunction[int]):  # noqa: N801 - an SQL function
-    """From an earlier to a later time."""
-
-    type = sa.BigInteger()
-    inherit_cache = True
-
-
-@compiles(seconds_between)
-def _seconds_postgresql(element: seconds_between, compiler: Any, **options: Any) -> str:
-    earlier, later = element.clauses
-    return f"extract(epoch from {compiler.process(later, **options)} - {compiler.process(earlier, **options)})"
-
-
-@compiles(seconds_between, "sqlite")
-def _seconds_sqlite(element: seconds_between, compiler: Any, **options: Any) -> str:
-    earlier, later = (compiler.process(each, **options) for each in element.clauses)
-    return f"(strftime('%s', {later}) - strftime('%s', {earlier}))"
 
 
 _COMPARE: Mapping[Operator, Callable[[Any, Any], Any]] = {

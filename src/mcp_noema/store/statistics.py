@@ -3,7 +3,9 @@
 import asyncio
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -11,11 +13,22 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection
 
 from mcp_core.db import Database
-from mcp_noema.analysis import Basis, DeckStats, Prediction, Progress, Recall, ReviewFilter, ReviewPage, StudyTotals
+from mcp_noema.analysis import (
+    INTERVALS,
+    Basis,
+    DeckStats,
+    Distribution,
+    Prediction,
+    Progress,
+    Recall,
+    ReviewFilter,
+    ReviewPage,
+    StudyTotals,
+)
 from mcp_noema.model import GRADES, CardFace, Day, DeckId, Preferences, ReviewId, State, preset_of
 from mcp_noema.store import card_faces, decks, review_history
 from mcp_noema.store.cards import has_cards
-from mcp_noema.store.conditions import one_of
+from mcp_noema.store.conditions import DAY_SECONDS, one_of, seconds_between
 from mcp_noema.store.deck_selection import DeckSelection, select_decks
 from mcp_noema.store.recent_reviews import load_recent
 from mcp_noema.store.retention import MemoryStates, load_memory_states
@@ -24,8 +37,7 @@ from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, revi
 MATURE_STABILITY = 21.0
 """In days. A card with less is young; Anki uses the same number for the interval."""
 DECK_STATS_PERIOD = timedelta(days=30)
-FORECAST_DAYS = 7
-"""Including today."""
+HIGHEST_DIFFICULTY = 10
 _STREAK_DAYS_PER_QUERY = 60
 
 
@@ -46,13 +58,20 @@ class SqlStatistics:
         faces = await self._database.read(card_faces.load, memory_states.user.id, weakest_ids)
         return _prediction(at, memory_states, recalls, faces)
 
-    async def progress(self, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
-        return await self._database.read(_progress, owner, deck_id, days, now)
+    async def progress(
+        self, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
+    ) -> Progress:
+        return await self._database.read(
+            partial(_progress, days=days, forecast_days=forecast_days), owner, deck_id, now
+        )
 
-    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime) -> DeckStats:
+    async def deck_stats(self, owner: str, deck_id: DeckId, now: datetime, *, distribution: bool) -> DeckStats:
         memory_states = await self._database.read(load_memory_states, owner, ReviewFilter(deck_id=deck_id), now)
         recalls = await asyncio.to_thread(memory_states.recall_at, now)
-        return await self._database.read(_deck_stats, owner, deck_id, _average(recalls), now)
+        stats = await self._database.read(_deck_stats, owner, deck_id, _average(recalls), now)
+        if not distribution:
+            return stats
+        return replace(stats, distribution=await self._database.read(_distribution, owner, deck_id))
 
     async def history(self, owner: str, review_filter: ReviewFilter, most: int, after: ReviewId | None) -> ReviewPage:
         return await self._database.read(review_history.load_page, owner, review_filter, most, after)
@@ -84,12 +103,14 @@ def _prediction(
 # --- progress ----------------------------------------------------------------------------------------------
 
 
-def _progress(connection: Connection, owner: str, deck_id: DeckId | None, days: int, now: datetime) -> Progress:
+def _progress(
+    connection: Connection, owner: str, deck_id: DeckId | None, now: datetime, *, days: int, forecast_days: int
+) -> Progress:
     selection = select_decks(connection, owner, deck_id)
     preferences = selection.user.preferences
     today = preferences.date_of(now)
     past = [today - timedelta(days=back) for back in range(days - 1, -1, -1)]
-    coming = [today + timedelta(days=ahead) for ahead in range(FORECAST_DAYS)]
+    coming = [today + timedelta(days=ahead) for ahead in range(forecast_days)]
     recent = load_recent(connection, selection.user.id, now)
     totals = _totals_by_day(connection, selection.of_recent_reviews, [preferences.day_on(day) for day in past])
     retentions = {preset.desired_retention for preset in selection.presets.values()}
@@ -243,6 +264,27 @@ def _select_card_stats(selection: DeckSelection, day: Day) -> sa.Select[*tuple[A
         sa.func.sum(cards.c.reps).label("reps"),
         sa.func.max(cards.c.last_review).label("last_at"),
     ).where(selection.of_cards)
+
+
+def _distribution(connection: Connection, owner: str, deck_id: DeckId) -> Distribution:
+    selection = select_decks(connection, owner, deck_id)
+    seconds = seconds_between(cards.c.last_review, cards.c.due)
+    # An interval of 1.4 days counts as one of 1 day.
+    intervals = [seconds < (days + 0.5) * DAY_SECONDS for days in INTERVALS]
+    difficulties = [cards.c.difficulty < level + 1 for level in range(1, HIGHEST_DIFFICULTY)]
+    return Distribution(_count_by(connection, selection, intervals), _count_by(connection, selection, difficulties))
+
+
+def _count_by(
+    connection: Connection, selection: DeckSelection, conditions: Sequence[ColumnElement[bool]]
+) -> tuple[int, ...]:
+    """How many learned cards each condition is the first to hold for; last, those for which none holds."""
+    kind = sa.case(*((condition, index) for index, condition in enumerate(conditions)), else_=len(conditions))
+    learned = sa.and_(selection.of_cards, cards.c.queue == REVIEW)
+    kinds = sa.select(kind.label("kind")).where(learned).subquery()
+    rows: Sequence[Any] = connection.execute(sa.select(kinds.c.kind, sa.func.count()).group_by(kinds.c.kind)).all()
+    counts: dict[int, int] = dict(rows)
+    return tuple(counts.get(index, 0) for index in range(len(conditions) + 1))
 
 
 def _is_leech(selection: DeckSelection) -> ColumnElement[bool]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from mcp_core.hints import Dependency, EstimatedImpact
 from mcp_core.plurals import count, verb
 from mcp_noema.analysis import (
+    INTERVALS,
     REVIEW_COUNT_LIMIT,
     Basis,
     DeckStats,
@@ -49,6 +50,7 @@ reports = reads.preset(
 )
 _OptionalCardId = Annotated[CardId | None, Field(description="One card, such as card_1.")]
 
+LONGEST_MONTH = 31
 MIN_ANSWERS = 100
 """True retention is compared with the desired one from this many answers on."""
 MIN_REVIEWS_TO_FIT = 400
@@ -174,7 +176,8 @@ class GetProgress(Arguments):
     """Of which deck, and for how many days."""
 
     deck_id: OptionalDeckId = None
-    days: Annotated[int, Field(ge=1, le=90, description="Days to look back, including today.")] = 7
+    days: Annotated[int, Field(ge=1, le=366, description="Days to look back, including today.")] = 7
+    forecast_days: Annotated[int, Field(ge=1, le=90, description="Days to look ahead.")] = 7
 
 
 def _totals_json(totals: StudyTotals) -> dict[str, Any]:
@@ -207,6 +210,7 @@ def _totals_json(totals: StudyTotals) -> dict[str, Any]:
                 "streak": 1,
                 "forecast": "<any>",
                 "newWaiting": 2,
+                "desiredRetention": 0.9,
             },
         )
     ],
@@ -224,11 +228,14 @@ async def get_progress(
     last days, streak and forecast.
 
     `retention` is the share of learned cards that were remembered. `forecast` counts cards by the day they are due.
+    A period of more than 31 days has totals of each month, too. `desiredRetention` is null if decks differ in it.
     """
-    progress = await statistics.progress(owner(context), args.deck_id, args.days, world.now())
+    progress = await statistics.progress(
+        owner(context), args.deck_id, world.now(), days=args.days, forecast_days=args.forecast_days
+    )
     period = sum(progress.days.values(), StudyTotals())
     *_, today = progress.days
-    value = {
+    value: dict[str, Any] = {
         "today": _totals_json(progress.days[today]),
         "period": {
             "from": min(progress.days).isoformat(),
@@ -243,9 +250,20 @@ async def get_progress(
         "streak": progress.streak,
         "forecast": [{"date": day.isoformat(), "due": due} for day, due in progress.forecast.items()],
         "newWaiting": progress.new_waiting,
+        "desiredRetention": progress.desired,
     }
+    if args.days > LONGEST_MONTH:
+        value["monthly"] = [{"month": month, **_totals_json(totals)} for month, totals in _by_month(progress).items()]
     fit = await _fit_action(scheduling, owner(context), period, progress.desired, args.deck_id)
     return JsonResult.ok(value, hints=_progress_hints(progress, period, args.deck_id, fit=fit))
+
+
+def _by_month(progress: Progress) -> dict[str, StudyTotals]:
+    months: dict[str, StudyTotals] = {}
+    for day, totals in progress.days.items():
+        month = f"{day:%Y-%m}"
+        months[month] = months.get(month, StudyTotals()) + totals
+    return months
 
 
 def _progress_hints(
@@ -314,6 +332,7 @@ class GetDeckStats(Arguments):
     """Which deck."""
 
     deck_id: DeckIdArg
+    distribution: Annotated[bool, Field(description="Also count cards by interval and difficulty.")] = False
 
 
 @reports(
@@ -349,9 +368,10 @@ async def get_deck_stats(
     retention and leeches.
 
     A card is mature from a stability of 21 days on. Stability is the number of days until recall falls to 90 %.
+    An interval is counted under the first number of days that it does not exceed, or under null.
     """
-    stats = await statistics.deck_stats(owner(context), args.deck_id, world.now())
-    value = {
+    stats = await statistics.deck_stats(owner(context), args.deck_id, world.now(), distribution=args.distribution)
+    value: dict[str, Any] = {
         "deckId": DeckId.of(stats.deck.id),
         "name": stats.deck.name,
         "cards": {
@@ -370,6 +390,11 @@ async def get_deck_stats(
         "desiredRetention": stats.preset.desired_retention,
         "last30Days": _totals_json(stats.last_30_days),
     }
+    if stats.distribution is not None:
+        intervals = zip((*INTERVALS, None), stats.distribution.intervals, strict=True)
+        value["intervals"] = [{"days": days, "cards": cards} for days, cards in intervals]
+        difficulties = enumerate(stats.distribution.difficulties, start=1)
+        value["difficulties"] = [{"difficulty": level, "cards": cards} for level, cards in difficulties]
     desired = stats.preset.desired_retention
     fit = await _fit_action(scheduling, owner(context), stats.last_30_days, desired, args.deck_id)
     return JsonResult.ok(value, hints=_stats_hints(stats, args.deck_id, fit=fit))

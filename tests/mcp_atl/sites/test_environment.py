@@ -2,6 +2,10 @@ from mcp_atl.site import Credentials, Secret
 from mcp_atl.sites.environment import access_from_environment
 
 
+def test_what_a_client_passes_on_empty_is_not_set():
+    assert access_from_environment({"ATLASSIAN_URL": "", "JIRA_URL": "", "ATLASSIAN_API_TOKEN": ""}) is None
+
+
 def test_without_an_address_there_is_no_site():
     assert access_from_environment({"JIRA_API_TOKEN": "t"}) is None
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from mcp_atl.command import Server as Shared
-from mcp_atl.sites.store import CredentialStore, no_keyring
+from mcp_atl.sites.store import CredentialStore
+from mcp_core.system_keyring import no_keyring
 from tests.mcp_atl.server import Server
 
 SITE = "https://sandbox.atlassian.net"

@@ -49,7 +49,8 @@ def schedules(draw: st.DrawFn, steps: int) -> Schedule:
     memory = draw(_FLOATS), draw(st.floats(1, 10))
     if state is State.REVIEW:
         return Schedule(state, None, *memory, last_review + timedelta(days=draw(st.integers(1, 36_500))), last_review)
-    due = last_review + timedelta(seconds=draw(st.integers(1, 10**6)))
+    # Of a step that ends on a later day, Anki keeps the day alone.
+    due = min(last_review + timedelta(seconds=draw(st.integers(1, 10**6))), WRITTEN)
     # Anki counts the steps that are left, and one always is.
     return Schedule(state, draw(st.integers(0, max(steps - 1, 0))) if steps else 0, *memory, due, last_review)
 

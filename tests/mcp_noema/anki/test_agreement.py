@@ -32,7 +32,7 @@ PRESETS = {
 }
 Outcome = tuple[State, int | None, int]
 """The state, the step and the seconds until a card is due."""
-LONG = 1000 * DAY_SECONDS
+LONG = 365 * DAY_SECONDS
 HISTORIES = 1000
 ROLLOVERS = (0, 4, 9, 14, 19, 22)
 """The hours at which the day of a collection begins: the tests run at any time of the day."""
@@ -112,7 +112,7 @@ class StudiedCard:
 
 
 def are_equal(ours: list[Outcome], theirs: list[Outcome]) -> bool:
-    """Intervals of many years may differ by a day: Anki computes them in single precision."""
+    """Intervals of years may differ by a day: Anki computes them in single precision, and then rounds."""
     return all(
         mine == their or (mine[:2] == their[:2] and mine[2] > LONG and abs(mine[2] - their[2]) == DAY_SECONDS)
         for mine, their in zip(ours, theirs, strict=True)

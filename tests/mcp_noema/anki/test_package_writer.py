@@ -152,6 +152,17 @@ def test_a_package_round_trips(package: Package):
         assert read_package(path) == package
 
 
+def test_a_step_that_ends_on_a_later_day_keeps_the_day_and_not_the_time(tmp_path: Path):
+    answered = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
+    schedule = Schedule(State.LEARNING, 0, 1.0, 5.0, answered + timedelta(days=2, hours=5), answered)
+    note = PackageNote("guid", BASIC, ("a", "b"), (), answered, answered)
+    card = PackageCard(0, 0, 0, 1, schedule, 1, 0, suspended=False, buried=False, created_at=answered, ease=2500)
+    package = replace(EMPTY, decks=(PackageDeck("D", "", Preset()),), notes=(note,), cards=(card,), written_at=answered)
+    write_package(package, tmp_path / "out.apkg")
+    (found,) = read_package(tmp_path / "out.apkg").cards
+    assert found.schedule.due == answered + timedelta(days=2)
+
+
 def test_full_precision_survives(tmp_path: Path):
     moment = datetime(2026, 11, 1, 9, 30, tzinfo=UTC)
     schedule = Schedule(State.REVIEW, None, 12.345678901234567, 5.000000000000001, moment + timedelta(days=9), moment)

@@ -176,6 +176,7 @@ async def test_progress_counts_days_grades_minutes_and_what_was_remembered(ana: 
         # The forgotten one is being learned again; the other comes back after this week.
         "forecast": [{"date": f"2026-11-{day}", "due": 1 if day == 24 else 0} for day in range(24, 31)],
         "newWaiting": 1,
+        "desiredRetention": 0.9,
     }
     assert due > clock.now + 7 * DAY
     assert third not in {first, second}
@@ -334,6 +335,39 @@ async def test_the_statistics_of_a_deck_are_the_sum_of_its_cards(ana: Learner, d
     [_, leeches] = ana.hints["suggestedNextActions"]
     assert leeches["description"] == "1 card was forgotten 2 times or more: reword or suspend."
     assert [card["cardId"] for card in (await ana(leeches["action"], **leeches["data"]))["cards"]] == [inner_leech]
+
+
+async def test_the_cards_of_a_deck_are_counted_by_interval_and_difficulty(ana: Learner, db_url: str, clock: Clock):
+    deck = await ana.deck()
+    day_old, months_old, learning, _ = await ana.notes(deck, 4)
+    logs = {
+        day_old: [(4, MONDAY - DAY)],
+        months_old: [(4, MONDAY - 60 * DAY), (4, MONDAY - 20 * DAY)],
+        learning: [(3, MONDAY)],
+    }
+    await insert_logs(db_url, logs)
+    clock.now = MONDAY
+    seen = await ana("get-deck-stats", deckId=deck, distribution=True)
+    learned = [scheduled(*logs[card]) for card in (day_old, months_old)]
+    intervals, difficulties = dict.fromkeys((1, 3, 7, 14, 30, 60, 120, 365, None), 0), dict.fromkeys(range(1, 11), 0)
+    for card, (_, answered) in zip(learned, (logs[day_old][-1], logs[months_old][-1]), strict=True):
+        days = round((card.due - answered) / DAY)
+        intervals[next((end for end in intervals if end is not None and days <= end), None)] += 1
+        difficulties[int(card.difficulty)] += 1
+    assert seen["intervals"] == [{"days": days, "cards": cards} for days, cards in intervals.items()]
+    assert seen["difficulties"] == [{"difficulty": level, "cards": cards} for level, cards in difficulties.items()]
+    assert sum(intervals.values()) == 2
+
+
+async def test_a_year_of_progress_has_totals_of_each_month(ana: Learner, db_url: str, clock: Clock):
+    [card] = await ana.notes(await ana.deck())
+    await insert_logs(db_url, {card: [(4, MONDAY - 300 * DAY), (3, MONDAY - 250 * DAY), (1, MONDAY)]})
+    clock.now = MONDAY
+    seen = await ana("get-progress", days=366, forecastDays=30)
+    assert len(seen["monthly"]) == 13
+    studied = {month["month"]: month["retention"] for month in seen["monthly"] if month["reviews"]}
+    assert studied == {"2026-01": None, "2026-03": 1.0, "2026-11": 0.0}
+    assert len(seen["forecast"]) == 30
 
 
 async def test_an_empty_deck_has_statistics_and_another_users_has_none(ana: Learner, bob: Learner):

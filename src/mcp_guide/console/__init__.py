@@ -1,0 +1,5 @@
+"""The documents in the console: browse, search and read them as people and as agents do. It works without scripts."""
+
+from mcp_guide.console.pages import PAGES
+
+__all__ = ["PAGES"]

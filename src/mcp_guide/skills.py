@@ -1,0 +1,33 @@
+"""The documents of a folder as skills, for a plugin."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mcp_core.declare.skills import MAX_DESCRIPTION, MAX_NAME
+from mcp_guide.content.front_matter import split_front_matter
+from toolcharter import Skill
+
+
+def skills_of(folder: Path) -> Iterator[Skill]:
+    """A skill for each Markdown document that has a description: without one, no agent would know when to read it."""
+    names: set[str] = set()
+    for file in sorted(folder.rglob("*.md")):
+        front, text, _ = split_front_matter(file.read_text(encoding="utf-8", errors="replace"))
+        if not front.description:
+            continue
+        words = re.findall(r"[a-z0-9]+", file.relative_to(folder).with_suffix("").as_posix().lower())
+        name = _free_name("-".join(words) or "document", names)
+        names.add(name)
+        subjects = ", ".join(front.tags) or front.title or words[-1]
+        description = f"{front.description} Use this when the work is about {subjects}."
+        body = f"{front.instruction}\n\n{text}" if front.instruction else text
+        yield Skill(name, description[:MAX_DESCRIPTION], body)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """The name, cut to what is allowed, and with a number if another document has it."""
+    short = name[:MAX_NAME].rstrip("-")
+    if short not in taken:
+        return short
+    return next(one for number in range(2, len(taken) + 3) if (one := f"{short[: MAX_NAME - 6]}-{number}") not in taken)

@@ -1,0 +1,5 @@
+"""The list in the console: see it, add to it, complete, edit and delete. It works without scripts."""
+
+from mcp_todo.console.pages import PAGES
+
+__all__ = ["PAGES"]

@@ -1,0 +1,179 @@
+"""One page that shows the list, and one address that changes it."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse, Response
+
+from mcp_core.plurals import count
+from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE
+from toolcharter.console import CallFailed, Html, Page, View, element, join, tag
+
+PATH = "/console/todo"
+_STATUSES = {"pending": "To do", "completed": "Done", "all": "All"}
+_CHANGES = {
+    "add": ("add_task", ("title", "description")),
+    "complete": ("complete_task", ("task_id",)),
+    "edit": ("update_task", ("task_id", "title", "description")),
+    "delete": ("delete_task", ("task_id",)),
+}
+"""What the buttons do: the tool, and which fields of the form are its arguments."""
+
+
+async def _show(view: View) -> Response:
+    return await _list(view, _user(view, view.parameter("user")), view.parameter("status"))
+
+
+async def _change(view: View) -> Response:
+    form = view.form
+    user, status = _user(view, form.get("user", "")), form.get("status", "")
+    tool, fields = _CHANGES.get(form.get("change", ""), ("", ()))
+    arguments = {name: form[name] for name in fields if name in form}
+    if arguments.get("description") == "" and tool == "add_task":
+        del arguments["description"]
+    try:
+        await view.call(view.app("todo"), tool, {"user_id": user, **arguments})
+    except CallFailed as error:
+        return await _list(view, user, status, str(error))
+    query = urlencode({name: value for name, value in (("user", user), ("status", status)) if value})
+    return RedirectResponse(f"{PATH}?{query}", 303)
+
+
+def _user(view: View, asked: str) -> str:
+    """Whose list it is: that of the person who signed in, of the only user, or of whom the address names."""
+    app = view.app("todo")
+    return view.viewer.callers[app.name].user_id or app.settings.user or asked.strip()
+
+
+async def _list(view: View, user: str, status: str, problem: str = "") -> Response:
+    if not user:
+        return view.page("Todo list", element("h1", "Todo list"), _ask_user(), scripts=["todo.css"])
+    status = status if status in _STATUSES else "pending"
+    try:
+        answer = await view.call(view.app("todo"), "list_tasks", {"user_id": user, "status": status})
+    except CallFailed as error:
+        refused = element("p", str(error), class_="problem", role="alert")
+        return view.page("Todo list", element("h1", "Todo list"), refused, scripts=["todo.css"], status=403)
+    tasks: list[dict[str, Any]] = answer.value
+    known = Html(join(element("input", type="hidden", name="user", value=user), _hidden("status", status)))
+    return view.page(
+        "Todo list",
+        element("h1", "Todo list ", element("small", user)),
+        element("p", problem, class_="problem", role="alert") if problem else "",
+        _add_form(view, known),
+        _filter(user, status),
+        element("p", _summary(len(tasks), status), class_="note"),
+        element("ul", [_task(view, task, known) for task in tasks], class_="tasks", role="list"),
+        scripts=["todo.css"],
+        status=400 if problem else 200,
+    )
+
+
+def _summary(number: int, status: str) -> str:
+    if not number:
+        return {"pending": "Nothing is left to do.", "completed": "Nothing is done yet."}.get(status, "No task yet.")
+    return count(number, "task")
+
+
+def _ask_user() -> Html:
+    """The form for a list that several people share without signing in."""
+    field = element("input", id="user", name="user", required=True, autocomplete="username", maxlength=LONGEST_NAME)
+    return element(
+        "form",
+        element("label", "Whose list?", for_="user"),
+        element("div", field, element("button", "Show", type="submit"), class_="line"),
+        element("p", "The user_id that the agent uses. Start the server with --user to have only one.", class_="note"),
+        method="get",
+        action=PATH,
+    )
+
+
+def _filter(user: str, status: str) -> Html:
+    links = [
+        element(
+            "a",
+            label,
+            href=f"{PATH}?{urlencode({'user': user, 'status': value})}",
+            aria_current="true" if value == status else None,
+        )
+        for value, label in _STATUSES.items()
+    ]
+    return element("nav", links, class_="choices", aria_label="Which tasks")
+
+
+def _add_form(view: View, known: Html) -> Html:
+    title = element("input", id="title", name="title", required=True, maxlength=LONGEST_TITLE, placeholder="Buy milk")
+    details = element("textarea", id="description", name="description", rows="2", maxlength=LONGEST_DESCRIPTION)
+    return _form(
+        view,
+        "add",
+        known,
+        element("label", "New task", for_="title"),
+        element("div", title, element("button", "Add", type="submit"), class_="line"),
+        element(
+            "details",
+            element("summary", "With a description"),
+            element("label", "Description", for_="description"),
+            details,
+        ),
+        class_="card",
+    )
+
+
+def _task(view: View, task: Mapping[str, Any], known: Html) -> Html:
+    identity, done = str(task["id"]), bool(task["is_completed"])
+    known = join(known, _hidden("task_id", identity))
+    word = "Reopen" if done else "Done"
+    text = element(
+        "div",
+        element("strong", task["title"]),
+        tag("done", "good") if done else None,
+        element("p", task["description"]) if task["description"] else None,
+        class_="text",
+    )
+    complete = element("button", word, type="submit", class_="quiet", aria_label=f"{word}: {task['title']}")
+    return element(
+        "li", text, _form(view, "complete", known, complete), _edit(view, task, known), class_="done" if done else None
+    )
+
+
+def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
+    title, details = f"title-{task['id']}", f"description-{task['id']}"
+    fields = _form(
+        view,
+        "edit",
+        known,
+        element("label", "Title", for_=title),
+        element("input", id=title, name="title", required=True, maxlength=LONGEST_TITLE, value=task["title"]),
+        element("label", "Description", for_=details),
+        element(
+            "textarea",
+            task["description"] or "",
+            id=details,
+            name="description",
+            rows="2",
+            maxlength=LONGEST_DESCRIPTION,
+        ),
+        element("p", element("button", "Save", type="submit")),
+    )
+    delete = element("button", "Delete for good", type="submit", class_="danger")
+    return element(
+        "details",
+        element("summary", "Edit", aria_label=f"Edit: {task['title']}"),
+        fields,
+        _form(view, "delete", known, delete),
+    )
+
+
+def _form(view: View, change: str, *content: Html, class_: str | None = None) -> Html:
+    return element(
+        "form", view.csrf_field(), _hidden("change", change), content, method="post", action=PATH, class_=class_
+    )
+
+
+def _hidden(name: str, value: str) -> Html:
+    return element("input", type="hidden", name=name, value=value)
+
+
+PAGES = [Page(PATH, _show, "Todo", 60), Page(PATH, _change, changes=True)]
