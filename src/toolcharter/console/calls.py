@@ -1,0 +1,53 @@
+"""Calls of tools by a page, in the one pipeline, with the rights of the person who looks."""
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, NamedTuple, cast
+
+from mcp_core.app import App
+from mcp_core.auth import Caller
+from mcp_core.calling.records import Question, Request
+from mcp_core.errors import ToolError
+
+AGENT = "toolcharter console"
+
+
+class ToolAnswer(NamedTuple):
+    """What a tool answered, whatever the wire format of its server."""
+
+    value: Any
+    message: str = ""
+    """For the person."""
+    instruction: str = ""
+    """For an agent."""
+
+
+class CallFailed(Exception):
+    """A tool could not do what it was asked. The message is for the person."""
+
+
+async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Call a tool by its undecorated name. Raises CallFailed."""
+    spec = app.registry.get(tool)
+    name = app.registry.final_name(spec) if spec else tool
+    try:
+        answer = await app.run(Request(name, arguments, caller, AGENT, version("toolcharter")))
+    except ToolError as error:
+        raise CallFailed(str(error)) from None
+    if isinstance(answer, Question):
+        raise CallFailed(answer.text)
+    body = json.loads(answer.text)
+    if answer.is_error:
+        raise CallFailed(_reason(body))
+    if app.policy.format == "bare":
+        return ToolAnswer(body)
+    fields = cast(dict[str, Any], body)
+    value = fields.get("value" if app.policy.format == "result" else "data")
+    return ToolAnswer(value, fields.get("message") or "", fields.get("instruction") or "")
+
+
+def _reason(body: Any) -> str:
+    """The text of an error in each of the wire formats."""
+    error = cast(dict[str, Any], body).get("error") if isinstance(body, dict) else body
+    return str(cast(dict[str, Any], error)["message"] if isinstance(error, dict) else error)

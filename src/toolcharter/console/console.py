@@ -1,0 +1,166 @@
+"""The routes of the console, and the checks before each page."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from mcp_core.hosts.callers import NotIdentified
+from mcp_core.hosts.site.server import Site
+from mcp_core.state.interface import StateUnavailable
+from mcp_core.subscribers import Subscribers
+from toolcharter.console import forward, sign_in, static_files
+from toolcharter.console.catalogue import Catalogue
+from toolcharter.console.checks import Checks
+from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
+from toolcharter.console.layout import SIGN_IN, SIGN_OUT, html_document
+from toolcharter.console.markup import element
+from toolcharter.console.page import CSRF_FIELD, Page, View
+from toolcharter.console.pages import all_pages
+from toolcharter.console.server_pages import pages_of_servers
+from toolcharter.console.sessions import Sessions, set_cookie
+from toolcharter.console.viewer import Viewer, Viewers
+
+if TYPE_CHECKING:
+    from toolcharter.govern.governor import Governor
+
+CSRF_HEADER = "x-csrf-token"
+_FORM = "application/x-www-form-urlencoded"
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Console:
+    """All pages of one site."""
+
+    def __init__(self, site: Site, governor: "Governor | None" = None) -> None:
+        """`governor` holds the servers of other people, where the site serves them."""
+        self.site, self.governor = site, governor
+        self.sessions = Sessions(site.apps[0])
+        self.viewers = Viewers(site.apps, self.sessions)
+        self.catalogue, self.checks = Catalogue(), Checks()
+        self.pages = (*all_pages(), *pages_of_servers(site.apps), *forward.PAGES)
+        self.navigation = sorted((page for page in self.pages if page.label), key=lambda page: page.place)
+        self.approval_changes: Subscribers[None] = Subscribers()
+        """Hear when a confirmation begins to wait, or does not wait any more."""
+        self._origins = tuple(site.settings.allow_origins)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Let people confirm calls here."""
+        async with AsyncExitStack() as stack:
+            for app in self.site.apps:
+                await stack.enter_async_context(app.confirm_in_console(self.approval_changes))
+            yield
+
+    def stop(self) -> None:
+        """End all streams, and the calls that wait for a person here."""
+        self.approval_changes.stop()
+        for app in self.site.apps:
+            if app.approvals is not None:
+                app.approvals.stop()
+            if app.call_log is not None:
+                app.call_log.feed.stop()
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """What the console answers."""
+        return [
+            Route(f"{static_files.PATH}/{{digest}}/{{name}}", _secured(static_files.answer_file)),
+            Route(SIGN_IN, _secured(self._show_sign_in)),
+            Route(SIGN_IN, _secured(self._sign_in), methods=["POST"]),
+            Route(SIGN_OUT, _secured(self._sign_out), methods=["POST"]),
+            *(self._route(page) for page in self.pages),
+        ]
+
+    def _route(self, page: Page) -> Route:
+        async def answer(request: Request) -> Response:
+            return await self._answer(page, request)
+
+        return Route(page.path, _secured(answer), methods=["POST"] if page.changes else ["GET"])
+
+    async def _answer(self, page: Page, request: Request) -> Response:
+        """A page, after all checks."""
+        try:
+            viewer = await self.viewers.find(request)
+        except NotIdentified as refused:
+            return _ask_to_sign_in(request, refused)
+        form: dict[str, str] = {}
+        if page.changes:
+            if request.headers.get("content-type", "").startswith(_FORM):
+                form = await sign_in.read_form(request)
+            if problem := await self._forged(request, viewer, form):
+                return problem
+        csrf = await self.sessions.csrf_token(viewer.secret)
+        return await page.answer(View(self, request, viewer, csrf, form))
+
+    async def _forged(self, request: Request, viewer: Viewer, form: dict[str, str]) -> Response | None:
+        """The error for a change that no page of ours asked for."""
+        if viewer.sent_token:
+            return None  # no other site can send an Authorization header
+        if not is_same_origin(request, self._origins):
+            return JSONResponse({"error": "This request comes from a page of another origin."}, HTTPStatus.FORBIDDEN)
+        token = form.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, "")
+        if not await self.sessions.is_csrf_token(viewer.secret, token):
+            return JSONResponse({"error": "The page is out of date. Load it again."}, HTTPStatus.FORBIDDEN)
+        return None
+
+    # --- signing in and out ----------------------------------------------------------------------------
+
+    async def _show_sign_in(self, request: Request) -> Response:
+        if not self.viewers.need_token:
+            return RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        return await sign_in.show_form(self, request.query_params.get("next", "/"))
+
+    async def _sign_in(self, request: Request) -> Response:
+        if not is_same_origin(request, self._origins):
+            return PlainTextResponse("This request comes from a page of another origin.", HTTPStatus.FORBIDDEN)
+        return await sign_in.take_form(self, request)
+
+    async def _sign_out(self, request: Request) -> Response:
+        response = RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
+        try:
+            viewer = await self.viewers.find(request)
+        except NotIdentified:
+            set_cookie(response, request, None)
+            return response
+        if problem := await self._forged(request, viewer, await sign_in.read_form(request)):
+            return problem
+        if viewer.session is not None:
+            await self.sessions.end(viewer.session)
+        set_cookie(response, request, None)
+        return response
+
+
+def _ask_to_sign_in(request: Request, refused: NotIdentified) -> Response:
+    """For a browser the form to sign in, for a program the same answer as at an MCP endpoint."""
+    if "text/html" in request.headers.get("accept", "") and refused.status == HTTPStatus.UNAUTHORIZED:
+        path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(f"{SIGN_IN}?next={quote(path)}", HTTPStatus.SEE_OTHER)
+    return Response(refused.body, refused.status, {key.decode(): value.decode() for key, value in refused.headers})
+
+
+def _secured(endpoint: Endpoint) -> Endpoint:
+    """An endpoint whose responses have the security headers."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            response = await endpoint(request)
+        except StateUnavailable:
+            response = _unavailable()
+        response.headers.setdefault("Cache-Control", "no-store")
+        for name, value in SECURITY_HEADERS.items():
+            response.headers[name] = value
+        return response
+
+    return answer
+
+
+def _unavailable() -> Response:
+    words = "The server cannot reach what its processes share, which signed-in browsers need. Try again in a moment."
+    body = element("main", element("h1", "Not available"), element("p", words), id="content")
+    return HTMLResponse(html_document("Not available", body), HTTPStatus.SERVICE_UNAVAILABLE)

@@ -1,0 +1,77 @@
+"""The frame of all pages: head, navigation, content."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from toolcharter.console.markup import Html, element, join
+from toolcharter.console.static_files import static_files
+
+if TYPE_CHECKING:
+    from toolcharter.console.page import Page, View
+
+SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
+_SHEETS = ("console.css",)
+
+
+def document(view: "View", title: str, content: Sequence[str], scripts: Sequence[str]) -> str:
+    """A whole page."""
+    body = join(
+        element("a", "Skip to the content", href="#content", class_="skip"),
+        _header(view),
+        element("main", content, id="content", tabindex="-1"),
+    )
+    return html_document(title, body, scripts, view.csrf)
+
+
+def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str = "") -> str:
+    """A page without the navigation, as for signing in."""
+    sheets = [*_SHEETS, *(name for name in files if name.endswith(".css"))]
+    scripts = [name for name in files if name.endswith(".js")]
+    address = static_files().address
+    head = join(
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("meta", name="csrf-token", content=csrf) if csrf else None,
+        element("title", f"{title} · toolcharter"),
+        element("link", rel="icon", href=address("icon.svg")),
+        [element("link", rel="stylesheet", href=address(name)) for name in sheets],
+        [element("script", type="module", src=address(name)) for name in scripts],
+    )
+    return "<!doctype html>" + element("html", element("head", head), element("body", body), lang="en")
+
+
+def _header(view: "View") -> Html:
+    pages = [page for page in view.console.navigation if page.is_shown(view)]
+    current = _current(view.path, pages)
+    links = [
+        element("li", element("a", page.label, href=page.path, aria_current="page" if page is current else None))
+        for page in pages
+    ]
+    return element(
+        "header",
+        element("a", element("span", class_="mark", aria_hidden="true"), "toolcharter", href="/", class_="brand"),
+        element("nav", element("ul", links), aria_label="Pages"),
+        _person(view),
+        class_="top",
+    )
+
+
+def _current(path: str, pages: "Sequence[Page]") -> "Page | None":
+    """The page of the navigation that a path belongs to."""
+    found = [page for page in pages if path == page.path or (page.path != "/" and path.startswith(page.path + "/"))]
+    return max(found, key=lambda page: len(page.path), default=None)
+
+
+def _person(view: "View") -> Html | None:
+    if view.viewer.session is None:
+        return None
+    return element(
+        "form",
+        view.csrf_field(),
+        element("span", view.viewer.name or "signed in", class_="who"),
+        element("button", "Sign out", type="submit", class_="quiet"),
+        method="post",
+        action=SIGN_OUT,
+        class_="person",
+    )

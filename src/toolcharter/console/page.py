@@ -1,0 +1,99 @@
+"""What a page is made of, and what it is given."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from mcp_core.app import App
+from toolcharter.console import layout
+from toolcharter.console.calls import ToolAnswer, call_tool
+from toolcharter.console.catalogue import Offer
+from toolcharter.console.markup import Html, element
+from toolcharter.console.viewer import Viewer
+
+if TYPE_CHECKING:
+    from toolcharter.console.console import Console
+
+CSRF_FIELD = "csrf"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A request for a page: who looks, and what is served."""
+
+    console: "Console"
+    request: Request
+    viewer: Viewer
+    csrf: str
+    form: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The fields of a form that was sent."""
+
+    @property
+    def apps(self) -> Sequence[App]:
+        """The servers that the viewer may use."""
+        return self.viewer.apps
+
+    def offer(self, app: App) -> Offer:
+        """What the viewer may use of a server."""
+        return self.console.catalogue.offer(app, self.viewer.callers[app.name])
+
+    def app(self, name: str) -> App:
+        """A server that the viewer may use. Raises LookupError."""
+        found = self.viewer.app(name)
+        if found is None:
+            raise LookupError(f"the viewer may not use {name}")
+        return found
+
+    @property
+    def path(self) -> str:
+        """The path of the request."""
+        return self.request.url.path
+
+    def parameter(self, name: str) -> str:
+        """A parameter of the address, such as `q` in `?q=text`; empty if it is missing."""
+        return self.request.query_params.get(name, "")
+
+    def part(self, name: str) -> str:
+        """A part of the path, such as `server` in `/console/tools/{server}`."""
+        return str(self.request.path_params[name])
+
+    async def call(self, app: App, tool: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """Call a tool by its undecorated name, with the rights of the viewer. Raises CallFailed."""
+        return await call_tool(app, self.viewer.callers[app.name], tool, arguments)
+
+    def csrf_field(self) -> Html:
+        """The hidden field of a form that changes something."""
+        return element("input", type="hidden", name=CSRF_FIELD, value=self.csrf)
+
+    def page(self, title: str, *content: str, scripts: Sequence[str] = (), status: int = 200) -> Response:
+        """A page in the frame of the console. `scripts` are files in static/; so are their style sheets (.css)."""
+        return HTMLResponse(layout.document(self, title, content, scripts), status)
+
+    def not_found(self, message: str) -> Response:
+        """The answer where something does not exist, or is not for this viewer: both look the same."""
+        return self.page("Not found", element("h1", "Not found"), element("p", message), status=404)
+
+
+Answer = Callable[[View], Awaitable[Response]]
+
+
+def _always(_: View) -> bool:
+    return True
+
+
+class Page(NamedTuple):
+    """A page, or another address of the console."""
+
+    path: str
+    answer: Answer
+    label: str = ""
+    """Its name in the navigation; empty if it is not there."""
+    place: int = 0
+    """Its place in the navigation: pages are sorted by it."""
+    changes: bool = False
+    """Whether it answers POST instead of GET. The CSRF token is checked before."""
+    is_shown: Callable[[View], bool] = _always
+    """Whether the navigation has it for this viewer."""

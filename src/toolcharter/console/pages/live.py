@@ -1,0 +1,197 @@
+"""Calls as they happen: the list, its new calls, and the figures of the last hour and day."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from mcp_core.call_log import CallEntry, CallFilter, CallLog
+from mcp_core.call_log.entry import FAILURES
+from mcp_core.call_log.series import SPANS, read_figures
+from toolcharter.console.event_stream import event, event_stream, too_many
+from toolcharter.console.markup import Html, element
+from toolcharter.console.page import Page, View
+from toolcharter.console.rights import visible_calls
+
+PATH = "/console/live"
+AT_ONCE = 100
+"""Calls in a part of the list."""
+_MISSED = 500
+"""Calls that a page gets at most when it connects again."""
+_LONGEST_SEARCH = 200
+_SHOWN = ("id", "time", "server", "tool", "caller", "agent", "outcome", "ms", "tokens", "cached", "error_type")
+OUTCOMES = {
+    "ok": "ok",
+    "validation": "invalid arguments",
+    "business": "refused",
+    "system": "failed",
+    "cancelled": "cancelled",
+    "asked": "asked first",
+}
+"""What a person reads for each outcome of a call."""
+_COLUMNS = (("Time", ""), ("Tool", ""), ("Caller", ""), ("Agent", ""), ("Outcome", ""), ("ms", "number"))
+_NOT_KEPT = (
+    "Recent calls are not kept. Start the server with --calls-keep 1d; if that is refused, "
+    "run pip install 'toolcharter[sql]'."
+)
+
+
+def call_log(view: View) -> CallLog | None:
+    """The record of recent calls, which all servers of a site share."""
+    return next((app.call_log for app in view.console.site.apps if app.call_log is not None), None)
+
+
+def wanted_calls(view: View) -> CallFilter:
+    """The calls that the address asks for, of those that the viewer may see."""
+    outcome = view.parameter("outcome")
+    outcomes = {"": None, "failed": tuple(sorted(FAILURES))}.get(outcome, (outcome,))
+    text = view.parameter("q").strip()[:_LONGEST_SEARCH]
+    return CallFilter(
+        visible_calls(view.viewer), view.parameter("server") or None, outcomes=outcomes, text=text or None
+    )
+
+
+async def _show(view: View) -> Response:
+    title = element("h1", "Live calls")
+    if call_log(view) is None:
+        return view.page("Live", title, element("p", _NOT_KEPT))
+    return view.page(
+        "Live",
+        title,
+        element("noscript", element("p", "This page needs JavaScript.")),
+        _figures(),
+        _filter(view),
+        element("p", role="status", id="state", class_="note"),
+        element("div", _table(), class_="scroll"),
+        element("button", "Show older calls", type="button", id="older", class_="quiet", hidden=True),
+        scripts=["live.js", "live.css"],
+    )
+
+
+def _figures() -> Html:
+    spans = [
+        element(
+            "button",
+            f"Last {name}",
+            type="button",
+            value=name,
+            class_="quiet",
+            aria_pressed=str(name == "hour").lower(),
+        )
+        for name in SPANS
+    ]
+    table = element("div", class_="scroll", id="figures", tabindex="0", role="region", aria_label="Figures as a table")
+    return element(
+        "section",
+        element("div", spans, class_="row spans", role="group", aria_label="Time of the figures"),
+        element("div", id="plots", class_="plots", tabindex="0", role="region", aria_label="Plots"),
+        element("details", element("summary", "The same as a table"), table),
+        aria_label="Figures",
+    )
+
+
+def _filter(view: View) -> Html:
+    servers = [element("option", "All servers", value=""), *(_option(app.name, view, "server") for app in view.apps)]
+    outcomes = [element("option", "All outcomes", value=""), _option("failed", view, "outcome", "All errors")]
+    outcomes += [_option(name, view, "outcome", words) for name, words in OUTCOMES.items()]
+    search = element(
+        "input",
+        type="search",
+        name="q",
+        value=view.parameter("q"),
+        placeholder="Tool, caller, agent, argument, error or id",
+        aria_label="Search calls",
+        maxlength=_LONGEST_SEARCH,
+    )
+    return element(
+        "form",
+        search,
+        element("select", servers, name="server", aria_label="Server"),
+        element("select", outcomes, name="outcome", aria_label="Outcome"),
+        element("button", "Pause", type="button", id="pause", class_="quiet", aria_pressed="false"),
+        id="filter",
+        role="search",
+        class_="filter",
+    )
+
+
+def _option(value: str, view: View, parameter: str, words: str | None = None) -> Html:
+    return element("option", words or value, value=value, selected=view.parameter(parameter) == value)
+
+
+def _table() -> Html:
+    heads = [element("th", name, scope="col", class_=kind or None) for name, kind in _COLUMNS]
+    heads.append(element("th", "Tokens", scope="col", class_="number"))
+    return element(
+        "table",
+        element("caption", "Recent calls, the newest first", class_="unseen"),
+        element("thead", element("tr", heads)),
+        element("tbody", id="calls"),
+        class_="calls",
+    )
+
+
+# --- what the script reads -------------------------------------------------------------------------------------
+
+
+async def _list(view: View) -> Response:
+    log = call_log(view)
+    if log is None:
+        return JSONResponse({"error": _NOT_KEPT}, 404)
+    before = view.parameter("before")
+    found = await log.store.find(wanted_calls(view), int(before) if before.isdecimal() else None, AT_ONCE)
+    return JSONResponse({"calls": _rows(found), "more": len(found) == AT_ONCE, "last": await log.store.last_id()})
+
+
+def _rows(entries: Sequence[CallEntry]) -> list[dict[str, Any]]:
+    return [{name: getattr(entry, name) for name in _SHOWN} for entry in entries]
+
+
+async def _events(view: View) -> Response:
+    log = call_log(view)
+    if log is None:
+        return JSONResponse({"error": _NOT_KEPT}, 404)
+    if log.feed.is_full:
+        return too_many()
+    after = view.request.headers.get("last-event-id") or view.parameter("after")
+    return event_stream(_new_calls(log, wanted_calls(view), int(after) if after.isdecimal() else None))
+
+
+async def _new_calls(log: CallLog, wanted: CallFilter, last: int | None) -> AsyncGenerator[str | None]:
+    """The calls after the last that the page has, and then each new one."""
+    async with aclosing(log.feed.listen()) as feed:
+        await anext(feed, None)
+        missed = [] if last is None else await log.store.after(last, _MISSED)
+        async for entries in _starting_with(missed, feed):
+            if entries is None:
+                yield None
+                continue
+            new = [entry for entry in entries if last is None or entry.id > last]
+            last = new[-1].id if new else last
+            if shown := [entry for entry in new if wanted.matches(entry)]:
+                yield event(_rows(shown), last)
+
+
+async def _starting_with(
+    first: Sequence[CallEntry], rest: AsyncGenerator[Sequence[CallEntry] | None]
+) -> AsyncGenerator[Sequence[CallEntry] | None]:
+    yield first
+    async for entries in rest:
+        yield entries
+
+
+async def _show_figures(view: View) -> Response:
+    log, span = call_log(view), SPANS.get(view.parameter("span"))
+    if log is None or span is None:
+        return JSONResponse({"error": _NOT_KEPT if log is None else "The span is hour or day."}, 404)
+    server = view.parameter("server") or None
+    return JSONResponse(await read_figures(log.store, CallFilter(visible_calls(view.viewer), server), span))
+
+
+PAGES = [
+    Page(PATH, _show, "Live", 20),
+    Page(f"{PATH}/calls", _list),
+    Page(f"{PATH}/events", _events),
+    Page(f"{PATH}/figures", _show_figures),
+]

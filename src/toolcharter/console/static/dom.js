@@ -1,0 +1,52 @@
+// Elements and text. Nothing here, or anywhere else in the console, makes markup of text.
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
+
+/** Text with control characters, and those that change the direction of text, made visible. */
+export function visible(text) {
+  return String(text).replace(UNSEEN, (one) =>
+    one === "\n" || one === "\t" ? one : "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
+}
+
+/** An element: element("a", { href: "/", class: "x", onclick: f }, "text", otherElement). Attributes that are null or false are left out. */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (key === "value" && "value" in made) made.value = value;
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  made.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false)
+    .map((one) => (one instanceof Node ? one : visible(one))));
+  return made;
+}
+
+/** Put these children into an element in place of those that it has. */
+export function fill(parent, ...children) {
+  parent.replaceChildren(element("div", {}, ...children));
+  parent.replaceChildren(...parent.firstChild.childNodes);
+}
+
+/** A block of text to copy, with its button. */
+export function copyable(text) {
+  const block = element("div", { class: "copy" }, element("pre", { tabindex: "0" }, element("code", {}, text)));
+  addCopyButton(block);
+  return block;
+}
+
+/** Give a block `.copy` its button. */
+export function addCopyButton(block) {
+  const button = element("button", { type: "button", class: "small" }, "Copy");
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(block.querySelector("pre").textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(block.querySelector("pre"));
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  block.append(button);
+}

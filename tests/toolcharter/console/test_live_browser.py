@@ -1,0 +1,139 @@
+"""Live calls and approvals in a real browser."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, expect
+
+from tests.mcp_core.audited import audited
+from tests.toolcharter.console.live_app import call, live_app
+from tests.toolcharter.console.served import served
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+expect.set_options(timeout=20_000)
+
+HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\x1b[31m[a](javascript:alert(3))'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("live")
+
+
+@pytest.fixture(scope="module")
+def url(folder: Path) -> Iterator[str]:
+    app = live_app(folder, port=0, confirm_in_console="5m", audit=str(folder / "audit.jsonl"), user="ana")
+    with served([app]) as address:
+        yield address
+
+
+async def passes_axe(page: Page) -> None:
+    found = await Axe().run(page)
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found.response["violations"]] == []
+
+
+@pytest.mark.requirement("WEB-2")
+async def test_a_call_is_seen_as_it_happens_filtered_opened_and_tried_again(page: Page, url: str):
+    await page.goto(f"{url}/console/live")
+    await expect(page.locator("#state")).to_have_text("No calls yet. New calls appear here.")
+    async with httpx2.AsyncClient(base_url=url) as http:
+        await call(http, "double", {"number": 21}, agent="claude")
+        row = page.locator("#calls tr")
+        await expect(row).to_have_count(1)
+        await expect(row.locator(".outcome")).to_have_text("ok")
+        await expect(row.locator(".agent")).to_have_text("claude 4")
+        await page.get_by_role("combobox", name="Outcome").select_option("failed")
+        await expect(row).to_have_count(0)
+        await call(http, "double", {"number": 22}, agent="claude")
+        await call(http, "double", {"number": -1}, agent="cursor")
+        await expect(row.locator(".outcome")).to_have_text("failed")  # only what is filtered for arrives
+        await page.get_by_role("combobox", name="Outcome").select_option("")
+        await page.get_by_role("searchbox", name="Search calls").fill("cursor")
+        await expect(row).to_have_count(1)
+        await expect(page.locator(".plot svg[role=img]")).to_have_count(4)
+        await page.get_by_text("The same as a table").click()
+        await expect(page.locator("#figures tbody tr").first).to_be_visible()
+        await passes_axe(page)
+        await row.get_by_role("link", name="double").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("double failed")
+    await expect(page.get_by_text("ValueError: /srv/secret/path is broken by -1")).to_be_visible()
+    await passes_axe(page)
+    await page.get_by_role("link", name="Try it again").click()
+    await expect(page.get_by_label("number")).to_have_value("-1")
+
+
+@pytest.mark.requirement("WEB-3")
+async def test_a_confirmation_is_answered_once_and_the_audit_says_by_whom(page: Page, url: str, folder: Path):
+    await page.goto(f"{url}/console/approvals")
+    await expect(page.locator("#state")).to_have_text("Nothing waits for you.")
+    async with httpx2.AsyncClient(base_url=url) as http:
+        arguments = {"note": HOSTILE, "password": "hunter2hunter2"}
+        sent = asyncio.ensure_future(call(http, "send_note", arguments, agent="codex"))
+        card = page.locator(".approval")
+        # It is shown at once, not with the next sign of life, which comes after 15 seconds.
+        await expect(card.get_by_role("heading", level=2)).to_have_text("send_note", timeout=10_000)
+        await expect(card.locator("pre")).to_contain_text('"password": "[redacted]"')
+        assert await page.title() == "(1) Approvals · toolcharter"
+        await passes_axe(page)
+        await card.get_by_role("button", name="Confirm").click()
+        await expect(card).to_contain_text("You have confirmed this call.")
+        await expect(card.get_by_role("button", name="Decline")).to_be_disabled()
+        assert "sent " in (await sent)["result"]["content"][0]["text"]
+    await expect(page.locator("#state")).to_have_text("Nothing waits for you.")
+    records = audited(folder / "audit.jsonl")
+    assert [record["caller"] for record in records if record["method"] == "console/confirm"] == ["user:ana"]
+    assert [record["answeredBy"] for record in records if "answeredBy" in record] == ["user:ana"]
+
+
+@pytest.mark.requirement("WEB-4")
+async def test_what_callers_and_agents_say_is_text_on_every_page(page: Page, url: str):
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    async with httpx2.AsyncClient(base_url=url) as http:
+        await call(http, "<b>unknown</b>", {}, agent=HOSTILE)
+        sent = asyncio.ensure_future(call(http, "send_note", {"note": HOSTILE}, agent=HOSTILE))
+        await page.goto(f"{url}/console/approvals")
+        await expect(page.locator(".approval")).to_contain_text("<script>alert(2)</script>\\u202e")
+        await page.get_by_role("button", name="Decline").click()
+        await sent
+        await page.goto(f"{url}/console/live?q=unknown")
+        await expect(page.locator("#calls .tool").first).to_contain_text("<b>unknown</b>")
+        await page.goto(f"{url}/console/live?q=alert(2)")
+        await expect(page.locator("#calls tr").first).to_contain_text("<img src=x")
+        await page.locator("#calls a").first.click()
+        await expect(page.locator("main pre").first).to_contain_text("<script>alert(2)</script>")
+    assert await page.locator("main img, main script").count() == 0
+    assert dialogs == []
+
+
+@pytest.mark.requirement("WEB-5")
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
+async def test_the_pages_fit_and_can_be_read(page: Page, url: str, width: int, scheme: str):
+    async with httpx2.AsyncClient(base_url=url) as http:
+        await call(http, "double", {"number": 5}, agent="a-very-long-name-of-an-agent-" * 4)
+    await page.set_viewport_size({"width": width, "height": 800})
+    await page.emulate_media(color_scheme=scheme)
+    for path in ("/console/live", "/console/live/1", "/console/approvals"):
+        await page.goto(url + path)
+        if path == "/console/live":
+            await expect(page.locator("#calls tr").first).to_be_visible()
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        await passes_axe(page)
+
+
+async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):
+    await page.goto(f"{url}/console/live?q=agent-to-wait-for")
+    await expect(page.locator("#state")).to_have_text("No calls yet. New calls appear here.")
+    await page.get_by_role("button", name="Pause").click()
+    async with httpx2.AsyncClient(base_url=url) as http:
+        await call(http, "double", {"number": 7}, agent="agent-to-wait-for")
+    await expect(page.locator("#state")).to_have_text("Paused. 1 new call.")
+    assert await page.locator("#calls tr").count() == 0
+    await page.get_by_role("button", name="Go on").click()
+    await expect(page.locator("#calls tr")).to_have_count(1)
+    await expect(page.locator("#state")).to_have_text("New calls appear at the top.")

@@ -1,0 +1,128 @@
+"""For everyone: by keyboard, with a screen reader, on a phone, in light and dark."""
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PAGES = (
+    "/",
+    "/console/servers/demo",
+    "/console/tools",
+    "/console/tools/probe/take_all",
+    "/console/tools/demo/delete_note",
+    "/console/prompts/demo/review_notes",
+    "/console/resources/demo",
+)
+
+
+async def violations(page) -> list[str]:
+    results = await Axe().run(page)
+    return [
+        f"{page.url} {rule['id']}: {[node['html'][:120] for node in rule['nodes']][:3]}"
+        for rule in results.response["violations"]
+    ]
+
+
+@pytest.mark.requirement("WEB-5")
+async def test_no_rule_of_axe_finds_anything_in_any_page(page):
+    found = []
+    for path in PAGES:
+        await page.goto(path)
+        found += await violations(page)
+    await page.emulate_media(color_scheme="dark")
+    found += await violations(page)
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [360, 900, 1600])
+async def test_no_page_is_wider_than_the_window(page, width):
+    await page.set_viewport_size({"width": width, "height": 800})
+    wider = {}
+    for path in PAGES:
+        await page.goto(path)
+        wider[path] = await page.evaluate("document.body.scrollWidth - document.documentElement.clientWidth")
+    assert {path: more for path, more in wider.items() if more > 0} == {}
+
+
+async def test_no_rule_of_axe_finds_anything_in_an_answer_a_question_and_the_form_to_sign_in(page, guarded):
+    await page.goto('/console/tools/probe/erase#arguments={"what":"x"}')
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.get_by_role("dialog").wait_for()
+    found = await violations(page)
+    await page.get_by_role("button", name="Yes, go ahead").click()
+    await page.locator(".answer h3").wait_for()
+    await page.get_by_text("The same call in a terminal").click()
+    found += await violations(page)
+    await page.goto(f"{guarded}/")
+    found += await violations(page)
+    assert found == []
+
+
+@pytest.mark.requirement("WEB-5")
+async def test_a_tool_is_found_and_called_by_keyboard_alone(page):
+    await page.goto("/console/tools")
+    await page.keyboard.press("/")
+    await page.keyboard.type("add two whole")
+    await page.wait_for_url("**?q=add+two+whole")
+    for _ in range(3):
+        await page.keyboard.press("Tab")
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name="add").wait_for()
+    await page.get_by_label("a", exact=True).focus()
+    await page.keyboard.type("20")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("22")
+    await page.keyboard.press("Enter")
+    await page.locator(".answer h3").wait_for()
+    await page.get_by_role("tab", name="Value").focus()
+    assert await page.locator("[role=tabpanel]:visible code").inner_text() == "42"
+    await page.keyboard.press("ArrowRight")
+    assert await page.evaluate("document.activeElement.textContent") == "As the agent reads it"
+    assert '"data":42' in await page.locator("[role=tabpanel]:visible code").inner_text()
+
+
+async def test_the_first_key_leads_past_the_navigation(page):
+    await page.goto("/console/tools")
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    await page.keyboard.press("Enter")
+    assert await page.evaluate("document.activeElement.id") == "content"
+
+
+@pytest.mark.requirement("WEB-5")
+async def test_a_tool_is_called_on_a_phone(page):
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.goto("/console/tools")
+    await page.get_by_role("link", name="list_notes").click()
+    await page.get_by_role("link", name="Try it").click()
+    assert await page.locator("#try").evaluate("one => one.getBoundingClientRect().top") < 400
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.locator(".answer .tag", has_text="ok").wait_for()
+    buttons = await page.locator("#try button.small:visible").evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert min(buttons) >= 24  # WCAG 2.2, target size
+
+
+async def test_light_and_dark_follow_the_reader(page):
+    colours = []
+    for scheme in ("light", "dark"):
+        await page.emulate_media(color_scheme=scheme)
+        await page.goto("/")
+        colours.append(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert colours == ["rgb(247, 248, 250)", "rgb(16, 20, 24)"]
+
+
+SHIFTS = """new Promise((done) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach((one) => { sum += one.value; });
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(sum))));
+})"""
+
+
+async def test_nothing_moves_while_a_page_loads(page):
+    shifts = {}
+    for path in ("/console/tools", "/console/tools/probe/take_all"):
+        await page.goto(path)
+        shifts[path] = await page.evaluate(SHIFTS)
+    assert {path: shift for path, shift in shifts.items() if shift > 0.05} == {}
