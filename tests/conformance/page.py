@@ -4,10 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.conformance.offers import CHECKS, NEED_A_QUESTION, NOT_JUDGED, SCENARIOS
+from tests.conformance.offers import CHECKS, NEED_A_QUESTION, NOT_JUDGED, NOT_PASSED_ON, SCENARIOS
 from tests.conformance.real_clients import Attempt
 
-OURS = ("plain", "asking")
+APPS = ("plain", "asking")
+GOVERNED, SDK = "governed", "sdk"
+OURS = (*APPS, GOVERNED)
+NOT_OFFERED = {**dict.fromkeys(APPS, SCENARIOS), GOVERNED: NOT_PASSED_ON, SDK: dict.fromkeys(NOT_JUDGED, "")}
+"""The scenarios that count as neither passed nor failed, by column."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,11 @@ INTRODUCTION = (
     "*plain* has no tool that asks the person, *asking* has some.\n"
     "*SDK* is the judge: [a fixture with what the suite asks for](../tests/conformance/sdk_fixture.py) "
     "on the SDK's own `MCPServer`, because the SDK's everything-server is not in a package.\n"
+    "*governed* is `toolcharter govern` in front of that fixture, with `handshake = true` for 2025-11-25.\n"
     "The number in brackets counts checks; every message is also checked against the schema of its revision.\n"
     "*advice* is a check of something that a server should do; it does not fail the scenario.\n"
-    "*not offered* needs something that an App does not have; it counts as neither passed nor failed, "
+    "*not offered* needs something that an App does not have, or the governor does not pass on; "
+    "it counts as neither passed nor failed, "
     "and [offers.py](../tests/conformance/offers.py) lists it.\n"
     "If one of our tools asks the person, the suite fills in its own form and does not say yes, so the call ends "
     "with a refusal; these scenarios check the messages up to that point.\n"
@@ -59,7 +65,7 @@ def page(tables: Tables, tried: Sequence[Attempt], packages: Mapping[str, str]) 
 
 def summary(columns: Mapping[str, Column]) -> str:
     lines = ["| | passed | failed | not offered |", "|---|---:|---:|---:|"]
-    for column in (*OURS, "sdk"):
+    for column in (*OURS, SDK):
         cells = [cell(column, name, scenario) for name, scenario in columns[column].items()]
         counts = [sum(c.startswith(word) for c in cells) for word in ("passed", "**failed", "not offered")]
         lines.append(f"| {label(column)} | {' | '.join(map(str, counts))} |")
@@ -67,18 +73,19 @@ def summary(columns: Mapping[str, Column]) -> str:
 
 
 def table(columns: Mapping[str, Column]) -> str:
-    lines = ["| scenario | plain | asking | SDK | not offered is |", "|---|---|---|---|---|"]
-    for name, scenario in columns["sdk"].items():
-        cells = [cell(column, name, columns[column][name]) for column in (*OURS, "sdk")]
+    lines = ["| scenario | plain | asking | governed | SDK | not offered is |", "|---|---|---|---|---|---|"]
+    for name, scenario in columns[SDK].items():
+        cells = [cell(column, name, columns[column][name]) for column in (*OURS, SDK)]
         inner = {CHECKS[i] for s in OURS for i in columns[s][name].ids("FAILURE") if i in CHECKS}
-        reason = SCENARIOS.get(name) or "; ".join(sorted(inner))
+        whole = dict.fromkeys(filter(None, (SCENARIOS.get(name), NOT_PASSED_ON.get(name))))
+        reason = "; ".join(whole or sorted(inner))
         mark = "*" if scenario.unscored else ""
         lines.append(f"| {name}{mark} | {' | '.join(cells)} | {reason} |")
     return "\n".join(lines) + "\n"
 
 
 def cell(column: str, name: str, scenario: Scenario) -> str:
-    if name in (SCENARIOS if column in OURS else NOT_JUDGED):
+    if name in NOT_OFFERED[column]:
         return "not offered"
     if column == "plain" and name in NEED_A_QUESTION:
         return "asks nobody"
@@ -106,9 +113,9 @@ def worse(tables: Tables, status: str) -> Iterator[tuple[str, str, str, Mapping[
     for revision, columns in tables.items():
         for column in OURS:
             for name, scenario in columns[column].items():
-                if name in SCENARIOS or (column == "plain" and name in NEED_A_QUESTION):
+                if name in NOT_OFFERED[column] or (column == "plain" and name in NEED_A_QUESTION):
                     continue
-                fine = columns["sdk"][name].ids("SUCCESS")
+                fine = columns[SDK][name].ids("SUCCESS")
                 seen = counted(column, scenario) if status == "FAILURE" else scenario.ids(status)
                 for check in scenario.checks:
                     if check["id"] in seen and check["status"] == status and check["id"] in fine:
@@ -146,4 +153,4 @@ def clients(tried: Sequence[Attempt]) -> str:
 
 
 def label(column: str) -> str:
-    return "SDK" if column == "sdk" else column
+    return "SDK" if column == SDK else column

@@ -1,4 +1,4 @@
-"""The official conformance suite against our fixture and the SDK's, and three more clients against the demo.
+"""The official conformance suite against our fixture, the SDK's and the governor before it, and three more clients.
 
 python -m tests.conformance.run            writes docs/conformance.md; fails where we fail and the SDK does not
 
@@ -119,12 +119,34 @@ def wait_for(url: str) -> None:
         while True:
             try:
                 http.get(url)
-            except httpx2.ConnectError:
+            except httpx2.TransportError:
                 if time.monotonic() > end:
                     raise SystemExit(f"conformance: nothing answers at {url}; see the logs in {FOLDER}") from None
                 time.sleep(0.05)
             else:
                 return
+
+
+@contextmanager
+def governing(url: str, port: int) -> Iterator[None]:
+    """The governor in front of a server, with all its tools approved."""
+    charter = FOLDER / "governed" / "charter.toml"
+    shutil.rmtree(charter.parent, ignore_errors=True)
+    charter.parent.mkdir(parents=True)
+    # A server that speaks both revisions is asked in the newer one, in which it sends no requests.
+    upstreams = (
+        f'[upstream.at-2026-07-28]\nurl = "{url}"',
+        f'[upstream.at-2025-11-25]\nurl = "{url}"\nhandshake = true',
+    )
+    charter.write_text("\n".join(upstreams), encoding="utf-8")
+    govern = ["-c", "from toolcharter.cli import main; main()", "govern"]
+    options = ["--charter", str(charter)]
+    for revision in REVISIONS:
+        approve = [sys.executable, *govern, "approve", f"at-{revision}", *options]
+        subprocess.run(approve, check=True, stdout=subprocess.DEVNULL)
+    with serving("governed", *govern, "http", *options, "--port", str(port)):
+        wait_for(f"http://127.0.0.1:{port}/health")
+        yield
 
 
 # ---- the suite -----------------------------------------------------------------------------------
@@ -155,11 +177,12 @@ def _checks(results: Path, scenario: str) -> list[dict[str, Any]]:
 def main() -> int:
     node = install()
     install_langchain()
-    ours, sdk, demo = free_port(), free_port(), free_port()
+    ours, sdk, demo, governor = (free_port() for _ in range(4))
     urls = {
         "plain": f"http://127.0.0.1:{ours}/plain/mcp",
         "asking": f"http://127.0.0.1:{ours}/asking/mcp",
         "sdk": f"http://127.0.0.1:{sdk}/mcp",
+        "governed": f"http://127.0.0.1:{governor}/at-REVISION/mcp",
     }
     script = str(ROOT / "examples" / "demo.py")
     tables: dict[str, dict[str, Column]] = {}
@@ -167,11 +190,15 @@ def main() -> int:
         stack.enter_context(serving("ours", str(HERE / "fixture.py"), "--port", str(ours)))
         stack.enter_context(serving("sdk", str(HERE / "sdk_fixture.py"), str(sdk)))
         stack.enter_context(serving("demo", script, "http", "--port", str(demo)))
-        for url in (*urls.values(), f"http://127.0.0.1:{demo}/health"):
+        for url in (urls["plain"], urls["sdk"], f"http://127.0.0.1:{demo}/health"):
             wait_for(url)
+        stack.enter_context(governing(urls["sdk"], governor))
         for revision in REVISIONS:
             say(f"running what {revision} requires ...")
-            tables[revision] = {column: run_suite(node, column, url, revision) for column, url in urls.items()}
+            tables[revision] = {
+                column: run_suite(node, column, url.replace("REVISION", revision), revision)
+                for column, url in urls.items()
+            }
         say("running the Inspector, the TypeScript client and LangChain ...")
         tried: list[Attempt] = attempts(node, FOLDER, f"http://127.0.0.1:{demo}/mcp", [sys.executable, script])
     PAGE.write_text(page(tables, tried, PACKAGES | LANGCHAIN), encoding="utf-8")

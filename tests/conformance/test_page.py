@@ -10,7 +10,8 @@ def scenario(**statuses: str) -> Scenario:
 
 
 def tables(name: str, ours: Scenario, sdk: Scenario) -> dict[str, dict[str, dict[str, Scenario]]]:
-    return {"2026-07-28": {"plain": {name: ours}, "asking": {name: ours}, "sdk": {name: sdk}}}
+    columns = {column: {name: ours} for column in ("plain", "asking", "governed")}
+    return {"2026-07-28": {**columns, "sdk": {name: sdk}}}
 
 
 GOOD, BAD, ADVICE = scenario(one="SUCCESS"), scenario(one="FAILURE"), scenario(one="WARNING")
@@ -20,6 +21,7 @@ def test_what_fails_here_and_passes_there_is_a_failure():
     assert failures(tables("ping", BAD, GOOD)) == [
         "2026-07-28, plain, ping: one: wrong",
         "2026-07-28, asking, ping: one: wrong",
+        "2026-07-28, governed, ping: one: wrong",
     ]
 
 
@@ -31,7 +33,15 @@ def test_what_fails_there_too_or_is_only_advice_is_none():
 def test_what_no_app_has_is_not_offered_even_where_the_suite_is_content():
     assert cell("plain", "completion-complete", GOOD) == "not offered"
     assert cell("asking", "completion-complete", BAD) == "not offered"
-    assert failures(tables("completion-complete", BAD, GOOD)) == []
+    assert failures(tables("logging-set-level", BAD, GOOD)) == []
+
+
+def test_the_governor_is_judged_by_what_it_passes_on():
+    assert cell("governed", "completion-complete", BAD) == "**failed** (1 of 1)"
+    assert cell("governed", "tools-call-sampling", BAD) == "not offered"
+    assert failures(tables("completion-complete", BAD, GOOD)) == [
+        "2026-07-28, governed, completion-complete: one: wrong",
+    ]
 
 
 def test_a_check_that_is_not_offered_does_not_hide_another_that_fails():
@@ -46,5 +56,5 @@ def test_only_the_plain_fixture_is_excused_from_asking():
 
 def test_the_page_shows_a_client_that_fails():
     text = page(tables("ping", GOOD, GOOD), [Attempt("Inspector", "stdio", "legacy", "no answer")], {"suite": "1"})
-    assert "| ping | passed (1) | passed (1) | passed (1) |  |" in text
+    assert "| ping | passed (1) | passed (1) | passed (1) | passed (1) |  |" in text
     assert "| Inspector | stdio | legacy | **no** |" in text

@@ -6,6 +6,8 @@ toolcharter govern import [--apply]      govern the servers of Claude, Cursor an
 toolcharter govern status                what is governed, and what waits for a decision
 toolcharter govern review [NAME]         what changed since it was approved
 toolcharter govern approve NAME [TOOL]   accept what the server shows now
+toolcharter govern login NAME            sign in to a server with the browser; --caller WHO for a user over HTTP
+toolcharter govern logout NAME           forget the sign-in
 toolcharter govern deny NAME:TOOL        hide a tool, and refuse its calls
 toolcharter govern remove NAME           no longer govern a server
 toolcharter govern [stdio | http]        serve all of them to a client
@@ -17,6 +19,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,26 +27,22 @@ from typing import Any
 import platformdirs
 
 from mcp_core import mcp_log
-from mcp_core.errors import Unavailable
+from mcp_core.declare.listed import ListedTool
+from mcp_core.errors import SignInRequired, ToolError
 from mcp_core.interrupt import run_interruptible
 from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
 from mcp_core.settings import add_options, from_options
+from toolcharter.clients.entry import ServerEntry
+from toolcharter.clients.files import ClientFile
+from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.contract import report
 from toolcharter.govern import charter_file
 from toolcharter.govern.charter import Charter
-from toolcharter.govern.client_files import (
-    ClientFile,
-    FoundServer,
-    find_servers,
-    is_governor,
-    known_files,
-    point_at_governor,
-    to_upstream,
-)
+from toolcharter.govern.client_files import FoundServer, find_servers, point_at_governor, to_upstream
 from toolcharter.govern.governor import Governor
-from toolcharter.govern.pins import Comparison, Quarantine, lock_file, security_findings
+from toolcharter.govern.pins import Comparison, Quarantine, lock_file, remove_files, security_findings
 from toolcharter.targets import is_address
 from toolcharter.terminal import escape_lines
 
@@ -51,7 +50,7 @@ VARIABLE = "TOOLCHARTER_CHARTER"
 WAITING = 1
 """The exit code of `review` if something waits for a decision."""
 _SERVE = ("stdio", "http")
-_ACTIONS = (*_SERVE, "add", "import", "status", "review", "approve", "deny", "remove")
+_ACTIONS = (*_SERVE, "add", "import", "status", "review", "approve", "login", "logout", "deny", "remove")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,6 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the file of servers and policies; default: charter.toml in your configuration folder [{VARIABLE}]",
     )
     parser.add_argument("--apply", action="store_true", help="with import: add what was found, and change the clients")
+    parser.add_argument("--caller", metavar="WHO", help="with login and logout: a user of the governor over HTTP")
+    parser.add_argument("--no-browser", action="store_true", help="with login: only print the address")
     add_options(parser)
 
 
@@ -83,10 +84,11 @@ def run(options: argparse.Namespace) -> int:
     charter = charter_file.read_or_new(path)
     if options.action in _SERVE:
         return _serve(path, charter, options)
-    if options.action == "deny":
-        return _deny(path, charter, options.names)
-    if options.action == "remove":
-        return _remove(path, charter, options.names)
+    if options.action in ("login", "logout"):
+        return _sign_in_or_out(path, charter, options)
+    if options.action in ("deny", "remove"):
+        change = _deny if options.action == "deny" else _remove
+        return change(path, charter, options.names)
     names: list[str] = options.names
     chosen = names[:1] or list(charter.upstream)
     for name in chosen:
@@ -115,18 +117,36 @@ def _require(charter: Charter, name: str, path: Path) -> None:
         raise CannotRun(f"{path} has no server {name!r}. Governed: {known}. Add one: toolcharter govern add NAME.")
 
 
+def _sign_in_or_out(path: Path, charter: Charter, options: argparse.Namespace) -> int:
+    from toolcharter.commands import govern_sign_in  # noqa: PLC0415 - 160 ms, aiohttp
+
+    for name in options.names:
+        _require(charter, name, path)
+    if options.action == "logout":
+        run_interruptible(govern_sign_in.logout(path, charter, options.names, options.caller))
+    elif len(options.names) != 1:
+        raise UsageError("Name the server: toolcharter govern login NAME [--caller WHO].")
+    else:
+        run_interruptible(govern_sign_in.login(path, charter, options.names[0], options))
+    return os.EX_OK
+
+
 def _serve(path: Path, charter: Charter, options: argparse.Namespace) -> int:
     if not charter.upstream:
         raise CannotRun(f"{path} has no server. Add one: toolcharter govern add NAME -- COMMAND.")
     governor = _governor(path, charter, options)
     if options.action == "stdio":
-        from mcp_core.run import run_stdio  # noqa: PLC0415 - only this action needs it
+        from mcp_core.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
 
-        run_stdio(governor.all_tools, from_options(options), "toolcharter govern", sys.argv[2:])
+        governor.invite_here()
+        run_stdio(governor.all_tools, from_options(options), Program("toolcharter govern"), sys.argv[1:])
     else:
         from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
+        from toolcharter.console import Console  # noqa: PLC0415 - loaded with it
 
-        serve_http([governor.all_tools, *governor.apps.values()], from_options(options))
+        serve_http(
+            [governor.all_tools, *governor.apps.values()], from_options(options), partial(Console, governor=governor)
+        )
     return os.EX_OK
 
 
@@ -140,22 +160,28 @@ async def _add(path: Path, options: argparse.Namespace) -> int:
         fields = {"url": rest[0]}
     else:
         raise UsageError("Give the command that starts the server after --, or its address.")
-    await _add_server(path, name, fields, options)
+    await _add_server(path, name, fields, options, can_sign_in=True)
     print("Point your client at: toolcharter govern")
     return os.EX_OK
 
 
-async def _add_server(path: Path, name: str, fields: Mapping[str, Any], options: argparse.Namespace) -> None:
+async def _add_server(
+    path: Path, name: str, fields: Mapping[str, Any], options: argparse.Namespace, *, can_sign_in: bool = False
+) -> None:
     """Add a server to the charter, and approve the tools in which no security rule finds anything."""
     charter_file.add_upstream(path, name, fields)
-    governor = _governor(path, charter_file.read_or_new(path), options)
+    is_added = False
     try:
-        shown = await governor.look(name)
-    except Unavailable as error:
-        charter_file.remove_upstream(path, name)
-        raise CannotRun(f"{error} Nothing was added.") from None
+        governor, shown = await _first_look(path, name, options, can_sign_in=can_sign_in)
+        is_added = True
+    except SignInRequired:
+        address = fields.get("url")
+        raise CannotRun(f"{name} requires a sign-in: toolcharter govern add {name} {address}") from None
+    except (ToolError, CannotRun) as error:
+        raise CannotRun(f"{str(error).removesuffix(' Nothing was changed.')} Nothing was added.") from None
     finally:
-        await governor.close()
+        if not is_added:
+            charter_file.remove_upstream(path, name)
     suspicious = security_findings(shown)
     approved = governor.approve(name, shown, [tool.name for tool in shown if tool.name not in suspicious] or [""])
     print(f"{name} is governed: {count(len(approved), 'tool')} approved. {path}")
@@ -165,15 +191,31 @@ async def _add_server(path: Path, name: str, fields: Mapping[str, Any], options:
         print(f"Look at them: toolcharter govern review {name}")
 
 
+async def _first_look(
+    path: Path, name: str, options: argparse.Namespace, *, can_sign_in: bool
+) -> tuple[Governor, Sequence[ListedTool]]:
+    """What a new server shows. If it requires that, sign in first."""
+    governor = _governor(path, charter_file.read_or_new(path), options)
+    try:
+        return governor, await governor.look(name)
+    except SignInRequired:
+        if not can_sign_in:
+            raise
+    finally:
+        await governor.close()
+    from toolcharter.commands.govern_sign_in import login  # noqa: PLC0415 - 160 ms, loaded by now
+
+    await login(path, charter_file.read_or_new(path), name, options)
+    return await _first_look(path, name, options, can_sign_in=False)
+
+
 async def _import(path: Path, options: argparse.Namespace) -> int:
-    files = known_files(Path.home(), Path.cwd())
-    found = [one for one in find_servers(files) if not is_governor(one.entry)]
-    for one in found:
-        table = to_upstream(one.entry)
-        what = " ".join(table.get("command", ())) or table.get("url") if table else "cannot be governed"
-        print(f"{one.client.client}: {escape_lines(one.name)}   {escape_lines(str(what))}   ({one.client.path})")
+    found = list(find_servers(Places.here()))
+    for file, entry in found:
+        what = " ".join(entry.command) or entry.url or "cannot be governed"
+        print(f"{file.client.title}: {escape_lines(entry.name)}   {escape_lines(what)}   ({file.path})")
     if not found:
-        print("No server was found in the files of Claude Desktop, Claude Code, Cursor and VS Code.")
+        print(f"No server was found in the files of {', '.join(client.title for client in CLIENTS)}.")
     elif not options.apply:
         print("Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply")
     else:
@@ -184,8 +226,8 @@ async def _import(path: Path, options: argparse.Namespace) -> int:
 async def _take_over(path: Path, found: Sequence[FoundServer], options: argparse.Namespace) -> None:
     """Govern these servers, and let their clients start the governor in their place."""
     governed: dict[ClientFile, list[str]] = {}
-    for one in found:
-        name, table = server_name(one.name), to_upstream(one.entry)
+    for file, entry in found:
+        name, table = server_name(entry.name), to_upstream(entry)
         if table is None:
             continue
         if name not in charter_file.read_or_new(path).upstream:
@@ -194,11 +236,12 @@ async def _take_over(path: Path, found: Sequence[FoundServer], options: argparse
             except CannotRun as error:
                 print(f"{name} stays as it is. {escape_lines(str(error))}")
                 continue
-        governed.setdefault(one.client, []).append(one.name)
-    entry = {"command": shutil.which("toolcharter") or "toolcharter", "args": ["govern", "--charter", str(path)]}
+        governed.setdefault(file, []).append(entry.name)
+    program = shutil.which("toolcharter") or "toolcharter"
+    governor = ServerEntry("governed", (program, "govern", "--charter", str(path)), description="Governed tools.")
     for file, names in governed.items():
-        copy = point_at_governor(file, names, entry)
-        print(f"{file.client} now starts the governor. The old file is kept as {copy}.")
+        copy = point_at_governor(file, names, governor)
+        print(f"{file.client.title} now starts the governor. The old file is kept as {copy}.")
 
 
 def server_name(name: str) -> str:
@@ -209,7 +252,7 @@ def server_name(name: str) -> str:
 async def _approve(governor: Governor, name: str, tools: Sequence[str]) -> int:
     try:
         shown = await governor.look(name)
-    except Unavailable as error:
+    except ToolError as error:
         raise CannotRun(str(error)) from None
     finally:
         await governor.close()
@@ -226,12 +269,15 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
         for name in names:
             try:
                 await governor.look(name)
-            except Unavailable as error:
+            except ToolError as error:
                 print(f"{name}: not available. {escape_lines(str(error))}")
+                _print_sign_ins(governor, name)
                 continue
             comparison = governor.comparisons[name]
             waiting += len(comparison.quarantined)
-            print(_summary(name, comparison, has_pins=lock_file(path, name).exists()))
+            offers = await governor.count_offers(name)
+            print(_summary(name, comparison, offers, has_pins=lock_file(path, name).exists()))
+            _print_sign_ins(governor, name)
             for tool, quarantine in comparison.quarantined.items():
                 print(_details(tool, quarantine, in_full=in_full))
     finally:
@@ -243,12 +289,20 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
     return WAITING if waiting and in_full else os.EX_OK
 
 
-def _summary(name: str, comparison: Comparison, *, has_pins: bool) -> str:
+def _print_sign_ins(governor: Governor, name: str) -> None:
+    if (signing := governor.signing[name]) is not None:
+        from toolcharter.commands.govern_sign_in import describe_sign_ins  # noqa: PLC0415 - 160 ms, loaded by now
+
+        print(describe_sign_ins(signing))
+
+
+def _summary(name: str, comparison: Comparison, offers: Mapping[str, int], *, has_pins: bool) -> str:
     parts = [f"{count(len(comparison.approved), 'tool')} served"]
     if comparison.quarantined:
         parts.append(f"{len(comparison.quarantined)} quarantined")
     if comparison.missing:
         parts.append(f"{len(comparison.missing)} no longer listed: {', '.join(sorted(comparison.missing))}")
+    parts += [count(number, what) for what, number in offers.items() if number]
     if not has_pins:
         parts.append("nothing approved yet")
     return f"{name}: {', '.join(parts)}"
@@ -277,7 +331,11 @@ def _remove(path: Path, charter: Charter, names: Sequence[str]) -> int:
         raise UsageError("Name the server: toolcharter govern remove NAME.")
     for name in names:
         _require(charter, name, path)
+        if charter.upstream[name].oauth is not None:
+            from toolcharter.govern.oauth.store import SignInStore  # noqa: PLC0415 - few servers need it
+
+            SignInStore(path).forget(name)
         charter_file.remove_upstream(path, name)
-        lock_file(path, name).unlink(missing_ok=True)
+        remove_files(path, name)
     print(f"No longer governed: {', '.join(names)}.")
     return os.EX_OK

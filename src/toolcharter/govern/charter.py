@@ -31,6 +31,7 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _RATE = re.compile(r"([1-9]\d*)\s*/\s*(?:([1-9]\d*)\s*)?(second|minute|hour|day)s?")
 _UNIT_MS = {"second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
+_PUBLIC_URL = re.compile(r"(?:https://[^/?#\s]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?)(?:/[^?#\s]*)?")
 _SECRET = re.compile(r"(?:env|keyring|file):.+", re.DOTALL)
 
 
@@ -53,13 +54,59 @@ def _check_secret(text: str) -> str:
     return text
 
 
+def _check_public_url(text: str) -> str:
+    if not _PUBLIC_URL.fullmatch(text):
+        raise ValueError("must look like https://tools.example; http:// is allowed on this machine only")
+    return text.rstrip("/")
+
+
 Rate = Annotated[str, AfterValidator(_check_rate)]
+PublicUrl = Annotated[str, AfterValidator(_check_public_url)]
 SecretPlace = Annotated[str, AfterValidator(_check_secret)]
 Consent = Literal["required", "if_possible", "never"]
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class OAuthTable(_Table):
+    """How callers sign in to a server over HTTP. `oauth = {}` has all defaults."""
+
+    tokens: Literal["caller", "shared"] = Field(
+        default="caller", description="Each caller signs in (caller), or one sign-in counts for all of them (shared)."
+    )
+    grant: Literal["authorization_code", "client_credentials"] = Field(
+        default="authorization_code",
+        description="A person signs in with the browser, or the governor with its own client (client_credentials).",
+    )
+    client_id: str | None = Field(default=None, min_length=1, description="The id of a client that is registered.")
+    client_secret: SecretPlace | None = Field(
+        default=None, description="Its secret: env:NAME, keyring:NAME or file:PATH. Needs issuer."
+    )
+    client_metadata: str | None = Field(
+        default=None,
+        pattern=r"^https://[^/]+/.+",
+        description="The address of a client-id metadata document, where the authorization server takes one.",
+    )
+    issuer: str | None = Field(
+        default=None, pattern=r"^https?://", description="The authorization server that the client is registered with."
+    )
+    scopes: list[str] = Field(default=[], description="The scopes to request. Default: those that the server names.")
+    redirect_port: int | None = Field(
+        default=None,
+        ge=1024,
+        le=65535,
+        description="The port of http://127.0.0.1:PORT/callback, where the client is registered with a fixed one.",
+    )
+
+    @model_validator(mode="after")
+    def _complete_client(self) -> "OAuthTable":
+        if self.client_secret is not None and (self.issuer is None or self.client_id is None):
+            raise ValueError("client_secret needs client_id, and issuer: the only server that the secret is sent to")
+        if self.grant == "client_credentials" and self.client_secret is None:
+            raise ValueError("grant = client_credentials needs client_id, client_secret and issuer")
+        return self
 
 
 class UpstreamTable(_Table):
@@ -72,11 +119,22 @@ class UpstreamTable(_Table):
         default={},
         description="Secrets of the server by variable (command) or header (url): env:NAME, keyring:NAME or file:PATH.",
     )
+    oauth: OAuthTable | None = Field(
+        default=None, description="Callers sign in to the server (url): a table, see below; {} for the defaults."
+    )
+    pass_token: bool = Field(
+        default=False,
+        description="Send the token that a caller has for the governor on to the server (url). Read the warning first.",
+    )
     folder: str | None = Field(default=None, description="The folder in which the command runs.")
     per: Literal["server", "caller"] = Field(
         default="server", description="One process or connection for all callers (server), or one for each (caller)."
     )
     idle_seconds: float = Field(default=600, gt=0, description="Stop the process after this time without a call.")
+    transport: Literal["sse"] | None = Field(
+        default=None,
+        description="sse: the address is that of the older HTTP+SSE transport. Default: found out.",
+    )
     handshake: bool = Field(
         default=False,
         description="Connect with the older handshake at once, for a server that fails if it is asked for a newer one.",
@@ -91,6 +149,19 @@ class UpstreamTable(_Table):
     def _command_or_url(self) -> "UpstreamTable":
         if (self.command is None) == (self.url is None):
             raise ValueError("needs either command or url")
+        sources = [
+            name
+            for name, is_set in (
+                ("oauth", self.oauth is not None),
+                ("pass_token", self.pass_token),
+                ("secrets.Authorization", any(header.lower() == "authorization" for header in self.secrets)),
+            )
+            if is_set
+        ]
+        if self.command is not None and (self.oauth is not None or self.pass_token):
+            raise ValueError(f"{sources[0]} is for servers with a url; a command gets secrets as variables")
+        if self.url is not None and len(sources) > 1:
+            raise ValueError(f"{' and '.join(sources)} exclude each other: a request has one token")
         return self
 
 
@@ -154,6 +225,18 @@ class ToolPolicy(_Table):
         return self
 
 
+class OfferPolicy(_Table):
+    """The policy of the prompts or resources whose names or addresses match a pattern."""
+
+    allow: bool | None = Field(
+        default=None,
+        description="false hides it and refuses it; true passes it on although a security rule finds something in it.",
+    )
+    deny: bool | None = Field(default=None, description="true hides it and refuses it, whatever else is set.")
+    permissions: list[str] | None = Field(default=None, description="What a caller must be granted.")
+    deadline: float | None = Field(default=None, gt=0, description="Time limit of a request in seconds.")
+
+
 class PinPolicy(_Table):
     """What is done when an upstream shows something else than what was approved."""
 
@@ -175,9 +258,22 @@ class Charter(_Table):
 
     upstream: dict[str, UpstreamTable] = Field(default={}, description="The servers, by name.")
     tools: dict[str, ToolPolicy] = Field(default={}, description='Policies by pattern, such as "github:delete_*".')
+    prompts: dict[str, OfferPolicy] = Field(
+        default={}, description='Policies of prompts by pattern, such as "github:review_*".'
+    )
+    resources: dict[str, OfferPolicy] = Field(
+        default={}, description='Policies of resources by pattern, such as "files:file:///home/ana/private/*".'
+    )
     pins: PinPolicy = Field(default_factory=PinPolicy, description="What is done with changes.")
     list_budget: int = Field(
         default=4000, gt=0, description="Tokens that tools/list may cost; beyond it, agents search for tools."
+    )
+    public_url: PublicUrl | None = Field(
+        default=None,
+        description="The address at which browsers reach the governor, such as https://tools.example, for sign-ins.",
+    )
+    learn_from_calls: bool = Field(
+        default=True, description="Rank tools higher for the words of searches after which they were called."
     )
     always_listed: list[str] = Field(
         default=[], description='Patterns of tools that are listed all the same, such as "files:read_*".'
@@ -188,9 +284,14 @@ class Charter(_Table):
         for name in self.upstream:
             if not _NAME.fullmatch(name):
                 raise ValueError(f"upstream {name!r}: a name has lower-case letters, digits and '-', at most 32")
-        for pattern in self.tools:
-            if ":" not in pattern and pattern != "*":
-                raise ValueError(f'tools."{pattern}": a pattern is SERVER:TOOL, such as "github:delete_*"')
+        for table, patterns, what in (
+            ("tools", self.tools, 'SERVER:TOOL, such as "github:delete_*"'),
+            ("prompts", self.prompts, 'SERVER:PROMPT, such as "github:review_*"'),
+            ("resources", self.resources, 'SERVER:ADDRESS, such as "files:file:///home/ana/private/*"'),
+        ):
+            for pattern in patterns:
+                if ":" not in pattern and pattern != "*":
+                    raise ValueError(f'{table}."{pattern}": a pattern is {what}')
         return self
 
 

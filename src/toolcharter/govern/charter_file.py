@@ -43,6 +43,15 @@ def remove_upstream(path: Path, name: str) -> None:
     _write(path, document)
 
 
+def set_oauth(path: Path, name: str) -> None:
+    """Say that callers sign in to a server."""
+    document = _read(path)
+    table = tomlkit.inline_table()
+    table.append("tokens", "caller")
+    cast(Container, _table(document, "upstream")[name])["oauth"] = table
+    _write(path, document)
+
+
 def deny_tools(path: Path, patterns: Sequence[str]) -> None:
     """Deny the tools that match these patterns."""
     document = _read(path)

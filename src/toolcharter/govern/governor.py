@@ -3,41 +3,71 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_core.app import App
+from mcp_core.auth import LOCAL
 from mcp_core.calling.records import VerbatimResult
+from mcp_core.calling.requests import RequestRecorder
 from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import LONGEST_NAME
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.errors import Conflict, InvalidArguments
-from mcp_core.hosts.protocol import INVALID_PARAMS
+from mcp_core.errors import Conflict, InvalidArguments, SignInRequired
+from mcp_core.hosts.protocol import INVALID_PARAMS, MISSING_CAPABILITY
 from mcp_core.json_text import JsonObject
+from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
+from mcp_core.start_errors import CannotStart
+from mcp_core.state.interface import DependencyHealth
 from toolcharter.contract.lock import Lock
 from toolcharter.govern.answers import apply_policy, examine, to_result
-from toolcharter.govern.charter import Charter
+from toolcharter.govern.callers_person import CallersPerson
+from toolcharter.govern.charter import Charter, UpstreamTable
 from toolcharter.govern.intent import read_intents
-from toolcharter.govern.pins import Comparison, Quarantine, compare, lock_file, read_pins, write_pins
+from toolcharter.govern.offers import offers_of
+from toolcharter.govern.pins import (
+    Comparison,
+    Quarantine,
+    compare,
+    compare_one_of_many,
+    lock_file,
+    modified_at,
+    read_capabilities,
+    read_pins,
+    write_capabilities,
+    write_pins,
+)
 from toolcharter.govern.policies import EffectivePolicy, matches, policy_for
+from toolcharter.govern.remote_library import RemoteLibrary, Served, trace_of
 from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, remote_tool
-from toolcharter.govern.search_app import SearchApp
+from toolcharter.govern.search.search_app import SearchApp
+from toolcharter.govern.search.search_file import SearchFile
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.processes import ProcessGroups
+from toolcharter.govern.upstream.session import PROMPTS, RESOURCES, TEMPLATES
 from toolcharter.govern.upstream.transport import OnProgress
 from toolcharter.govern.upstream.upstream import Upstream
+
+if TYPE_CHECKING:
+    from toolcharter.govern.oauth.invitations import LocalInvitations
+    from toolcharter.govern.oauth.signing import SignedIn, Signing
 
 logger = logging.getLogger(__name__)
 
 ALL = "all"
 """The name of the app with the tools of all upstreams."""
-_IDLE_CHECK_SECONDS = 5.0
+_CHECK_SECONDS = 1.0
+"""How often is looked for idle connections, and for approvals of other processes."""
+_MAX_WARNINGS = 5
+"""How many quarantined tools of an upstream are logged one by one."""
+_PASSED = ("Authorization",)
+"""What is read of requests for servers that the charter names for the tokens of callers."""
 _DEADLINE = 120.0
 """In seconds, for tools whose policy has none."""
 
@@ -48,56 +78,118 @@ class Governor:
     def __init__(self, path: Path, charter: Charter, settings: Settings, version: str) -> None:
         self._path, self._charter = path, charter
         self._groups = ProcessGroups()
+        self._invitations: LocalInvitations | None = None
+        self.signing = {name: _signing(path, name, table) for name, table in charter.upstream.items()}
         self.upstreams = {
-            name: Upstream(name, table, self._groups, path.parent, partial(self._compare, name))
+            name: Upstream(
+                name,
+                table,
+                self._groups,
+                path.parent,
+                partial(self._compare, name),
+                on_connected=partial(self._connected, name),
+                on_changed=partial(self._announce, name),
+                signing=self.signing[name],
+            )
             for name, table in charter.upstream.items()
         }
+        for name, upstream in self.upstreams.items():
+            upstream.capabilities = read_capabilities(path, name)
+        self._shown: dict[str, Sequence[ListedTool]] = {}
+        """What each upstream showed the last time."""
+        self._pins_read_at = {name: modified_at(lock_file(path, name)) for name in charter.upstream}
         self._pins: dict[str, Lock | None] = {name: read_pins(lock_file(path, name)) for name in charter.upstream}
         self.comparisons = {name: Comparison(dict(pins.tools) if pins else {}) for name, pins in self._pins.items()}
         self.apps = {
-            name: App(name, version=version, settings=settings, title=f"{name}, governed") for name in charter.upstream
+            name: App(
+                name,
+                version=version,
+                settings=settings,
+                title=f"{name}, governed",
+                request_headers=_PASSED if charter.upstream[name].pass_token else (),
+                make_library=self._library([Served(upstream, "")]),
+            )
+            for name, upstream in self.upstreams.items()
         }
         self.all_tools = SearchApp(
             ALL,
             list_budget=charter.list_budget,
+            file=SearchFile(path.with_name("charter-search.db")),
+            learns=charter.learn_from_calls,
             version=version,
             settings=settings,
             title="All governed servers",
+            request_headers=_PASSED if any(table.pass_token for table in charter.upstream.values()) else (),
             lifespan=self._lifespan,
+            make_library=self._library(
+                [Served(upstream, self._prefix(name)) for name, upstream in self.upstreams.items()]
+            ),
         )
+        for name, app in self.apps.items():
+            app.add_health(partial(self._health, name))
+        for app in (*self.apps.values(), self.all_tools):
+            cast(RemoteLibrary, app.library).announce = app.announce
         self.all_tools.has_all_tools = True
-        self._serve_tools()
+        self.all_tools.pages = self._sign_in_pages
+        self._tools: dict[str, list[ToolSpec]] = {}
+        self._serve_tools(*self.apps)
+
+    def _library(self, servers: Sequence[Served]) -> Callable[[ToolRegistry, RequestRecorder], RemoteLibrary]:
+        return partial(RemoteLibrary, servers=servers, charter=self._charter)
+
+    def _prefix(self, name: str) -> str:
+        prefix = self._charter.upstream[name].prefix
+        return name if prefix is None else prefix
+
+    def _health(self, name: str) -> DependencyHealth:
+        health = self.upstreams[name].health()
+        return DependencyHealth("upstream", health.is_ok, health.since, health.problem or "", health.failures)
+
+    def _announce(self, name: str, kind: Any) -> None:
+        """Tell clients that a server has other prompts or resources."""
+        self.apps[name].announce(kind)
+        self.all_tools.announce(kind)
+
+    def _connected(self, name: str) -> None:
+        """Remember what a server offers, so that a list does not have to start those that offer nothing of it."""
+        if (offered := self.upstreams[name].capabilities) != read_capabilities(self._path, name):
+            write_capabilities(self._path, name, offered or frozenset())
 
     # --- tools --------------------------------------------------------------------------------------------
 
     def _compare(self, name: str, shown: Sequence[ListedTool]) -> None:
         """Compare what an upstream shows with what was approved, and serve what remains."""
+        self._shown[name] = shown
         pins = self._pins[name]
         others = {
             tool for other, known in self._pins.items() if other != name and known is not None for tool in known.tools
         }
-        found = compare(pins.tools if pins else {}, shown, self._charter.pins, others)
+        approved: Mapping[str, ListedTool] = pins.tools if pins else {}
+        policy, signing = self._charter.pins, self.signing[name]
+        if signing is not None and signing.has_owners:
+            found = compare_one_of_many(approved, shown, policy, others, self.comparisons[name])
+        else:
+            found = compare(approved, shown, policy, others)
         if found == self.comparisons[name]:
             return
-        for tool, quarantine in found.quarantined.items():
-            if tool not in self.comparisons[name].quarantined:
-                logger.warning("%s:%s is quarantined: %s", name, tool, quarantine.reason)
+        _warn(name, [tool for tool in found.quarantined if tool not in self.comparisons[name].quarantined], found)
         if found.accepted:
             tools = {**(pins.tools if pins else {}), **found.accepted}
             lock = self._pins[name] = Lock(name, pins.version if pins else None, tools)
             write_pins(lock_file(self._path, name), lock)
         self.comparisons[name] = found
-        self._serve_tools()
+        self._serve_tools(name)
 
-    def _serve_tools(self) -> None:
+    def _serve_tools(self, *changed: str) -> None:
+        """Serve the tools of all upstreams, of which these have changed."""
+        for name in changed:
+            self._tools[name] = self._specs(name)
+            self.apps[name].replace_tools(self._tools[name])
         every: list[tuple[str, ToolSpec]] = []
         always: list[str] = []
-        for name, app in self.apps.items():
-            specs = self._specs(name)
-            app.replace_tools(specs)
-            prefix = self._charter.upstream[name].prefix
+        for name, specs in self._tools.items():
             for spec in specs:
-                renamed = prefixed(spec, name if prefix is None else prefix)
+                renamed = prefixed(spec, self._prefix(name))
                 every.append((name, renamed))
                 if any(matches(pattern, name, spec.name) for pattern in self._charter.always_listed):
                     always.append(renamed.name)
@@ -123,31 +215,89 @@ class Governor:
         upstream, seconds = self.upstreams[server], (policy.deadline or _DEADLINE) + 5
 
         async def call(arguments: Mapping[str, Any], context: ToolContext) -> VerbatimResult:
+            _held = upstream.take_token(context)
             # With the connection comes the list of tools, and this one may have changed.
             await upstream.connect(context.caller_key)
             if quarantine := self.comparisons[server].quarantined.get(tool):
                 raise _is_quarantined(server, tool, quarantine)
+            person = CallersPerson(server, context)
             try:
                 answered = await upstream.call_tool(
                     context.caller_key,
                     tool,
                     arguments,
                     seconds=seconds,
-                    meta=_trace(context),
+                    meta=trace_of(context),
                     on_progress=_progress(context),
+                    person=person,
                 )
             except UpstreamRefused as error:
+                person.raise_problem()
+                if error.code == MISSING_CAPABILITY:
+                    await person.raise_missing()
                 if error.code == INVALID_PARAMS:
                     raise InvalidArguments(f"{server!r} refused the call of {tool!r}: {error.message}") from None
                 raise Conflict(f"{server!r} refused the call of {tool!r}: {error.message}") from None
-            if answered.get("resultType") == "input_required":
-                raise Conflict(f"{tool!r} of {server!r} asks the user a question, which cannot be passed on yet.")
             result = to_result(answered)
+            if result.error is not None:
+                person.raise_problem()
             if policy.answers is not None:
                 result = apply_policy(result, policy.answers, tool)
             return examine(result, tool, self._charter.pins.answers)
 
-        return call
+        return self._signing_in(server, call)
+
+    # --- sign-ins -----------------------------------------------------------------------------------------
+
+    def _signing_in(self, server: str, call: CallUpstream) -> CallUpstream:
+        """The call of a tool, during which the person can sign in, where the client can open an address."""
+        if self.signing[server] is None:
+            return call
+
+        async def call_signed_in(arguments: Mapping[str, Any], context: ToolContext) -> VerbatimResult:
+            try:
+                return await call(arguments, context)
+            except SignInRequired as error:
+                signing = self._signed_in().get(server)
+                if signing is None or not await signing.ask(context, error):
+                    raise
+            # The server has refused the first call: nothing was done yet.
+            return await call(arguments, context)
+
+        return call_signed_in
+
+    def _signed_in(self) -> "Mapping[str, SignedIn]":
+        """The servers that people sign in to."""
+        found = {name: one for name, one in self.signing.items() if one is not None}
+        if not found:
+            return {}
+        from toolcharter.govern.oauth.signing import SignedIn  # noqa: PLC0415 - loaded by now
+
+        return {name: one for name, one in found.items() if isinstance(one, SignedIn)}
+
+    def _sign_in_pages(self, base_url: str) -> Sequence[Any]:
+        """The routes for sign-ins over HTTP. From now on, calls name their addresses."""
+        if not (signed_in := self._signed_in()):
+            return ()
+        from toolcharter.govern.oauth.pages import SignInPages  # noqa: PLC0415 - with the site, which has loaded it
+
+        app = self.all_tools
+        access = app.identity.access if app.identity else None
+        public_url = self._charter.public_url or (access.public_url if access else base_url)
+        pages = SignInPages(app, {name: one.sign_ins for name, one in signed_in.items()}, public_url)
+        for one in signed_in.values():
+            one.invite = pages.invite
+        return pages.routes()
+
+    def invite_here(self) -> None:
+        """Let calls begin sign-ins at this machine."""
+        if not (signed_in := self._signed_in()):
+            return
+        from toolcharter.govern.oauth.invitations import LocalInvitations  # noqa: PLC0415 - loaded by now
+
+        self._invitations = LocalInvitations()
+        for one in signed_in.values():
+            one.invite = self._invitations.invite
 
     # --- life ---------------------------------------------------------------------------------------------
 
@@ -163,14 +313,38 @@ class Governor:
 
     async def close(self) -> None:
         """End all upstreams."""
+        if self._invitations is not None:
+            await self._invitations.close()
         await asyncio.gather(*(upstream.close() for upstream in self.upstreams.values()))
         self._groups.close()
 
     async def _close_idle(self) -> None:
         while True:
-            await asyncio.sleep(_IDLE_CHECK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
+            self._read_approvals()
             for upstream in self.upstreams.values():
                 await upstream.close_idle()
+
+    def _read_approvals(self) -> None:
+        """Serve what a person has approved in another process."""
+        for name in self.upstreams:
+            file = lock_file(self._path, name)
+            if modified_at(file) == self._pins_read_at[name]:
+                continue
+            self._pins_read_at[name] = modified_at(file)
+            try:
+                pins = read_pins(file)
+            except CannotStart as error:
+                logger.error("%s", error)
+                continue
+            if pins == self._pins[name]:
+                continue
+            self._pins[name] = pins
+            if name in self._shown:
+                self._compare(name, self._shown[name])
+            else:
+                self.comparisons[name] = Comparison(dict(pins.tools) if pins else {})
+                self._serve_tools(name)
 
     # --- what a person decides ----------------------------------------------------------------------------
 
@@ -179,6 +353,17 @@ class Governor:
         shown = await self.upstreams[name].list_tools()
         self._compare(name, shown)
         return shown
+
+    async def count_offers(self, name: str) -> dict[str, int]:
+        """How many prompts, resources and templates an upstream passes on. Raises Unavailable."""
+        found: dict[str, int] = {}
+        for what, listed in (("prompt", PROMPTS), ("resource", RESOURCES), ("template", TEMPLATES)):
+            offers = offers_of(name, listed, await self.upstreams[name].list_items(LOCAL, listed), self._charter)
+            hidden = [offer for offer in offers if offer.policy.allowed and offer.finding is not None]
+            found[what] = sum(offer.policy.allowed for offer in offers) - len(hidden)
+            if hidden:
+                found[f"suspicious {what}"] = len(hidden)
+        return found
 
     def approve(self, name: str, shown: Sequence[ListedTool], chosen: Sequence[str]) -> list[str]:
         """Pin these tools, or all, as they are shown now. Returns their names."""
@@ -190,8 +375,17 @@ class Governor:
         )
         write_pins(lock_file(self._path, name), lock)
         self._pins[name] = lock
+        self.comparisons[name] = Comparison()
         self._compare(name, shown)
         return wanted
+
+
+def _signing(path: Path, name: str, table: UpstreamTable) -> "Signing | None":
+    if table.oauth is None and not table.pass_token:
+        return None
+    from toolcharter.govern.oauth.signing import signing_for  # noqa: PLC0415 - 160 ms, aiohttp, which few need
+
+    return signing_for(path, name, table)
 
 
 def prefixed(spec: ToolSpec, prefix: str) -> ToolSpec:
@@ -201,6 +395,14 @@ def prefixed(spec: ToolSpec, prefix: str) -> ToolSpec:
         mark = hashlib.sha256(name.encode()).hexdigest()[:6]
         name = f"{name[: LONGEST_NAME - 7]}_{mark}"
     return replace(spec, name=name)
+
+
+def _warn(server: str, tools: Sequence[str], found: Comparison) -> None:
+    for tool in tools[:_MAX_WARNINGS]:
+        logger.warning("%s:%s is quarantined: %s", server, tool, found.quarantined[tool].reason)
+    rest = len(tools) - _MAX_WARNINGS
+    if rest > 0:
+        logger.warning("%s: %s more quarantined. See: toolcharter govern review %s", server, f"{rest:,}", server)
 
 
 def quarantined_tool(server: str, tool: str, quarantine: Quarantine) -> ToolSpec:
@@ -219,11 +421,6 @@ def _is_quarantined(server: str, tool: str, quarantine: Quarantine) -> Conflict:
         f"`toolcharter govern review {server}`, and approve it with `toolcharter govern approve {server} {tool}`.",
         instruction="Tell the user what was said. Do not try to reach the same result with another tool.",
     )
-
-
-def _trace(context: ToolContext) -> dict[str, Any]:
-    """The caller's trace goes on at the upstream. Nothing else of the request's metadata is passed on."""
-    return {name: context.metadata[name] for name in ("traceparent", "tracestate") if name in context.metadata}
 
 
 def _progress(context: ToolContext) -> OnProgress | None:

@@ -82,6 +82,25 @@ def compare(
     return Comparison(served | accepted, quarantined, frozenset(approved.keys() - live.keys()), accepted)
 
 
+def compare_one_of_many(
+    approved: Mapping[str, ListedTool],
+    shown: Sequence[ListedTool],
+    policy: PinPolicy,
+    names_of_others: Collection[str],
+    before: Comparison,
+) -> Comparison:
+    """The same for an upstream that may show each caller something else, with what others were shown before.
+
+    A tool that this caller is not shown is not gone, and one that somebody was shown otherwise stays quarantined.
+    """
+    names = {tool.name for tool in shown}
+    hidden = [tool for name, tool in approved.items() if name not in names]
+    found = compare(approved, [*shown, *hidden], policy, names_of_others)
+    quarantined = {**before.quarantined, **found.quarantined}
+    served = {name: tool for name, tool in found.approved.items() if name not in quarantined}
+    return replace(found, approved=served, quarantined=quarantined)
+
+
 def security_findings(tools: Sequence[ListedTool]) -> dict[str, tuple[Finding, ...]]:
     """What the security rules of `verify` find in these tools, errors and warnings, by tool."""
     if not tools:
@@ -177,9 +196,44 @@ def read_pins(file: Path) -> Lock | None:
         raise CannotStart(f"{error} Approve the server again: toolcharter govern approve {file.stem}.") from None
 
 
+def modified_at(file: Path) -> int | None:
+    """When a file was written; None if it does not exist."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
 def write_pins(file: Path, lock: Lock) -> None:
     """Write what is approved. The old file stays until the new one is complete."""
+    _replace(file, lock.to_text())
+
+
+def read_capabilities(charter: Path, upstream: str) -> frozenset[str] | None:
+    """What a server offered the last time, such as prompts; None if it has never answered."""
+    try:
+        return frozenset(map(str, json.loads(_capabilities_file(charter, upstream).read_text(encoding="utf-8"))))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_capabilities(charter: Path, upstream: str, capabilities: frozenset[str]) -> None:
+    """Remember what a server offers."""
+    _replace(_capabilities_file(charter, upstream), json.dumps(sorted(capabilities)) + "\n")
+
+
+def remove_files(charter: Path, upstream: str) -> None:
+    """Forget what was approved of a server, and what it offers."""
+    for file in (lock_file(charter, upstream), _capabilities_file(charter, upstream)):
+        file.unlink(missing_ok=True)
+
+
+def _capabilities_file(charter: Path, upstream: str) -> Path:
+    return lock_file(charter, upstream).with_suffix(".offers.json")
+
+
+def _replace(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_suffix(".new")
-    new.write_text(lock.to_text(), encoding="utf-8")
+    new.write_text(text, encoding="utf-8")
     new.replace(file)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from mcp_core.declare.spec import RateLimit
-from toolcharter.govern.charter import AnswerPolicy, Consent, ToolPolicy, parse_rate
+from toolcharter.govern.charter import AnswerPolicy, Consent, OfferPolicy, ToolPolicy, parse_rate
 from toolcharter.govern.intent import Intent
 
 
@@ -62,7 +62,32 @@ def policy_for(server: str, tool: str, intent: Intent, patterns: Mapping[str, To
     )
 
 
-def _matching(server: str, tool: str, patterns: Mapping[str, ToolPolicy]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class EffectiveOffer:
+    """What holds for one prompt or resource."""
+
+    allowed: bool = True
+    is_trusted: bool = False
+    """Whether the file says that it is passed on whatever a rule finds in its definition."""
+    permissions: tuple[str, ...] = ()
+    deadline: float | None = None
+
+
+def offer_policy(server: str, name: str, patterns: Mapping[str, OfferPolicy]) -> EffectiveOffer:
+    """The policy of a prompt or a resource, by the same order as that of a tool."""
+    matching = [patterns[pattern] for pattern in _matching(server, name, patterns)]
+    fields: dict[str, Any] = {}
+    for policy in matching:
+        fields |= {field: getattr(policy, field) for field in policy.model_fields_set}
+    return EffectiveOffer(
+        allowed=fields.get("allow", True) is not False and not any(policy.deny for policy in matching),
+        is_trusted=fields.get("allow") is True,
+        permissions=tuple(fields.get("permissions") or ()),
+        deadline=fields.get("deadline"),
+    )
+
+
+def _matching(server: str, tool: str, patterns: Mapping[str, Any]) -> list[str]:
     """The patterns that match, the most exact one last."""
     return sorted((pattern for pattern in patterns if matches(pattern, server, tool)), key=_exactness)
 

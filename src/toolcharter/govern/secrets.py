@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from mcp_core.extras import RequiresExtra
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 KEYRING_SERVICE = "toolcharter-govern"
@@ -23,8 +24,8 @@ def _read(place: str, name: str, folder: Path) -> str:
         value = path.read_text(encoding="utf-8").strip() if path.is_file() else None
         how = f"write it to {path}"
     else:
-        import keyring  # noqa: PLC0415 - 60 ms, and few charters use it
-
+        with RequiresExtra("govern", "A secret in the system's keyring"):
+            import keyring  # noqa: PLC0415 - 60 ms, and few charters use it
         value = keyring.get_password(KEYRING_SERVICE, where)
         how = f"store it: keyring set {KEYRING_SERVICE} {where}"
     if not value:

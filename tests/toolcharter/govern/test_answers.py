@@ -86,6 +86,11 @@ def test_an_order_in_structured_content_is_found_too():
     assert examine(result, "read", "mark").content[0]["text"].startswith("Warning: ")
 
 
+def test_a_byte_order_mark_in_structured_content_hides_nothing():
+    answer = VerbatimResult([], {"content": "\ufeffimport os", "lines": ["\ufeffone"]})
+    assert examine(answer, "read_file", "mark") == answer
+
+
 @pytest.mark.parametrize("plain", PLAIN)
 def test_an_ordinary_answer_is_left_alone(plain: str):
     assert hidden_orders([plain]) == []

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,20 @@ def test_a_change_that_would_not_be_valid_changes_nothing(tmp_path: Path):
         add_upstream(path, "other", {"command": "not a list"})
     assert path.read_text(encoding="utf-8") == SERVER
     assert [file.name for file in tmp_path.iterdir()] == ["charter.toml"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ('oauth = { client_secret = "env:X" }', "client_secret needs client_id, and issuer"),
+        ('oauth = { grant = "client_credentials" }', "grant = client_credentials needs client_id, client_secret"),
+        ("oauth = {}\npass_token = true", "oauth and pass_token exclude each other"),
+        ('pass_token = true\nsecrets = { authorization = "env:X" }', "pass_token and secrets.Authorization exclude"),
+        ('oauth = { clientid = "x" }', "Did you mean client_id?"),
+    ],
+)
+def test_a_request_has_one_token_from_one_complete_source(tmp_path: Path, fields: str, problem: str):
+    path = tmp_path / "charter.toml"
+    path.write_text(f'[upstream.docs]\nurl = "https://docs.example/mcp"\n{fields}\n', encoding="utf-8")
+    with pytest.raises(InvalidSetting, match=re.escape(problem)):
+        read_charter(path)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolcharter.command_line import run
+from toolcharter.clients.entry import read_entry
 from toolcharter.govern.charter import read_charter
 from toolcharter.govern.client_files import to_upstream
 
@@ -63,13 +64,13 @@ def test_clients_are_pointed_at_the_governor_and_their_old_file_is_kept(capsys, 
 
 def test_a_file_that_is_not_json_is_named_and_left_alone(capsys, home: Path):
     file = home / ".mcp.json"
-    file.write_text("{ // mine\n}", encoding="utf-8")
+    file.write_text('{ // mine\n "a" 1}', encoding="utf-8")
     code, _, err = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
-    assert (code, f"{file} cannot be read as JSON" in err) == (1, True)
-    assert file.read_text(encoding="utf-8") == "{ // mine\n}"
+    assert (code, f'{file} cannot be read: line 2, column 6: ":" is missing' in err) == (1, True)
+    assert file.read_text(encoding="utf-8") == '{ // mine\n "a" 1}'
 
 
 def test_what_is_not_a_server_is_not_governed():
-    assert to_upstream({"command": 3}) is None
-    assert to_upstream({"url": "ws://x"}) is None
-    assert to_upstream({"command": "a", "args": "b"}) == {"command": ["a"]}
+    assert to_upstream(read_entry("x", {"command": 3})) is None
+    assert to_upstream(read_entry("x", {"url": "ws://x"})) is None
+    assert to_upstream(read_entry("x", {"command": "a", "args": "b"})) == {"command": ["a"]}

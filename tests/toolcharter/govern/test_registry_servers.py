@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -73,7 +74,7 @@ def text(result: types.CallToolResult) -> str:
 @pytest.mark.requirement("GOV-2")
 @pytest.mark.parametrize(
     ("name", "words", "tools"),
-    [("everything", [], 12), ("files", ["."], 14), ("memory", [], 9), ("git", [], 12), ("time", [], 2)],
+    [("everything", [], 14), ("files", ["."], 14), ("memory", [], 9), ("git", [], 12), ("time", [], 2)],
 )
 def test_a_server_that_did_not_change_is_not_quarantined_when_it_starts_again(
     tmp_path: Path, folder: Path, name: str, words: list[str], tools: int
@@ -82,7 +83,9 @@ def test_a_server_that_did_not_change_is_not_quarantined_when_it_starts_again(
     assert govern(path, "approve", name) == (0, f"{name}: {tools} tools approved as shown now.\n")
     lock = (tmp_path / "charter-locks" / f"{name}.json").read_bytes()
     for _ in range(2):
-        assert govern(path, "review") == (0, f"{name}: {tools} tools served\n")
+        code, out = govern(path, "review")
+        # Some offer prompts and resources as well.
+        assert (code, re.split(r"[,\n]", out)[0]) == (0, f"{name}: {tools} tools served")
     assert (tmp_path / "charter-locks" / f"{name}.json").read_bytes() == lock
 
 

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -10,9 +11,15 @@ from typing import Any
 import psutil
 import pytest
 
+from mcp_core.context import ToolContext
 from mcp_core.errors import Unavailable
+from tests.toolcharter.govern.governed import offering
+from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import UpstreamTable
+from toolcharter.govern.upstream.errors import UpstreamUnavailable
 from toolcharter.govern.upstream.processes import ProcessGroups
+from toolcharter.govern.upstream.session import PROMPTS
+from toolcharter.govern.upstream.sse import _same_origin
 from toolcharter.govern.upstream.upstream import Upstream
 
 SERVER = str(Path(__file__).with_name("upstream_server.py"))
@@ -150,6 +157,17 @@ async def test_a_server_that_cannot_start_is_tried_again_after_a_pause():
     groups.close()
 
 
+async def test_an_address_where_nothing_listens_is_named_with_the_reason():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
+    groups = ProcessGroups()
+    server = Upstream("gone", UpstreamTable(url=url), groups, Path.cwd())
+    with pytest.raises(Unavailable, match=f"The server 'gone' cannot be reached at {url}: Connection refused"):
+        await call(server, "echo")
+    await server.close()
+    groups.close()
+
+
 async def test_a_process_gets_the_environment_that_it_is_given_and_no_other(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OUR_TOKEN", "s3cret")
     monkeypatch.setenv("THEIR_TOKEN", "t0ken")
@@ -214,3 +232,95 @@ def _runs(process: int) -> bool:
         return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+@pytest.mark.requirement("GOV-5")
+async def test_a_server_that_ends_with_each_call_is_left_alone_for_growing_pauses(monkeypatch: pytest.MonkeyPatch):
+    now = 1000.0
+    monkeypatch.setattr("toolcharter.govern.upstream.breaker.monotonic", lambda: now)
+    async with upstream() as server:
+
+        async def crash() -> str:
+            with pytest.raises(Unavailable) as ended:
+                await call(server, "crash")
+            while server._tasks:
+                await asyncio.gather(*server._tasks)
+            return str(ended.value)
+
+        assert "ended with exit code 3" in await crash()
+        # It is started again at once after the first failure, not after the second.
+        assert "ended with exit code 3" in await crash()
+        assert await crash() == "The server 'unkind' ended with exit code 3. It is tried again in 1 second."
+        health = server.health()
+        assert (health.is_ok, health.problem, health.failures) == (False, "ended with exit code 3.", 2)
+        now += 2
+        assert "ended with exit code 3" in await crash()
+        assert await crash() == "The server 'unkind' ended with exit code 3. It is tried again in 2 seconds."
+        now += 3
+        # An answer closes it.
+        assert await call(server, "echo") == "{}"
+        assert (server.health().is_ok, server._breakers) == (True, {})
+        assert "ended with exit code 3" in await crash()
+        assert await call(server, "echo") == "{}"
+
+
+@pytest.mark.requirement("GOV-5")
+async def test_callers_who_wait_for_a_server_that_cannot_start_do_not_try_one_after_the_other(tmp_path: Path):
+    groups, counted = ProcessGroups(), tmp_path / "starts"
+    command = ["sh", "-c", f"echo start >> {counted}; exit 1"]
+    server = Upstream("gone", UpstreamTable(command=command), groups, tmp_path)
+    failed = await asyncio.gather(*(call(server, "echo") for _ in range(20)), return_exceptions=True)
+    assert {type(one) for one in failed} == {Unavailable}
+    assert counted.read_text(encoding="utf-8") == "start\n"
+    groups.close()
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("transport", [None, "sse"])
+async def test_a_server_over_the_older_transport_is_found_out_and_governed(transport: Any, tmp_path: Path):
+    with offering("sse", "old") as url:
+        groups, asked = ProcessGroups(), list[Any]()
+        changed, started = asyncio.Event(), asyncio.Event()
+        server = Upstream(
+            "old", UpstreamTable(url=url, transport=transport), groups, tmp_path, on_changed=lambda _: changed.set()
+        )
+        reports: list[Any] = []
+
+        async def note(params: Any) -> None:
+            reports.append(params["message"])
+            if params["message"] == "waiting":
+                started.set()
+
+        async def answer(params: Any) -> dict[str, Any]:
+            asked.append(params["message"])
+            return {"action": "accept", "content": {"colour": "blue"}}
+
+        both = frozenset({"form", "url"})
+        person = CallersPerson("old", ToolContext("", "", "", "", "", elicit=answer, modes=both))
+        try:
+            assert "ask" in [tool.name for tool in await server.list_tools()]
+            counted = await server.call_tool("ann", "count", {}, seconds=20, meta={}, on_progress=note)
+            assert counted["content"][0]["text"] == "counted, 0 cancelled"
+            assert reports == ["1 of 2", "2 of 2"]
+            told = await server.call_tool("ann", "ask", {}, seconds=20, meta={}, person=person)
+            assert (told["content"][0]["text"], asked) == ("accept:blue", ["old: Which colour?"])
+            assert "review" in [one["name"] for one in await server.list_items("ann", PROMPTS)]
+            waiting = asyncio.create_task(server.call_tool("ann", "wait", {}, seconds=60, meta={}, on_progress=note))
+            await call(server, "add_prompt")
+            async with asyncio.timeout(20):
+                await changed.wait()
+                await started.wait()
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            async with asyncio.timeout(20):
+                while await call(server, "count") != "counted, 1 cancelled":
+                    pass
+        finally:
+            await server.close()
+            groups.close()
+
+
+async def test_the_stream_of_the_older_transport_cannot_send_our_messages_elsewhere():
+    with pytest.raises(UpstreamUnavailable, match="wants messages at another origin"):
+        _same_origin("https://docs.example/sse", "https://evil.example/post")
+    assert _same_origin("https://docs.example/sse", "/messages?id=1") == "https://docs.example/messages?id=1"

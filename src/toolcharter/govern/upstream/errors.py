@@ -2,11 +2,15 @@
 
 from typing import Any, cast
 
-from mcp_core.hosts.protocol import INTERNAL_ERROR
+from mcp_core.hosts.protocol import INTERNAL_ERROR, INVALID_REQUEST
 
 
 class UpstreamUnavailable(Exception):
     """The upstream cannot be reached, ended, or sent what cannot be used. The message says which."""
+
+
+class TokenRequired(UpstreamUnavailable):
+    """The upstream wants a token, and the charter does not say which."""
 
 
 class UpstreamRefused(Exception):
@@ -15,6 +19,18 @@ class UpstreamRefused(Exception):
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
+
+
+class HttpRefused(UpstreamRefused):
+    """The upstream refused a request by HTTP alone."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(INVALID_REQUEST, message)
+        self.status = status
+
+
+class NotStreamable(UpstreamUnavailable):
+    """There is no streamable HTTP at the address. It may be that of the older transport."""
 
 
 def refused(error: Any) -> UpstreamRefused:

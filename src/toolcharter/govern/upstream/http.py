@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import itertools
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -11,13 +13,16 @@ import aiohttp
 from pydantic_core import from_json
 
 from mcp_core import json_text
-from mcp_core.hosts.protocol import INVALID_REQUEST
+from mcp_core.errors import ToolError
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable, refused
+from toolcharter.govern.oauth.credentials import Credentials
+from toolcharter.govern.upstream.errors import HttpRefused, TokenRequired, UpstreamUnavailable, refused
 from toolcharter.govern.upstream.transport import (
     MAX_MESSAGE,
+    Exchange,
     OnNotification,
     Outgoing,
+    answer_unrelated,
     as_object,
     ignore_notification,
     progress_token,
@@ -30,16 +35,21 @@ _NOTIFY_SECONDS = 10.0
 _CONNECTIONS = 100
 _CHUNK = 64 * 1024
 _ERROR_TEXT = 200
+_NO_HEADERS: Mapping[str, str] = {}
+_NOT_ALLOWED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
 class HttpTransport:
     """The connections to one address. They are kept open and reused."""
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], credentials: Credentials | None = None) -> None:
+        """`headers` are sent with each request; `credentials` sign each one anew."""
+        self._credentials = credentials
         self.on_notification: OnNotification = ignore_notification
         self._url, self._headers = url, headers
         self._http: aiohttp.ClientSession | None = None
         self._ids = itertools.count(1)
+        self._exchanges: dict[int, Exchange] = {}
         self._session_id: str | None = None
         self._is_lost = False
 
@@ -60,8 +70,13 @@ class HttpTransport:
         number = next(self._ids)
         message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
         try:
-            async with asyncio.timeout(outgoing.seconds):
-                return await self._send(message, outgoing)
+            async with asyncio.timeout(outgoing.seconds) as limit:
+                exchange = self._exchanges[number] = Exchange(outgoing, limit)
+                try:
+                    return await self._send(message, exchange)
+                finally:
+                    del self._exchanges[number]
+                    exchange.end()
         except TimeoutError:
             raise UpstreamUnavailable(f"did not answer within {outgoing.seconds:g} seconds.") from None
         except asyncio.CancelledError:
@@ -77,21 +92,48 @@ class HttpTransport:
         except TimeoutError:
             raise UpstreamUnavailable(f"did not accept {method!r} within {_NOTIFY_SECONDS:g} seconds.") from None
 
+    async def listen(self, headers: Mapping[str, str]) -> None:
+        """What a session sends outside of requests comes on the stream of a GET, if the server has one."""
+        if self._http is None or self._session_id is None:
+            return
+        sent = {**self._session_headers(), **headers, "Accept": "text/event-stream"}
+        with contextlib.suppress(aiohttp.ClientError, UpstreamUnavailable):
+            async with self._http.get(self._url, headers=sent, allow_redirects=False) as response:
+                if response.status != HTTPStatus.OK or response.content_type != "text/event-stream":
+                    return
+                async for data in read_events(response):
+                    await self._take(data, headers)
+
+    async def _take(self, data: bytes, headers: Mapping[str, str]) -> None:
+        try:
+            message: Any = from_json(data)
+        except ValueError:
+            return
+        fields = as_object(message)
+        method = fields.get("method")
+        if isinstance(method, str) and "id" in fields:
+            await answer_unrelated(fields, self._exchanges.values(), partial(self._reply, headers), self._url)
+        elif isinstance(method, str):
+            self.on_notification(method, as_object(fields.get("params")))
+
     async def close(self) -> None:
         http, self._http = self._http, None
         if http is not None:
             if self._session_id is not None:
-                with contextlib.suppress(aiohttp.ClientError, TimeoutError):
+                with contextlib.suppress(aiohttp.ClientError, TimeoutError, ToolError):
                     async with asyncio.timeout(2):
-                        await http.delete(self._url, headers=self._session_headers(), allow_redirects=False)
+                        signed = await self._signed()
+                        headers = {**self._session_headers(), **signed}
+                        await http.delete(self._url, headers=headers, allow_redirects=False)
             await http.close()
 
-    async def _send(self, message: JsonObject, outgoing: Outgoing) -> JsonObject:
+    async def _send(self, message: JsonObject, exchange: Exchange) -> JsonObject:
+        outgoing = exchange.outgoing
         async with self._post(message, outgoing.headers) as response:
             if _SESSION in response.headers and outgoing.method == "initialize":
                 self._session_id = response.headers[_SESSION]
             if response.content_type == "text/event-stream":
-                answer = await self._from_events(response, message["id"], outgoing)
+                answer = await self._from_events(response, message["id"], exchange)
             else:
                 answer = await self._from_json(response)
         result = answer.get("result")
@@ -105,17 +147,30 @@ class HttpTransport:
             raise UpstreamUnavailable("is not connected.")
         body = json_text.to_text(message).encode()
         try:
-            async with self._http.post(
-                self._url, data=body, headers={**self._session_headers(), **headers}, allow_redirects=False
-            ) as response:
-                yield response
+            for again in (False, True):
+                signed = await self._signed()
+                sent = {**self._session_headers(), **headers, **signed}
+                async with self._http.post(self._url, data=body, headers=sent, allow_redirects=False) as response:
+                    if response.status not in _NOT_ALLOWED or not await self._can_retry(response, signed, again=again):
+                        yield response
+                        return
         except aiohttp.ClientConnectorError as error:
             self._is_lost = True
-            raise UpstreamUnavailable(
-                f"cannot be reached at {self._url}: {error.os_error.strerror or error}."
-            ) from None
+            raise UpstreamUnavailable(f"cannot be reached at {self._url}: {_reason(error)}.") from None
         except aiohttp.ClientError as error:
             raise UpstreamUnavailable(f"broke the connection to {self._url}: {type(error).__name__}.") from None
+
+    async def _signed(self) -> Mapping[str, str]:
+        return _NO_HEADERS if self._credentials is None else await self._credentials.headers()
+
+    async def _can_retry(self, response: aiohttp.ClientResponse, signed: Mapping[str, str], *, again: bool) -> bool:
+        """Whether a request that was refused can be sent again with another token."""
+        if self._credentials is not None:
+            challenges = response.headers.getall("WWW-Authenticate", ())
+            return await self._credentials.refused(response.status, challenges, signed, again=again)
+        if response.status == HTTPStatus.UNAUTHORIZED:
+            raise TokenRequired("requires a token, or rejects ours (401).")
+        return False
 
     def _session_headers(self) -> dict[str, str]:
         return {_SESSION: self._session_id} if self._session_id else {}
@@ -132,7 +187,7 @@ class HttpTransport:
         if response.status == HTTPStatus.NOT_FOUND and self._session_id is not None:
             self._is_lost = True
             raise UpstreamUnavailable("no longer knows our session.")
-        if response.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        if response.status in _NOT_ALLOWED:
             raise UpstreamUnavailable(f"requires a token, or rejects ours ({response.status}).")
         if "Location" in response.headers:
             # Not followed: whoever is there would get our credentials.
@@ -141,11 +196,11 @@ class HttpTransport:
                 f"moved from {self._url} to {address!r}. If you trust that address, set it as url in the charter."
             )
         if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise UpstreamRefused(INVALID_REQUEST, f"HTTP {response.status} {response.reason}: {text}")
+            raise HttpRefused(response.status, f"HTTP {response.status} {response.reason}: {text}")
         raise UpstreamUnavailable(f"answered {response.status} {response.reason} without a message of MCP.")
 
-    async def _from_events(self, response: aiohttp.ClientResponse, number: int, outgoing: Outgoing) -> JsonObject:
-        async for data in _events(response):
+    async def _from_events(self, response: aiohttp.ClientResponse, number: int, exchange: Exchange) -> JsonObject:
+        async for data in read_events(response):
             try:
                 message: Any = from_json(data)
             except ValueError:
@@ -155,7 +210,10 @@ class HttpTransport:
             fields = cast(JsonObject, message)
             if "method" not in fields and fields.get("id") == number:
                 return fields
-            await self._notified(fields, outgoing)
+            if "id" in fields and "method" in fields:
+                exchange.answer(fields, partial(self._reply, exchange.outgoing.headers))
+            else:
+                await self._notified(fields, exchange.outgoing)
         raise UpstreamUnavailable("ended the stream without an answer.")
 
     async def _notified(self, message: JsonObject, outgoing: Outgoing) -> None:
@@ -164,8 +222,13 @@ class HttpTransport:
         if method == "notifications/progress" and outgoing.on_progress is not None:
             if fields.get("progressToken") == progress_token(outgoing.params):
                 await outgoing.on_progress(fields)
-        elif isinstance(method, str) and "id" not in message:
+        elif isinstance(method, str):
             self.on_notification(method, fields)
+
+    async def _reply(self, headers: Mapping[str, str], message: JsonObject) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_NOTIFY_SECONDS), self._post(message, headers):
+                pass
 
     async def _cancel(self, number: int, outgoing: Outgoing) -> None:
         """In a session a notification cancels a request; without one, the closed connection does."""
@@ -175,6 +238,14 @@ class HttpTransport:
             async with asyncio.timeout(1):
                 params = {"requestId": number, "reason": "cancelled"}
                 await self.notify("notifications/cancelled", params, outgoing.headers)
+
+
+def _reason(error: aiohttp.ClientConnectorError) -> str:
+    """Such as `Connection refused`; asyncio's own words have the address as Python writes it."""
+    failed = error.os_error
+    if failed.errno and not isinstance(error, aiohttp.ClientConnectorDNSError):
+        return os.strerror(failed.errno)
+    return failed.strerror or str(error)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
@@ -188,14 +259,14 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return b"".join(parts)
 
 
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def read_events(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     """The data of each event of a stream."""
     rest, data = b"", list[bytes]()
     size = 0
     async for chunk in response.content.iter_chunked(_CHUNK):
         size += len(chunk)
         if size > MAX_MESSAGE:
-            raise UpstreamUnavailable(f"sent a stream that is larger than {MAX_MESSAGE:,} bytes.")
+            raise UpstreamUnavailable(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             field = line.rstrip(b"\r")
@@ -203,6 +274,6 @@ async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
                 data.append(field[5:].removeprefix(b" "))
             elif not field and data:
                 yield b"\n".join(data)
-                data = []
+                data, size = [], 0
     if data:
         yield b"\n".join(data)

@@ -1,5 +1,6 @@
 """A session with an upstream: which protocol it speaks, what it offers, and requests to it."""
 
+import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple, cast
@@ -10,16 +11,24 @@ from mcp_core.hosts.protocol import (
     CLIENT_KEY,
     HANDSHAKES,
     LATEST_HANDSHAKE,
+    METHOD_NOT_FOUND,
     MODERN,
     SERVER_KEY,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
 )
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.upstream.errors import UpstreamRefused, UpstreamUnavailable
+from toolcharter.govern.upstream.errors import HttpRefused, NotStreamable, UpstreamRefused, UpstreamUnavailable
+from toolcharter.govern.upstream.person import NOBODY, Person
 from toolcharter.govern.upstream.transport import OnProgress, Outgoing, Transport, as_object
 
 CLIENT: JsonObject = {"name": "toolcharter", "version": "1"}
+CAPABILITIES: JsonObject = {"elicitation": {"form": {}, "url": {}}}
+"""What we can do for an upstream. Whether the client behind a call can do it, is known only then."""
+MAX_QUESTIONS = 20
+_OLDER_TRANSPORT = (400, 404, 405)
+"""What a server answers to a POST at the address of its stream."""
+_LISTEN_SECONDS = 7 * 86_400.0
 START_SECONDS = 60.0
 """How long an upstream may take to start, and to list what it offers. `npx` may have to install it first."""
 PROBE_SECONDS = 30.0
@@ -30,6 +39,22 @@ MAX_ITEMS = 20_000
 MAX_LIST_SIZE = 64_000_000
 """How much an upstream may list; the size is in characters of JSON."""
 
+
+class Listed(NamedTuple):
+    """A list that an upstream may have."""
+
+    method: str
+    member: str
+    """Of the result, which has the items."""
+    capability: str
+
+
+TOOLS = Listed("tools/list", "tools", "tools")
+PROMPTS = Listed("prompts/list", "prompts", "prompts")
+RESOURCES = Listed("resources/list", "resources", "resources")
+TEMPLATES = Listed("resources/templates/list", "resourceTemplates", "resources")
+
+_CHANGED = {f"notifications/{kind}/list_changed": kind for kind in ("tools", "prompts", "resources")}
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -51,7 +76,8 @@ class UpstreamSession:
         self._version: str | None = None
         self._tokens = 0
         self.server = ServerIdentity("", "", {})
-        self.on_tools_changed: Callable[[], None] = lambda: None
+        self.on_list_changed: Callable[[str], None] = lambda _: None
+        """Takes the capability whose list has changed: tools, prompts or resources."""
         transport.on_notification = self._notified
 
     @property
@@ -85,22 +111,37 @@ class UpstreamSession:
         self.server = _identity(as_object(discovered.get("_meta")).get(SERVER_KEY), discovered)
 
     def _notified(self, method: str, _: JsonObject) -> None:
-        if method == "notifications/tools/list_changed":
-            self.on_tools_changed()
+        if capability := _CHANGED.get(method):
+            self.on_list_changed(capability)
 
     async def _initialize(self) -> None:
         self._version = LATEST_HANDSHAKE
-        params: JsonObject = {"protocolVersion": LATEST_HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
+        params: JsonObject = {"protocolVersion": LATEST_HANDSHAKE, "capabilities": CAPABILITIES, "clientInfo": CLIENT}
         try:
             result = await self._request("initialize", params, seconds=START_SECONDS)
         except UpstreamRefused as error:
-            raise UpstreamUnavailable(f"refused the handshake: {error.message}") from None
+            is_older = isinstance(error, HttpRefused) and error.status in _OLDER_TRANSPORT
+            problem = NotStreamable if is_older else UpstreamUnavailable
+            raise problem(f"refused the handshake: {error.message}") from None
         version = result.get("protocolVersion")
         if version not in HANDSHAKES:
             raise UpstreamUnavailable(f"speaks protocol version {version!r}, which is not known.")
         self._version = version
         self.server = _identity(result.get("serverInfo"), result)
         await self._transport.notify("notifications/initialized", {}, self._headers("notifications/initialized", {}))
+
+    async def listen(self) -> None:
+        """Receive changes of lists until the upstream ends that, or at once if it announces none."""
+        if not self.is_modern:
+            await self._transport.listen(self._headers("", {}))
+            return
+        announced = [
+            kind for kind in _CHANGED.values() if as_object(self.server.capabilities.get(kind)).get("listChanged")
+        ]
+        if announced:
+            wanted = {f"{kind}ListChanged": True for kind in announced}
+            with contextlib.suppress(UpstreamRefused, UpstreamUnavailable):
+                await self._request("subscriptions/listen", {"notifications": wanted}, seconds=_LISTEN_SECONDS)
 
     async def answers(self) -> bool:
         """Whether the upstream still answers, were it with an error."""
@@ -118,10 +159,18 @@ class UpstreamSession:
 
     async def list_tools(self) -> list[ListedTool]:
         """All tools that can be called, in the order of the upstream. Those that run only as tasks are left out."""
-        if "tools" not in self.server.capabilities:
+        return [ListedTool.from_wire(tool) for tool in await self.list_items(TOOLS) if not _needs_task(tool)]
+
+    async def list_items(self, listed: Listed) -> list[JsonObject]:
+        """All items of a list as they are on the wire; none if the upstream has no such list."""
+        if listed.capability not in self.server.capabilities:
             return []
-        listed = [tool async for tool in self._list("tools/list", "tools")]
-        return [ListedTool.from_wire(tool) for tool in listed if not _needs_task(tool)]
+        try:
+            return [as_object(item) async for item in self._list(listed)]
+        except UpstreamRefused as error:
+            if error.code == METHOD_NOT_FOUND and listed is TEMPLATES:
+                return []  # many servers have resources, but no templates
+            raise UpstreamUnavailable(f"refused to list its {listed.member}: {error.message}") from None
 
     async def call_tool(
         self,
@@ -131,24 +180,39 @@ class UpstreamSession:
         seconds: float,
         meta: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        person: Person = NOBODY,
     ) -> JsonObject:
-        """The result of a call, as the upstream sent it."""
+        """The result of a call, as the upstream sent it. `person` answers what the upstream asks meanwhile."""
         params: JsonObject = {"name": name, "arguments": dict(arguments)}
-        return await self._request("tools/call", params, seconds=seconds, meta=meta, on_progress=on_progress)
 
-    async def request(self, method: str, params: JsonObject, *, seconds: float) -> JsonObject:
+        async def send(more: JsonObject) -> JsonObject:
+            return await self._request(
+                "tools/call", {**params, **more}, seconds=seconds, meta=meta, on_progress=on_progress, person=person
+            )
+
+        result = await send({})
+        for _ in range(MAX_QUESTIONS):
+            if result.get("resultType") != "input_required":
+                return result
+            # The call goes on with the answers, and with what the upstream wants to be reminded of.
+            responses = await person.answer_all(as_object(result.get("inputRequests")))
+            state = {"requestState": result["requestState"]} if "requestState" in result else {}
+            result = await send({"inputResponses": responses, **state})
+        raise UpstreamUnavailable(f"asked the user more than {MAX_QUESTIONS} times during one call.")
+
+    async def request(
+        self, method: str, params: JsonObject, *, seconds: float, meta: Mapping[str, Any] | None = None
+    ) -> JsonObject:
         """The result of any other request."""
-        return await self._request(method, params, seconds=seconds)
+        return await self._request(method, params, seconds=seconds, meta=meta)
 
-    async def _list(self, method: str, member: str) -> AsyncIterator[Any]:
+    async def _list(self, listed: Listed) -> AsyncIterator[Any]:
+        method, member, _ = listed
         cursor: Any = None
         count = size = 0
         for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
-            try:
-                page = await self._request(method, params, seconds=START_SECONDS)
-            except UpstreamRefused as error:
-                raise UpstreamUnavailable(f"refused to list its {member}: {error.message}") from None
+            page = await self._request(method, params, seconds=START_SECONDS)
             items = page.get(member)
             for item in cast(list[Any], items) if isinstance(items, list) else []:
                 count += 1
@@ -172,17 +236,27 @@ class UpstreamSession:
         seconds: float,
         meta: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        person: Person | None = None,
     ) -> JsonObject:
         envelope = dict(meta or {})
         if self.is_modern:
-            envelope |= {VERSION_KEY: MODERN, CAPABILITIES_KEY: {}, CLIENT_KEY: CLIENT}
+            capabilities = CAPABILITIES if person is None else person.capabilities
+            envelope |= {VERSION_KEY: MODERN, CAPABILITIES_KEY: capabilities, CLIENT_KEY: CLIENT}
         if on_progress is not None:
             self._tokens += 1
             envelope["progressToken"] = self._tokens
         if envelope:
             params = {**params, "_meta": envelope}
         return await self._transport.request(
-            Outgoing(method, params, self._headers(method, params), on_progress, seconds)
+            Outgoing(
+                method,
+                params,
+                self._headers(method, params),
+                on_progress,
+                seconds,
+                None if person is None else person.answer,
+                "" if person is None else person.owner,
+            )
         )
 
     def _headers(self, method: str, params: JsonObject) -> dict[str, str]:

@@ -13,15 +13,16 @@ from typing import Any, cast
 from pydantic_core import from_json
 
 from mcp_core import json_text
-from mcp_core.hosts.protocol import METHOD_NOT_FOUND
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.processes import ProcessGroups, send_signal, wait_for_exit
 from toolcharter.govern.upstream.transport import (
     MAX_MESSAGE,
+    Exchange,
     OnNotification,
     OnProgress,
     Outgoing,
+    answer_unrelated,
     as_object,
     ignore_notification,
     progress_token,
@@ -56,6 +57,7 @@ class StdioTransport:
         self._tasks: list[asyncio.Task[None]] = []
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[JsonObject]] = {}
+        self._exchanges: dict[int, Exchange] = {}
         self._progress: dict[Any, OnProgress] = {}
         self._reports: set[asyncio.Future[None]] = set()
         self._ended: str | None = None
@@ -98,7 +100,8 @@ class StdioTransport:
             self._progress[token] = outgoing.on_progress
         try:
             message = {"jsonrpc": "2.0", "id": number, "method": outgoing.method, "params": outgoing.params}
-            async with asyncio.timeout(outgoing.seconds):
+            async with asyncio.timeout(outgoing.seconds) as limit:
+                self._exchanges[number] = Exchange(outgoing, limit)
                 await self._write(message)
                 return await answer
         except TimeoutError:
@@ -109,10 +112,19 @@ class StdioTransport:
             raise
         finally:
             self._waiting.pop(number, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # it may have failed while the request was written, and nobody waits for it
             self._progress.pop(token, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # after a write that failed nobody reads it, and asyncio would log that
+            if exchange := self._exchanges.pop(number, None):
+                exchange.end()
 
     async def notify(self, method: str, params: JsonObject, headers: Mapping[str, str]) -> None:  # noqa: ARG002 - HTTP's
         await self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    async def listen(self, headers: Mapping[str, str]) -> None:
+        """Nothing to do: a process sends everything over its output."""
 
     async def close(self) -> None:
         process, self._ended = self._process, self._ended or "was closed."
@@ -138,6 +150,8 @@ class StdioTransport:
         if process is None or process.stdin is None or self._ended is not None:
             raise UpstreamUnavailable(self._ended or "is not running.")
         try:
+            if process.stdin.is_closing():  # uvloop would raise a RuntimeError
+                raise BrokenPipeError
             process.stdin.write(json_text.to_text(message).encode() + b"\n")
             await process.stdin.drain()
         except (BrokenPipeError, ConnectionResetError):
@@ -147,7 +161,9 @@ class StdioTransport:
     def _cancel(self, number: int, reason: str) -> None:
         """Tell the process, without waiting: it may have stopped to read. Then it is not told."""
         stdin = self._process.stdin if self._process is not None else None
-        if stdin is None or self._ended is not None or stdin.transport.get_write_buffer_size() > 0:
+        if stdin is None or self._ended is not None or stdin.is_closing():
+            return
+        if stdin.transport.get_write_buffer_size() > 0:
             return
         params = {"requestId": number, "reason": reason}
         message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
@@ -208,11 +224,8 @@ class StdioTransport:
                 waiting.set_exception(refused(message.get("error")))
         elif number is None:
             self._notified(str(method), message.get("params"))
-        elif method == "ping":
-            await self._reply(number, {"result": {}})
         else:
-            unknown = {"code": METHOD_NOT_FOUND, "message": "Method not found", "data": method}
-            await self._reply(number, {"error": unknown})
+            await answer_unrelated(message, self._exchanges.values(), self._write, self._name)
 
     def _notified(self, method: str, params: Any) -> None:
         fields = as_object(params)
@@ -222,10 +235,6 @@ class StdioTransport:
             task = asyncio.ensure_future(report(fields))
             self._reports.add(task)
             task.add_done_callback(self._reports.discard)
-
-    async def _reply(self, number: Any, content: JsonObject) -> None:
-        with contextlib.suppress(UpstreamUnavailable):
-            await self._write({"jsonrpc": "2.0", "id": number, **content})
 
     async def _read_log(self) -> None:
         reader = cast(asyncio.StreamReader, cast(asyncio.subprocess.Process, self._process).stderr)

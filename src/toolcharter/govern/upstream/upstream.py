@@ -1,30 +1,43 @@
 """One governed server: started with the first call, ended when idle, and started again, with pauses, when it fails."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakValueDictionary
 
+from mcp_core.auth.caller import LOCAL
+from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
-from mcp_core.errors import Unavailable
+from mcp_core.errors import SignInRequired, ToolError, Unavailable
 from mcp_core.json_text import JsonObject
-from mcp_core.plurals import count
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets
-from toolcharter.govern.upstream.errors import UpstreamUnavailable
+from toolcharter.govern.upstream.breaker import Breaker
+from toolcharter.govern.upstream.errors import NotStreamable, TokenRequired, UpstreamUnavailable
+from toolcharter.govern.upstream.person import NOBODY, Person
 from toolcharter.govern.upstream.processes import ProcessGroups
-from toolcharter.govern.upstream.session import ServerIdentity, UpstreamSession
+from toolcharter.govern.upstream.session import Listed, ServerIdentity, UpstreamSession
 from toolcharter.govern.upstream.stdio import StdioTransport, needed_environment
 from toolcharter.govern.upstream.transport import OnProgress, Transport
 
+if TYPE_CHECKING:
+    from toolcharter.govern.oauth.signing import Signing
+
+logger = logging.getLogger(__name__)
+
 OnTools = Callable[[Sequence[ListedTool]], None]
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _MAX_FAILURES = 3
 """After this number of calls without an answer in a row, the upstream is asked whether it still answers."""
+FRESH_SECONDS = 5.0
+"""How old a list of prompts or resources may be. A burst of requests must not become a burst of lists."""
 LIST_AGAIN_SECONDS = 60.0
 """How old the list of tools may be when a call arrives. It is read again beside the call."""
+_LISTEN_PAUSE, _LONGEST_LISTEN_PAUSE = 1.0, 60.0
 _SHARED = ""
 """The key of the connection that all callers share."""
 
@@ -35,6 +48,10 @@ class UpstreamHealth(NamedTuple):
     is_ok: bool
     connections: int
     problem: str | None = None
+    since: float = 0.0
+    """When it became so, in seconds since the epoch."""
+    failures: int = 0
+    """How often it became unreachable."""
 
 
 class _Connection:
@@ -45,28 +62,48 @@ class _Connection:
         self.running = 0
         self.failures = 0
         self.is_listing = self.must_list_again = False
+        self.listening: asyncio.Task[None] | None = None
+        self.lists: dict[Listed, tuple[float, list[JsonObject]]] = {}
+        """Prompts and resources, each with the time at which they were listed."""
 
 
 class Upstream:
     """Opens connections as they are needed."""
 
     def __init__(
-        self, name: str, table: UpstreamTable, groups: ProcessGroups, folder: Path, on_tools: OnTools | None = None
+        self,
+        name: str,
+        table: UpstreamTable,
+        groups: ProcessGroups,
+        folder: Path,
+        on_tools: OnTools | None = None,
+        *,
+        on_connected: Callable[[], None] = lambda: None,
+        on_changed: Callable[[str], None] = lambda _: None,
+        signing: "Signing | None" = None,
     ) -> None:
-        """`folder` is that of the charter. `on_tools` is called with each list of tools before a call goes on."""
+        """`folder` is that of the charter. `on_tools` is called with each list of tools before a call goes on.
+
+        `signing` gives each caller the credentials of their own; without it, all share the secrets of the charter.
+        """
+        self._on_connected, self._on_changed, self._signing = on_connected, on_changed, signing
         self.name, self._table, self._groups, self._folder, self._on_tools = name, table, groups, folder, on_tools
+        self._is_sse = table.transport == "sse"
         self._connections: dict[str, _Connection] = {}
         # A lock is needed only while somebody connects; callers come and go.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._failures, self._retry_at = 0, 0.0
-        self._problem: str | None = None
+        self._breakers: dict[str, Breaker] = {}
+        """Of the connections that failed since they last answered, by the same keys."""
+        self._health = UpstreamHealth(is_ok=True, connections=0, since=time.time())
         self.server = ServerIdentity("", "", {})
+        self.capabilities: frozenset[str] | None = None
+        """What it offers, such as prompts; None if that is not known yet."""
 
     async def list_tools(self) -> list[ListedTool]:
         """What the upstream shows now. Raises Unavailable."""
         try:
-            connection = await self._connected(_SHARED)
+            connection = await self._connected(self._key(LOCAL) if self._signing is not None else _SHARED)
             return await connection.session.list_tools()
         except (UpstreamUnavailable, ValueError) as error:
             raise self._unavailable(error) from None
@@ -78,8 +115,16 @@ class Upstream:
         except (UpstreamUnavailable, ValueError) as error:
             raise self._unavailable(error) from None
 
+    def take_token(self, context: ToolContext) -> object:
+        """Take the token of a caller, if the charter names this upstream for it. Keep the result until the answer."""
+        return None if self._signing is None else self._signing.take(context.caller_key, context.headers)
+
     def _key(self, caller: str) -> str:
-        return caller if self._table.per == "caller" else _SHARED
+        """Callers with the same key share a connection. One is signed with the credentials of one owner only."""
+        if self._signing is None:
+            return caller if self._table.per == "caller" else _SHARED
+        owner = self._signing.owner(caller)
+        return caller if self._table.per == "caller" else owner
 
     async def call_tool(
         self,
@@ -90,23 +135,53 @@ class Upstream:
         seconds: float,
         meta: Mapping[str, Any],
         on_progress: OnProgress | None = None,
+        person: Person = NOBODY,
     ) -> JsonObject:
         """The result of a call. Raises Unavailable, or UpstreamRefused for a protocol error."""
-        key, connection = self._key(caller), await self.connect(caller)
+        connection = await self.connect(caller)
+        async with self._in_use(self._key(caller), connection):
+            return await connection.session.call_tool(
+                tool, arguments, seconds=seconds, meta=meta, on_progress=on_progress, person=person
+            )
+
+    async def list_items(self, caller: str, listed: Listed) -> list[JsonObject]:
+        """Its prompts, resources or templates, as a caller sees them. Raises Unavailable."""
+        if self.capabilities is not None and listed.capability not in self.capabilities:
+            return []
+        connection = await self.connect(caller)
+        now = time.monotonic()
+        known = connection.lists.get(listed)
+        if known is not None and now - known[0] < FRESH_SECONDS:
+            return known[1]
+        async with self._in_use(self._key(caller), connection):
+            items = await connection.session.list_items(listed)
+        connection.lists[listed] = (now, items)
+        return items
+
+    async def request(
+        self, caller: str, method: str, params: JsonObject, *, seconds: float, meta: Mapping[str, Any]
+    ) -> JsonObject:
+        """The result of a request that is no call. Raises Unavailable, or UpstreamRefused for a protocol error."""
+        connection = await self.connect(caller)
+        async with self._in_use(self._key(caller), connection):
+            return await connection.session.request(method, params, seconds=seconds, meta=meta)
+
+    @asynccontextmanager
+    async def _in_use(self, key: str, connection: _Connection) -> AsyncGenerator[None]:
+        """Keep a connection from being closed as idle, and count whether it answers. Raises Unavailable."""
         connection.running += 1
         try:
-            result = await connection.session.call_tool(
-                tool, arguments, seconds=seconds, meta=meta, on_progress=on_progress
-            )
+            yield
         except UpstreamUnavailable as error:
-            self._count_failure(key, connection)
+            self._count_failure(key, connection, str(error))
             raise self._unavailable(error) from None
         except asyncio.CancelledError:
             self._count_failure(key, connection)
             raise
         else:
             connection.failures = 0
-            return result
+            if self._breakers.pop(key, None) is not None:
+                self._update_health()
         finally:
             connection.running -= 1
             connection.used_at = time.monotonic()
@@ -127,7 +202,20 @@ class Upstream:
 
     def health(self) -> UpstreamHealth:
         """How the upstream is. One that has not been needed yet is fine."""
-        return UpstreamHealth(self._problem is None, len(self._connections), self._problem)
+        return self._health._replace(connections=len(self._connections))
+
+    def _update_health(self) -> None:
+        problem = next((one.problem for one in self._breakers.values() if one.problem is not None), None)
+        known = self._health
+        if known.is_ok == (problem is None):
+            self._health = known._replace(problem=problem)
+        else:
+            failures = known.failures + known.is_ok
+            self._health = UpstreamHealth(problem is None, 0, problem, time.time(), failures)
+
+    def _fail(self, key: str, problem: str, *, tolerated: int = 0) -> None:
+        self._breakers.setdefault(key, Breaker()).fail(problem, tolerated=tolerated)
+        self._update_health()
 
     async def _connected(self, key: str) -> _Connection:
         known = self._connections.get(key)
@@ -146,35 +234,64 @@ class Upstream:
             known = self._connections.get(key)
             if known is not None:
                 return known
-            if now < self._retry_at:
-                pause = count(max(1, round(self._retry_at - now)), "second")
-                raise UpstreamUnavailable(f"{self._problem} It is tried again in {pause}.")
+            if breaker := self._breakers.get(key):
+                breaker.check()
             return await self._connect(key)
 
     async def _connect(self, key: str) -> _Connection:
         session = None
         try:
-            session = UpstreamSession(self._transport(), handshake=self._table.handshake)
-            await session.open()
+            session = UpstreamSession(self._transport(key), handshake=self._table.handshake or self._is_sse)
+            try:
+                await session.open()
+            except NotStreamable as error:
+                await session.close()
+                session = await self._open_older(key, error)
             if self._on_tools is not None:
                 self._on_tools(await session.list_tools())
+        except TokenRequired:
+            await cast(UpstreamSession, session).close()
+            raise
         except (UpstreamUnavailable, ValueError) as error:
             if session is not None:
                 await session.close()
-            self._failures += 1
-            self._problem = str(error)
-            pause = min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE)
-            self._retry_at = time.monotonic() + pause
+            self._fail(key, str(error))
             raise
         except BaseException:
             if session is not None:
                 await session.close()
             raise
-        self._failures, self._problem = 0, None
-        self.server = session.server
+        if breaker := self._breakers.get(key):
+            # Its failures count until a call is answered: it may start well, and end with each call.
+            breaker.problem = None
+            self._update_health()
+        self.server, self.capabilities = session.server, frozenset(session.server.capabilities)
+        self._on_connected()
         connection = self._connections[key] = _Connection(session, time.monotonic())
-        session.on_tools_changed = lambda: self._start(self._list_again(connection))
+        session.on_list_changed = partial(self._list_changed, connection)
+        connection.listening = asyncio.ensure_future(self._listen(connection))
         return connection
+
+    async def _listen(self, connection: _Connection) -> None:
+        """Hear of changes as long as the connection is open. What was missed between two streams is listed again."""
+        pause = _LISTEN_PAUSE
+        while connection.session.is_open:
+            started = time.monotonic()
+            await connection.session.listen()
+            if time.monotonic() - started < _LISTEN_PAUSE:
+                return  # it has nothing to say
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_LISTEN_PAUSE)
+            for capability in ("tools", "prompts", "resources"):
+                self._list_changed(connection, capability)
+
+    def _list_changed(self, connection: _Connection, capability: str) -> None:
+        if capability == "tools":
+            self._start(self._list_again(connection))
+        for listed in [listed for listed in connection.lists if listed.capability == capability]:
+            del connection.lists[listed]
+        if capability != "tools":
+            self._on_changed(capability)
 
     async def _list_again(self, connection: _Connection) -> None:
         """Read the list of tools once more. Changes that are announced meanwhile are read together, after that."""
@@ -187,32 +304,53 @@ class Upstream:
                 connection.must_list_again = False
                 self._on_tools(await connection.session.list_tools())
         except (UpstreamUnavailable, ValueError) as error:
-            self._problem = str(error)
+            logger.warning("%s: the list of tools could not be read again: it %s", self.name, error)
+        except ToolError:
+            pass  # a caller must sign in again: their next call says so
         finally:
             connection.is_listing = False
 
-    def _count_failure(self, key: str, connection: _Connection) -> None:
+    def _count_failure(self, key: str, connection: _Connection, problem: str = "ended.") -> None:
         """One call that fails costs the others nothing, unless the connection is gone, or nothing is answered."""
         connection.failures += 1
         if not connection.session.is_open:
-            self._start(self._give_up(key, connection))
+            self._start(self._give_up(key, connection, problem))
         elif connection.failures == _MAX_FAILURES:
             self._start(self._give_up_unless_it_answers(key, connection))
 
     async def _give_up_unless_it_answers(self, key: str, connection: _Connection) -> None:
         """Callers may have cancelled their calls, while others wait for theirs."""
-        if await connection.session.answers():
+        try:
+            answers = await connection.session.answers()
+        except ToolError:
+            answers = True  # and says that the caller must sign in again
+        if answers:
             connection.failures = 0
         else:
-            await self._give_up(key, connection)
+            await self._give_up(key, connection, "did not answer any more.")
 
-    async def _give_up(self, key: str, connection: _Connection) -> None:
-        """Close a connection. The next call opens another."""
+    async def _give_up(self, key: str, connection: _Connection, problem: str | None = None) -> None:
+        """Close a connection. The next call opens another: after a pause, if this is the second to fail in a row."""
         if self._connections.get(key) is connection:
             del self._connections[key]
+            if problem is not None:
+                self._fail(key, problem, tolerated=1)
+        if connection.listening is not None:
+            connection.listening.cancel()
         await connection.session.close()
 
-    def _transport(self) -> Transport:
+    async def _open_older(self, key: str, error: NotStreamable) -> UpstreamSession:
+        """A session over the older transport, at an address that has no other. It is kept in mind."""
+        session, self._is_sse = UpstreamSession(self._transport(key, is_sse=True), handshake=True), True
+        try:
+            await session.open()
+        except UpstreamUnavailable:
+            self._is_sse = False
+            await session.close()
+            raise error from None
+        return session
+
+    def _transport(self, key: str, *, is_sse: bool = False) -> Transport:
         table = self._table
         secrets = read_secrets(table.secrets, self._folder)
         if table.command is not None:
@@ -221,12 +359,23 @@ class Upstream:
             return StdioTransport(self.name, table.command, environment, self._groups, folder)
         from toolcharter.govern.upstream.http import HttpTransport  # noqa: PLC0415 - 160 ms, and many have no address
 
-        return HttpTransport(str(table.url), secrets)
+        credentials = None if self._signing is None else self._signing.credentials(self._signing.owner(key))
+        if is_sse or self._is_sse:
+            from toolcharter.govern.upstream.sse import SseTransport  # noqa: PLC0415 - few servers need it
+
+            return SseTransport(str(table.url), secrets, credentials)
+        return HttpTransport(str(table.url), secrets, credentials)
 
     def _start(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _unavailable(self, error: Exception) -> Unavailable:
+    def _unavailable(self, error: Exception) -> ToolError:
+        if isinstance(error, TokenRequired) and not self._table.secrets:
+            return SignInRequired(
+                f"The server {self.name!r} requires a token. If people sign in to it, sign in with the command "
+                f"`toolcharter govern login {self.name}`. If you have a token, name it in the charter: "
+                'secrets = { Authorization = "env:NAME" }, with "Bearer TOKEN" in the variable.'
+            )
         return Unavailable(f"The server {self.name!r} {error}")

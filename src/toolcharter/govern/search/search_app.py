@@ -1,10 +1,12 @@
 """The app with the tools of all servers. If their list would cost too much, agents search for tools instead."""
 
+import asyncio
+import functools
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from itertools import islice
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from pydantic import Field
 
@@ -14,8 +16,14 @@ from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.spec import Declaration, Example, ToolSpec, spec_of
 from mcp_core.errors import NotFound
-from toolcharter.govern.tool_search import SearchedTool, ToolIndex
+from toolcharter.govern.search.analysis import SearchedTool
+from toolcharter.govern.search.learning import Learning
+from toolcharter.govern.search.search_file import SearchFile
+from toolcharter.govern.search.tool_index import ToolIndex
 from toolcharter.verify.model import Tool
+
+if TYPE_CHECKING:
+    from toolcharter.evaluate.word_vectors import WordVectors
 
 SEARCH, CALL = "search_tools", "call_tool"
 _MAX_FOUND = 20
@@ -26,11 +34,16 @@ _caller: ContextVar[Caller] = ContextVar("caller")
 class SearchApp(App):
     """Lists `search_tools` and `call_tool` where the whole list would exceed the budget."""
 
-    def __init__(self, name: str, *, list_budget: int, **options: Any) -> None:
-        """`list_budget` is in tokens."""
+    def __init__(
+        self, name: str, *, list_budget: int, file: SearchFile | None = None, learns: bool = True, **options: Any
+    ) -> None:
+        """`list_budget` is in tokens. If it `learns`, tools are ranked by the words for which they were used, too."""
         super().__init__(name, **options)
-        self._budget = list_budget
-        self._index = ToolIndex(())
+        self._budget, self._file = list_budget, file
+        self._searched: Sequence[SearchedTool] = ()
+        self._index: ToolIndex | None = None
+        self._building = asyncio.Lock()
+        self._learning = Learning(file) if learns else None
         self.is_searched = False
 
     def replace_governed(self, tools: Sequence[tuple[str, ToolSpec]], always_listed: Iterable[str]) -> None:
@@ -42,7 +55,10 @@ class SearchApp(App):
             pinned = set(always_listed)
             specs = [spec if spec.name in pinned else replace(spec, is_listed=False) for spec in specs]
             specs = [*self._search_tools(), *specs]
-            self._index = ToolIndex([SearchedTool(server, _listed(spec)) for server, spec in listed])
+            self._searched = [
+                SearchedTool(server, cast(ListedTool, spec.listed).name, _listed(spec)) for server, spec in listed
+            ]
+            self._index = None
         self.replace_tools(specs)
 
     async def run(self, request: Request) -> Answer | Question:
@@ -57,22 +73,40 @@ class SearchApp(App):
                 request = request._replace(tool=name, arguments=arguments)
         token = _caller.set(request.caller)
         try:
-            return await super().run(request)
+            answer = await super().run(request)
         finally:
             _caller.reset(token)
+        if self._learning is not None and isinstance(answer, Answer) and not answer.is_error:
+            self._learning.called(request.caller.key, request.tool)
+        return answer
+
+    async def _ready_index(self) -> ToolIndex:
+        """The index, made with the first search after a change, beside other calls."""
+        async with self._building:
+            while self._index is None:
+                tools = self._searched
+                index = await asyncio.to_thread(_build, tools, self._file)
+                if tools is self._searched:
+                    self._index = index
+            if self._learning is not None:
+                self._learning.teach(self._index)
+            return self._index
 
     def _search_tools(self) -> list[ToolSpec]:
         async def search_tools(
-            query: Annotated[str, Field(description="What you want to do, in words.", min_length=1, max_length=500)],
+            query: Annotated[str, Field(description="What you want to do, in words.", min_length=1, max_length=2000)],
             limit: Annotated[int, Field(description="How many tools to return.", ge=1, le=_MAX_FOUND)] = 5,
         ) -> list[dict[str, Any]]:
             """Find tools by what you want to do. Use this first: most tools are not listed.
 
+            Search for each step of a task by itself, such as "read a web page", then "write a file".
             Returns the best matching tools, each with its name, description and input schema.
             """
-            caller = _caller.get()
-            found = (one.tool for one in self._index.search(query) if self._may_use(caller, one.tool.name))
-            return [tool.for_model() for tool in islice(found, limit)]
+            caller, index = _caller.get(), await self._ready_index()
+            found = list(islice((one for one in index.search(query) if self._may_use(caller, one.tool.name)), limit))
+            if self._learning is not None:
+                self._learning.searched(caller.key, index.known_words(query), found)
+            return [one.tool.for_model() for one in found]
 
         async def call_tool(
             name: Annotated[str, Field(description="The name of the tool, as search_tools returned it.")],
@@ -81,7 +115,10 @@ class SearchApp(App):
             ] = None,
         ) -> Any:
             """Call a tool that search_tools has found. Returns what the tool answers."""
-            raise NotFound(f"No tool has the name {name[:128]!r}. Find one with {SEARCH}.")
+            raise NotFound(
+                f"No tool has the name {name[:128]!r}. Find one with {SEARCH}.",
+                instruction=f"Find the tool with {SEARCH}, and call it by the name that you get.",
+            )
 
         async def no_question() -> None:
             """The tool that is called asks its own question."""
@@ -112,6 +149,21 @@ class SearchApp(App):
     def _may_use(self, caller: Caller, name: str) -> bool:
         spec = self.registry.find(name)
         return spec is not None and not caller.lacks(spec.permissions)
+
+
+def _build(tools: Sequence[SearchedTool], file: SearchFile | None) -> ToolIndex:
+    return ToolIndex(tools, _load_vectors(), file)
+
+
+@functools.cache
+def _load_vectors() -> "WordVectors | None":
+    """The vectors for meanings; None without the extra."""
+    try:
+        from toolcharter.evaluate.word_vectors import WordVectors  # noqa: PLC0415 - numpy and tokenizers, 100 ms
+
+        return WordVectors()
+    except ImportError:
+        return None
 
 
 def cost(spec: ToolSpec) -> int:

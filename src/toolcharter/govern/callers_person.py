@@ -1,0 +1,93 @@
+"""What an upstream asks the person: passed on to the client of the call, with the name of the server before it."""
+
+import asyncio
+import re
+from typing import Any
+
+from mcp_core.context import ToolContext
+from mcp_core.errors import Conflict, ConsentRequired, ToolError
+from mcp_core.hosts.protocol import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from mcp_core.json_text import JsonObject, to_text
+from toolcharter.govern.upstream.errors import UpstreamRefused
+from toolcharter.govern.upstream.transport import as_object
+
+MAX_AT_ONCE = 10
+"""How many questions an upstream may ask in one answer."""
+_LONGEST_MESSAGE = 4_000
+_LARGEST_SCHEMA = 50_000
+_ADDRESS = re.compile(r"https://[^\s]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#][^\s]*)?", re.IGNORECASE)
+
+
+class CallersPerson:
+    """The person behind one call of a tool of an upstream."""
+
+    def __init__(self, server: str, context: ToolContext) -> None:
+        self._server, self._context = server, context
+        self._problem: ToolError | None = None
+
+    @property
+    def capabilities(self) -> JsonObject:
+        """What the client of this call can do."""
+        return {"elicitation": {mode: {} for mode in sorted(self._context.modes)}} if self._context.modes else {}
+
+    @property
+    def owner(self) -> str:
+        """The caller, and the session of the caller."""
+        return f"{self._context.caller_key} {self._context.session_id}"
+
+    def raise_problem(self) -> None:
+        """Raise why the person could not be asked, if that is why the call failed."""
+        if self._problem is not None:
+            raise self._problem
+
+    async def raise_missing(self) -> None:
+        """Raise that the client of this call lacks what the upstream needs to ask the person."""
+        for mode in ("form", "url"):
+            if mode not in self._context.modes and self._context.elicit is not None:
+                await self._context.elicit({"mode": mode})
+
+    async def answer(self, method: str, params: JsonObject) -> JsonObject:
+        """The answer to a request of the upstream. Raises UpstreamRefused, which only the upstream sees."""
+        if method != "elicitation/create":
+            raise UpstreamRefused(METHOD_NOT_FOUND, "Method not found", method)
+        try:
+            return await self._ask(params)
+        except ConsentRequired as error:
+            self._problem = error
+            raise UpstreamRefused(INVALID_REQUEST, str(error)) from None
+
+    async def answer_all(self, requests: JsonObject) -> JsonObject:
+        """The answers to all questions of an upstream that waits for none. Raises ConsentRequired or Conflict."""
+        asked = {name: as_object(request) for name, request in requests.items()}
+        if len(asked) > MAX_AT_ONCE:
+            raise Conflict(f"{self._server!r} asks the user {len(asked)} questions at once; {MAX_AT_ONCE} are allowed.")
+        for request in asked.values():
+            if request.get("method") != "elicitation/create":
+                raise Conflict(f"{self._server!r} asks for {str(request.get('method'))[:60]!r}, which is not offered.")
+        try:
+            answers = await asyncio.gather(*(self._ask(as_object(one.get("params"))) for one in asked.values()))
+        except UpstreamRefused as error:
+            raise Conflict(f"{self._server!r} asks the user in a way that is not allowed: {error.message}") from None
+        return dict(zip(asked, answers, strict=True))
+
+    async def _ask(self, params: JsonObject) -> JsonObject:
+        if self._context.elicit is None:
+            raise ConsentRequired("Nobody can be asked during this call.")
+        return dict(await self._context.elicit(self._shown(params)))
+
+    def _shown(self, params: JsonObject) -> JsonObject:
+        """The question as the person sees it. The name of the server shows who asks: the client knows only us."""
+        message: Any = params.get("message")
+        if not isinstance(message, str) or len(message) > _LONGEST_MESSAGE:
+            raise UpstreamRefused(INVALID_PARAMS, f"message must be a text of at most {_LONGEST_MESSAGE} characters")
+        shown: JsonObject = {"mode": "form", "message": f"{self._server}: {message}"}
+        if params.get("mode", "form") == "url":
+            url: Any = params.get("url")
+            if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
+                raise UpstreamRefused(INVALID_PARAMS, "url must begin with https://")
+            number = params.get("elicitationId")
+            return {**shown, "mode": "url", "url": url, **({"elicitationId": number} if number else {})}
+        schema = params.get("requestedSchema")
+        if not isinstance(schema, dict) or len(to_text(schema)) > _LARGEST_SCHEMA:
+            raise UpstreamRefused(INVALID_PARAMS, "requestedSchema must be an object of moderate size")
+        return {**shown, "requestedSchema": schema}

@@ -1,0 +1,73 @@
+"""What is kept of a sign-in. A repr has no secret."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Client(_Record):
+    """How we are known to an authorization server."""
+
+    client_id: str
+    issuer: str
+    secret: str | None = Field(default=None, repr=False)
+    auth_method: str = "none"
+    redirect_uri: str | None = None
+    scopes: tuple[str, ...] = ()
+    """Those that it was registered for."""
+
+
+class SignIn(_Record):
+    """Tokens of one owner for one server."""
+
+    server: str
+    owner: str
+    address: str
+    """Of the server. The tokens are sent to no other."""
+    resource: str
+    token_endpoint: str
+    revocation_endpoint: str | None = None
+    client: Client
+    access_token: str = Field(default="", repr=False)
+    refresh_token: str | None = Field(default=None, repr=False)
+    requested: tuple[str, ...] = ()
+    """The scopes that were requested."""
+    scopes: tuple[str, ...] = ()
+    """Those that were granted."""
+    expires: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the authorization server has ended it."""
+        return not self.access_token and self.refresh_token is None
+
+    def without_tokens(self) -> "SignIn":
+        """What remains of a sign-in that is over."""
+        return self.model_copy(update={"access_token": "", "refresh_token": None, "expires": None})
+
+
+class Attempt(_Record):
+    """A sign-in that is under way. It is used once."""
+
+    id: str
+    """Names it in the address of a page of ours. The state begins with it, and has more that nobody is shown."""
+    state: str = Field(repr=False)
+    verifier: str = Field(repr=False)
+    server: str
+    owner: str
+    address: str
+    """Of the server."""
+    resource: str
+    token_endpoint: str
+    revocation_endpoint: str | None = None
+    names_issuer: bool
+    client: Client
+    redirect_uri: str
+    scopes: tuple[str, ...]
+    authorization: str = Field(repr=False)
+    """The address at the authorization server that the person opens."""
+    expires: float
+    browser: str | None = Field(default=None, repr=False)
+    """A digest of the cookie of the browser in which the owner identified themselves."""

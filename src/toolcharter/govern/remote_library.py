@@ -1,0 +1,306 @@
+"""The prompts and resources of upstreams: listed, read and completed through the gates of every library."""
+
+import asyncio
+import base64
+import difflib
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+from mcp_core.auth import Caller
+from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.records import Request
+from mcp_core.calling.requests import RequestRecorder
+from mcp_core.calling.stages.invoke import RunningHandlers
+from mcp_core.calling.threads import HandlerThreads
+from mcp_core.context import ToolContext
+from mcp_core.declare.spec import Declaration, ResponseTime, spec_of
+from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
+from mcp_core.hosts.protocol import INVALID_PARAMS
+from mcp_core.json_text import JsonObject
+from mcp_core.registry import ToolRegistry
+from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
+from toolcharter.govern.charter import Charter
+from toolcharter.govern.offers import Offer, address_policy, offers_of
+from toolcharter.govern.resource_routes import owner_of, template_owner
+from toolcharter.govern.upstream.errors import UpstreamRefused
+from toolcharter.govern.upstream.session import PROMPTS, RESOURCES, TEMPLATES, Listed
+from toolcharter.govern.upstream.transport import as_object
+from toolcharter.govern.upstream.upstream import Upstream
+
+logger = logging.getLogger(__name__)
+
+LIST_SECONDS = 10.0
+"""How long a list waits for an upstream that starts. One that takes longer is left out."""
+PAGE = 1000
+"""How many items are on a page of a list."""
+_LISTS = {listed.method: listed for listed in (PROMPTS, RESOURCES, TEMPLATES)}
+_SECONDS = 125.0
+"""A little more than the deadline of the pipeline."""
+_READABLE = ("text/", "application/json", "application/xml", "application/yaml")
+
+
+class Served(NamedTuple):
+    """An upstream, and the prefix of its prompts here."""
+
+    upstream: Upstream
+    prefix: str
+
+    def shown(self, name: str) -> str:
+        """The name of a prompt here."""
+        return f"{self.prefix}_{name}" if self.prefix else name
+
+
+class _Target(NamedTuple):
+    """Where a request goes, and under which policy."""
+
+    server: str
+    params: JsonObject
+    permissions: tuple[str, ...]
+    deadline: float | None
+
+
+class RemoteLibrary(LiveLibrary):
+    """What several upstreams offer beside their tools."""
+
+    def __init__(
+        self, registry: ToolRegistry, requests: RequestRecorder, *, servers: Sequence[Served], charter: Charter
+    ) -> None:
+        super().__init__(registry, requests)
+        self._servers, self._charter = {one.upstream.name: one for one in servers}, charter
+        self.announce: Callable[[Any], None] = lambda _: None
+        """Tells clients that a list has changed."""
+        self._starting: set[asyncio.Task[list[JsonObject]]] = set()
+
+    def open(
+        self,
+        resources: Resources,
+        deadlines: Mapping[ResponseTime, float],
+        threads: HandlerThreads,
+        running: RunningHandlers,
+    ) -> None:
+        super().open(resources, deadlines, threads, running)
+
+        async def show(method: str, cursor: str | None, context: ToolContext) -> list[Offer]:  # noqa: ARG001 - checked
+            _held = self._take_tokens(context)
+            return await self._offers(_LISTS[method], context.caller_key)
+
+        async def find(method: str, params: dict[str, Any], context: ToolContext) -> _Target:
+            _held = self._take_tokens(context)
+            return await self._find(method, params, context.caller_key)
+
+        async def ask(method: str, server: str, params: dict[str, Any], context: ToolContext) -> JsonObject:
+            _held = self._take_tokens(context)
+            return await self._ask(method, server, params, context)
+
+        def bound(function: Callable[..., Any]) -> BoundTool:
+            spec = spec_of(function, Declaration(category="query", permissions=(), response_time="slow"))
+            return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
+
+        self._show, self._finder, self._asker = bound(show), bound(find), bound(ask)
+
+    def _take_tokens(self, context: ToolContext) -> list[object]:
+        return [one.upstream.take_token(context) for one in self._servers.values()]
+
+    async def answer(self, method: str, params: JsonObject, request: Request) -> JsonObject:
+        return await self._recorded(method, request, self._answer(method, params, request))
+
+    async def _answer(self, method: str, params: JsonObject, request: Request) -> JsonObject:
+        if listed := _LISTS.get(method):
+            cursor = params.get("cursor")
+            asked = request._replace(arguments={"method": method, "cursor": cursor})
+
+            def page(offers: list[Offer]) -> JsonObject:
+                return _page(listed, self._visible(listed, offers, request.caller), cursor)
+
+            return await self._run(self._show, asked, page)
+        finding = request._replace(arguments={"method": method, "params": params})
+        target: _Target = await self._run(self._finder, finding, _as_it_is)
+        asker = replace(
+            self._asker,
+            final_name=request.tool,
+            permissions=target.permissions,
+            deadline=target.deadline or self._asker.deadline,
+        )
+        asking = {"method": method, "server": target.server, "params": target.params}
+        return await self._run(asker, request._replace(arguments=asking), _as_it_is)
+
+    # --- lists -------------------------------------------------------------------------------------------
+
+    async def _offers(self, listed: Listed, caller: str) -> list[Offer]:
+        """What all upstreams offer. One that cannot be reached is left out, and the others are shown."""
+        lists = await asyncio.gather(*(self._items(one.upstream, listed, caller) for one in self._servers.values()))
+        return [
+            offer
+            for name, items in zip(self._servers, lists, strict=True)
+            for offer in offers_of(name, listed, items, self._charter)
+        ]
+
+    async def _items(self, upstream: Upstream, listed: Listed, caller: str) -> list[JsonObject]:
+        # A start that takes longer goes on; the next list has what it gives.
+        task = asyncio.ensure_future(upstream.list_items(caller, listed))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+        try:
+            return await asyncio.wait_for(asyncio.shield(task), LIST_SECONDS)
+        except TimeoutError:
+            logger.warning("%s has not listed its %s within %g seconds", upstream.name, listed.member, LIST_SECONDS)
+            task.add_done_callback(partial(self._came_late, listed))
+        except Unavailable as error:
+            logger.warning("The list of %s is not complete: %s", listed.member, error)
+        except (SignInRequired, PermissionDenied):
+            logger.info("The list of %s has none of %s: the caller is not signed in", listed.member, upstream.name)
+        return []
+
+    def _came_late(self, listed: Listed, task: "asyncio.Task[list[JsonObject]]") -> None:
+        if not task.cancelled() and task.exception() is None:
+            self.announce(listed.capability)
+
+    def _visible(self, listed: Listed, offers: Sequence[Offer], caller: Caller) -> list[JsonObject]:
+        shown: dict[str, JsonObject] = {}
+        for offer in offers:
+            if offer.is_visible_to(caller):
+                key = self._servers[offer.server].shown(offer.key) if listed is PROMPTS else offer.key
+                shown.setdefault(key, {**offer.wire, "name": key} if listed is PROMPTS else offer.wire)
+        return list(shown.values())
+
+    # --- what a request is about -------------------------------------------------------------------------
+
+    async def _find(self, method: str, params: JsonObject, caller: str) -> _Target:
+        """The server that a request is for. Raises NotFound, or Conflict for what is quarantined or ambiguous."""
+        if method == "prompts/get":
+            offer = await self._find_prompt(str(params["name"]), caller)
+            return _target(offer, {"name": offer.key, "arguments": params.get("arguments") or {}})
+        if method == "resources/read":
+            return await self._find_resource(str(params["uri"]), caller)
+        ref = as_object(params["ref"])
+        if ref.get("type") == "ref/prompt":
+            offer = await self._find_prompt(str(ref.get("name")), caller)
+            ref = {**ref, "name": offer.key}
+        else:
+            found = template_owner(str(ref.get("uri")), self._allowed(await self._offers(TEMPLATES, caller)))
+            if found is None:
+                raise NotFound(f"No server offers the template {str(ref.get('uri'))!r}.")
+            offer = found
+            offer.check()
+        context = {"context": params["context"]} if params.get("context") is not None else {}
+        return _target(offer, {"ref": ref, "argument": params["argument"], **context})
+
+    async def _find_prompt(self, name: str, caller: str) -> Offer:
+        # Only the servers whose prompts can have this name are asked.
+        candidates = [one for one in self._servers.values() if name.startswith(one.shown(""))]
+        offers: list[Offer] = []
+        for one in candidates:
+            items = await one.upstream.list_items(caller, PROMPTS)
+            offers += self._allowed(offers_of(one.upstream.name, PROMPTS, items, self._charter))
+        found = [offer for offer in offers if self._servers[offer.server].shown(offer.key) == name]
+        if not found:
+            known = [self._servers[offer.server].shown(offer.key) for offer in offers if offer.finding is None]
+            nearest = difflib.get_close_matches(name[:128], known, n=2, cutoff=0.5)
+            hint = f"Did you mean {' or '.join(map(repr, nearest))}?" if nearest else "prompts/list shows all."
+            raise InvalidArguments(f"Unknown prompt: {name[:128]!r}. {hint}")
+        if len({offer.server for offer in found}) > 1:
+            servers = " and ".join(repr(offer.server) for offer in found)
+            raise Conflict(f"{servers} both offer the prompt {name!r}. Give one of them another prefix in the charter.")
+        found[0].check()
+        return found[0]
+
+    async def _find_resource(self, uri: str, caller: str) -> _Target:
+        offers = [*await self._offers(RESOURCES, caller), *await self._offers(TEMPLATES, caller)]
+        owner = owner_of(uri, self._allowed(offers))
+        if owner is None:
+            raise InvalidArguments(f"Unknown resource: {uri}")
+        server = owner if isinstance(owner, str) else owner.server
+        policy = address_policy(server, uri, self._charter.resources)
+        if not policy.allowed:
+            raise InvalidArguments(f"Unknown resource: {uri}")
+        permissions, deadline = policy.permissions, policy.deadline
+        if isinstance(owner, Offer):
+            owner.check()
+            permissions = tuple(dict.fromkeys((*permissions, *owner.policy.permissions)))
+            deadline = deadline or owner.policy.deadline
+        return _Target(server, {"uri": uri}, permissions, deadline)
+
+    def _allowed(self, offers: Sequence[Offer]) -> list[Offer]:
+        return [offer for offer in offers if offer.policy.allowed]
+
+    # --- answers -----------------------------------------------------------------------------------------
+
+    async def _ask(self, method: str, server: str, params: JsonObject, context: ToolContext) -> JsonObject:
+        upstream, meta = self._servers[server].upstream, trace_of(context)
+        try:
+            result = await upstream.request(context.caller_key, method, params, seconds=_SECONDS, meta=meta)
+        except UpstreamRefused as error:
+            refusal = InvalidArguments if error.code == INVALID_PARAMS else Conflict
+            raise refusal(f"{server!r} refused the request: {error.message}") from None
+        if result.get("resultType") == "input_required":
+            raise Conflict(f"{server!r} asks the user a question before it answers, which only tools can pass on.")
+        if method == "prompts/get":
+            return self._examined_prompt(server, str(params["name"]), result)
+        return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)
+
+    def _examined_prompt(self, server: str, name: str, result: JsonObject) -> JsonObject:
+        messages = _objects(result.get("messages"))
+        found = texts([as_object(message.get("content")) for message in messages])
+        warning = warning_for(found, f"the prompt {name!r} of {server!r}", self._charter.pins.answers)
+        if warning is not None:
+            messages = [{"role": "user", "content": text_block(warning)}, *messages]
+        description = result.get("description")
+        return {**({"description": description} if isinstance(description, str) else {}), "messages": messages}
+
+    def _examined_contents(self, server: str, result: JsonObject) -> JsonObject:
+        contents = _objects(result.get("contents"))
+        found = [text for content in contents if (text := _readable(content)) is not None]
+        warning = warning_for(found, f"the resource of {server!r}", self._charter.pins.answers)
+        if warning is not None:
+            contents = [{"uri": contents[0].get("uri"), "mimeType": "text/plain", "text": warning}, *contents]
+        return {"contents": contents}
+
+
+def trace_of(context: ToolContext) -> dict[str, Any]:
+    """The caller's trace goes on at the upstream. Nothing else of the request's metadata is passed on."""
+    return {name: context.metadata[name] for name in ("traceparent", "tracestate") if name in context.metadata}
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _target(offer: Offer, params: JsonObject) -> _Target:
+    return _Target(offer.server, params, offer.policy.permissions, offer.policy.deadline)
+
+
+def _page(listed: Listed, items: list[JsonObject], cursor: Any) -> JsonObject:
+    if cursor is not None and not (isinstance(cursor, str) and cursor.isascii() and cursor.isdecimal()):
+        raise InvalidArguments(f"The cursor {str(cursor)[:60]!r} does not belong to this list. Begin without a cursor.")
+    start = int(cursor[:9]) if cursor else 0
+    more = {"nextCursor": str(start + PAGE)} if start + PAGE < len(items) else {}
+    return {listed.member: items[start : start + PAGE], **more}
+
+
+def _objects(value: Any) -> list[JsonObject]:
+    return [as_object(item) for item in cast(list[Any], value)] if isinstance(value, list) else []
+
+
+def _readable(content: JsonObject) -> str | None:
+    """The text of a resource, also where it is sent as data."""
+    text, data = content.get("text"), content.get("blob")
+    if isinstance(text, str) or not isinstance(data, str):
+        return text if isinstance(text, str) else None
+    if str(content.get("mimeType")).startswith(_READABLE):
+        with suppress(ValueError):
+            return base64.b64decode(data).decode("utf-8", "replace")
+    return None
+
+
+def _examined_values(result: JsonObject) -> JsonObject:
+    """Completions without those that give orders: a value has no place for a warning."""
+    completion = as_object(result.get("completion"))
+    given = completion.get("values")
+    strings = [value for value in cast(list[Any], given) if isinstance(value, str)] if isinstance(given, list) else []
+    values = [value for value in strings if not hidden_orders([value])]
+    return {"completion": {**completion, "values": values}}

@@ -1,0 +1,172 @@
+"""What an upstream asks the person, its progress, and the end of a call: in every combination of eras."""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from mcp_core.context import ToolContext
+from mcp_core.errors import Conflict
+from tests.toolcharter.govern.governed import CLIENTS, OFFERING, UPSTREAMS, connected
+from toolcharter.govern.callers_person import CallersPerson
+from toolcharter.govern.charter import UpstreamTable
+from toolcharter.govern.upstream.errors import UpstreamRefused
+from toolcharter.govern.upstream.processes import ProcessGroups
+from toolcharter.govern.upstream.upstream import Upstream
+
+BLUE = {"colour": "blue"}
+
+
+@dataclass
+class Chooser:
+    """Fills in forms, opens pages, and remembers what was asked."""
+
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    async def __call__(self, _: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        self.asked.append((params.mode, params.message))
+        if isinstance(params, types.ElicitRequestURLParams):
+            assert params.url == "https://pay.example/1"
+            return types.ElicitResult(action="accept")
+        assert params.requested_schema["required"] == ["colour"]
+        return types.ElicitResult(action="accept", content=BLUE)
+
+
+def said(result: types.CallToolResult) -> str:
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_a_question_of_every_upstream_reaches_the_person_of_every_client(
+    connection: str, served: tuple[Path, str]
+):
+    person = Chooser()
+    async with connected(connection, *served, elicitation_callback=person) as client:
+        for name in UPSTREAMS:
+            assert said(await client.call_tool(f"{name}_ask", {})) == "accept:blue"
+            assert said(await client.call_tool(f"{name}_ask_twice", {})) == "accept:blue accept:blue"
+            assert said(await client.call_tool(f"{name}_open_page", {})) == "accept"
+    assert person.asked == [
+        question
+        for name in UPSTREAMS
+        for question in (
+            *[("form", f"{name}: Which {what}?") for what in ("colour", "colour", "size")],
+            ("url", f"{name}: Please pay."),
+        )
+    ]
+
+
+@pytest.mark.parametrize("connection", ["http-legacy", "http-2026-07-28"])
+async def test_a_client_that_cannot_be_asked_gets_an_error_that_says_so(connection: str, served: tuple[Path, str]):
+    async with connected(connection, *served) as client:
+        for name in UPSTREAMS:
+            words = f"'{name}_ask' has a question to the user, and this client cannot ask them."
+            if connection == "http-legacy":
+                answer = json.loads(said(await client.call_tool(f"{name}_ask", {})))
+                assert answer["error_type"] == "ConsentError"
+                assert answer["error"].startswith(words)
+            else:
+                with pytest.raises(MCPError) as refused:
+                    await client.call_tool(f"{name}_ask", {})
+                assert (refused.value.error.code, refused.value.error.message.startswith(words)) == (-32021, True)
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_progress_and_the_end_of_a_call_pass_through(connection: str, served: tuple[Path, str]):
+    reports: list[tuple[float, float | None, str | None]] = []
+    counted, waiting = asyncio.Event(), asyncio.Event()
+
+    async def note(done: float, total: float | None, message: str | None) -> None:
+        reports.append((done, total, message))
+        if message == "2 of 2":
+            counted.set()
+        if message == "waiting":
+            waiting.set()
+
+    async with connected(connection, *served) as client:
+        for name in UPSTREAMS:
+            reports.clear()
+            counted.clear()
+            before = said(await client.call_tool(f"{name}_count", {}, progress_callback=note))
+            async with asyncio.timeout(20):
+                await counted.wait()
+            assert reports == [(1, 2, "1 of 2"), (2, 2, "2 of 2")]
+            waiting.clear()
+            call = asyncio.create_task(client.call_tool(f"{name}_wait", {}, progress_callback=note))
+            async with asyncio.timeout(20):
+                await waiting.wait()
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            async with asyncio.timeout(20):
+                while said(await client.call_tool(f"{name}_count", {})) == before:
+                    pass
+
+
+def caller(name: str, asked: list[Any]) -> CallersPerson:
+    async def answer(params: Any) -> dict[str, Any]:
+        asked.append((name, params["message"]))
+        return {"action": "accept", "content": BLUE}
+
+    both = frozenset({"form", "url"})
+    return CallersPerson("pipe", ToolContext("", "", "", "", "", caller_key=name, elicit=answer, modes=both))
+
+
+@pytest.mark.requirement("GOV-6")
+async def test_a_process_that_several_callers_use_cannot_ask_the_wrong_one(tmp_path: Path):
+    table = UpstreamTable(command=[sys.executable, OFFERING, "stdio", "pipe"], handshake=True)
+    groups = ProcessGroups()
+    upstream = Upstream("pipe", table, groups, tmp_path)
+    asked: list[Any] = []
+    started = asyncio.Event()
+
+    async def note(_: Any) -> None:
+        started.set()
+
+    async def call(tool: str, name: str) -> Any:
+        return await upstream.call_tool(
+            name, tool, {}, seconds=60, meta={}, on_progress=note, person=caller(name, asked)
+        )
+
+    try:
+        waiting = asyncio.create_task(call("wait", "ann"))
+        async with asyncio.timeout(30):
+            await started.wait()
+        with pytest.raises(UpstreamRefused, match="it is not clear whom to ask"):
+            await call("ask", "bob")
+        assert asked == []
+        assert (await call("ask", "ann"))["content"][0]["text"] == "accept:blue"
+        assert asked == [("ann", "pipe: Which colour?")]
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+    finally:
+        await upstream.close()
+        groups.close()
+
+
+@pytest.mark.parametrize(
+    ("request_of_upstream", "expected"),
+    [
+        ({"method": "sampling/createMessage"}, "'pipe' asks for 'sampling/createMessage', which is not offered."),
+        ({"mode": "url", "message": "m", "url": "javascript:alert(1)"}, "url must begin with https://"),
+        ({"mode": "url", "message": "m", "url": "http://evil.example"}, "url must begin with https://"),
+        ({"message": "m" * 5000, "requestedSchema": {}}, "message must be a text of at most 4000 characters"),
+        ({"message": "m", "requestedSchema": [1]}, "requestedSchema must be an object"),
+    ],
+)
+async def test_a_question_that_a_person_should_not_see_is_refused(request_of_upstream: dict[str, Any], expected: str):
+    asked: list[Any] = []
+    request = {"method": "elicitation/create", "params": request_of_upstream, **request_of_upstream}
+    with pytest.raises(Conflict) as refused:
+        await caller("ann", asked).answer_all({"q": request})
+    assert expected in str(refused.value)
+    assert asked == []
