@@ -28,7 +28,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.run ## serve everything on one port; options: make run ARGS="--port 9000"
-	@$(BIN)/toolcharter serve $(ARGS)
+	@trap : INT; $(BIN)/toolcharter serve $(ARGS) || [ $$? -eq 130 ] # Ctrl+C, which the shell gets too, is no error
 
 # Bytecode is kept, so that workers and servers do not compile the tests and the packages each time.
 test: export PYTHONDONTWRITEBYTECODE :=

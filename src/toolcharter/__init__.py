@@ -1,8 +1,28 @@
-"""MCP tools that agents can rely on. These are the public names; `toolcharter --help` shows the commands."""
+"""MCP tools that agents can rely on. These are the public names; `toolcharter --help` shows the commands.
 
-import mcp_core
-from mcp_core import *  # noqa: F403 - one list of public names, that of the framework
-from mcp_core.run import run
+The framework is imported when the first of them is used: `toolcharter --version` does not need its 250 ms.
+"""
 
-__all__ = ["run"]
-__all__ += mcp_core.__all__
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import mcp_core
+    from mcp_core import *  # noqa: F403 - one list of public names, that of the framework
+    from toolcharter.start import run
+
+    __all__ = ["run"]
+    __all__ += mcp_core.__all__
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import the framework, and with it all public names."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
+        import mcp_core  # noqa: PLC0415 - 250 ms
+        from toolcharter.start import run  # noqa: PLC0415 - as above
+
+        public = {each: getattr(mcp_core, each) for each in mcp_core.__all__} | {"run": run}
+        globals().update(public, __all__=[*public])
+        if name not in globals():
+            raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
+        return globals()[name]

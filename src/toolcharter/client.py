@@ -71,7 +71,6 @@ async def connect(
     url: str, token: str | None, ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS
 ) -> AsyncGenerator["RemoteServer"]:
     """Connect to a server at an address."""
-    token = token or os.environ.get("TOOLCHARTER_TOKEN")
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
     http = create_mcp_http_client(headers={**message_limit.NO_COMPRESSION, **authorization})
     rejected: list[httpx2.Response] = []
@@ -120,15 +119,22 @@ def _explain(rejection: httpx2.Response, url: str, *, has_token: bool) -> str:
 
 @asynccontextmanager
 async def start(
-    command: Sequence[str], ask: Ask, timeouts: Timeouts = DEFAULT_TIMEOUTS, *, show_log: bool = False
+    command: Sequence[str],
+    ask: Ask,
+    timeouts: Timeouts = DEFAULT_TIMEOUTS,
+    *,
+    show_log: bool = False,
+    variables: Mapping[str, str] | None = None,
 ) -> AsyncGenerator["RemoteServer"]:
-    """Start a server with our environment, and connect to it over stdio.
+    """Start a server with our environment, and with further variables, and connect to it over stdio.
 
     What it writes to stderr is printed if the connection fails. With `show_log`, it is always printed, while the
     server runs, but not what comes before the connection: an older server complains there about a method that it
     does not know.
     """
-    parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=dict(os.environ))
+    parameters = StdioServerParameters(
+        command=command[0], args=list(command[1:]), env={**os.environ, **(variables or {})}
+    )
     with open_log() as log:
         is_log_printed = True
         stray_lines = _StrayLines()

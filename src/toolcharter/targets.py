@@ -8,18 +8,17 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
+from mcp_core.extras import SERVERS, MissingExtra, check_extra, missing_extra
 from mcp_core.settings import Settings, settings_type
 from mcp_core.start_errors import CannotStart
 
-SERVERS = "toolcharter.servers"
-"""The entry point group in which a package registers its server: NAME = "package.module:build"."""
 EXAMPLES = "toolcharter.examples"
 
 
@@ -37,6 +36,27 @@ def known() -> dict[str, EntryPoint]:
 def installed() -> list[str]:
     """The servers that are served where none is named: all installed ones, or the example if there are none."""
     return sorted(entry_points(group=SERVERS).names) or sorted(entry_points(group=EXAMPLES).names)
+
+
+def available() -> list[str]:
+    """Those of the installed servers whose libraries are installed too."""
+    return [name for name in installed() if missing_libraries(name) is None]
+
+
+def missing_libraries(name: str) -> MissingExtra | None:
+    """Why an installed server cannot be loaded: an extra is not installed. None if nothing is missing."""
+    try:
+        check_extra(known()[name])
+    except MissingExtra as missing:
+        return missing
+    return None
+
+
+def distribution_of(entry: EntryPoint) -> Distribution:
+    """The distribution that registers a server."""
+    if entry.dist is None:
+        raise UnknownTarget(f"The server {entry.name!r} was registered by no installed distribution.")
+    return entry.dist
 
 
 def is_address(target: str) -> bool:
@@ -128,6 +148,8 @@ def _load_errors(target: str) -> Generator[None]:
     except (DeclarationError, CannotStart):
         raise
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(target, error)):
+            raise missing from None
         name, is_file, _ = target.partition(".py")
         path = f"{name}.py" if is_file else target
         line = f", line {_line(error, path)}" if is_file else ""

@@ -73,7 +73,7 @@ async def read_resource(http: httpx2.AsyncClient, uri: str) -> None:
 async def shown_metrics(redis_url: str, folder: Path) -> dict[str, set[str]]:
     """The metrics that two workers show after a call, with their labels."""
     options = ["--redis", redis_url, "--redis-timeout", "20", "--workers", "2", "--audit", str(folder / "audit.jsonl")]
-    options += ["--db", f"sqlite:///{folder / 'todo.db'}"]
+    options += ["--db", f"sqlite:///{folder / 'todo.db'}", "--calls-keep", "1h"]
     with started(str(INSTALLED / "mcp-todo"), "http", "--port", "0", *options) as server:
         base = await asyncio.to_thread(server.base_url)
         async with httpx2.AsyncClient(base_url=base, timeout=PATIENCE) as http:

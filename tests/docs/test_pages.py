@@ -14,7 +14,8 @@ import toolcharter
 from toolcharter.verify.rules import all_rules, static_rules
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]+)(?:#[^)\s]*)?\)|\b(?:src|srcset)=\"(?![a-z]+:)([^\"]+)\"")
 BLOCK = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 
 
@@ -39,11 +40,11 @@ def test_every_anchor_in_a_link_is_a_heading():
     assert wrong == []
 
 
-def test_every_link_leads_to_a_file():
+def test_every_link_and_picture_leads_to_a_file():
     wrong = [
         f"{page.relative_to(ROOT)}: {path}"
         for page in PAGES
-        for path in re.findall(r"\]\((?![a-z]+:)([^)#\s]+)(?:#[^)\s]*)?\)", page.read_text(encoding="utf-8"))
+        for path in (link or picture for link, picture in LINK.findall(page.read_text(encoding="utf-8")))
         if not (page.parent / path).exists()
     ]
     assert wrong == []

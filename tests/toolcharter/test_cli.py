@@ -73,3 +73,27 @@ def test_a_command_that_does_not_listen_offers_no_options_for_listening(capsys, 
     unused = ("--host", "--port", "--allow-hosts", "--allow-origins", "--lane", "--tokens")
     assert [option for option in unused if f"  {option} " in shown] == []
     assert "--tool-prefix" in shown
+
+
+def test_the_version_is_shown_without_loading_the_framework():
+    program = (
+        "import sys; from toolcharter.cli import main\ntry: main(['--version'])\nfinally: print(sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert [name for name in ("mcp_core", "pydantic", "asyncio") if f"'{name}'" in done.stdout] == []
+
+
+def test_a_server_without_a_command_of_its_own_is_started_with_its_options(capsys):
+    code, out, _ = run(capsys, "stdio", "demo", "--help")
+    assert (code, out.splitlines()[0].endswith("[stdio | http] demo [options]"), "--user" in out) == (0, True, True)
+
+
+def test_a_name_is_all_that_is_missing_where_none_was_given(capsys):
+    code, _, err = run(capsys, "http")
+    assert (code, err.splitlines()[-1]) == (2, "toolcharter http: error: the following arguments are required: NAME")
+
+
+def test_a_server_with_a_command_of_its_own_is_started_by_it(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/opt/bin/toolcharter", "stdio", "todo"])
+    code, _, err = run(capsys, "stdio", "todo", "--prot", "1")
+    assert (code, "mcp-todo: error: unrecognized arguments: --prot 1; did you mean --port?" in err) == (2, True)

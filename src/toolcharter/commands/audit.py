@@ -17,6 +17,7 @@ from typing import Any
 from mcp_core.audit import Report, read_key, verify
 from mcp_core.audit.chain import Record, parse
 from mcp_core.audit.reader import POLL_SECONDS, Filter, follow_records, read_lines, read_records, trail_files
+from mcp_core.extras import RequiresExtra
 from mcp_core.interrupt import run_interruptible
 from mcp_core.plurals import count
 from mcp_core.settings import environment_variable, parse_duration
@@ -111,8 +112,8 @@ def _last(records: Iterator[Record], number: int | None) -> Iterator[Record]:
 
 
 async def _print_from_database(url: str, wanted: Filter, options: argparse.Namespace) -> None:
-    from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
-
+    with RequiresExtra("sql", "An audit trail in a database"):
+        from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
     sink = await DatabaseSink.open_existing(url)
     try:
         heads = await sink.heads()
@@ -169,8 +170,8 @@ def _verify(trail: str, key: bytes | None, checkpoints: str) -> Report:
 
 
 async def _database_lines(url: str) -> list[tuple[str, list[bytes]]]:
-    from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
-
+    with RequiresExtra("sql", "An audit trail in a database"):
+        from mcp_core.audit.sql import DatabaseSink  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
     sink = await DatabaseSink.open_existing(url)
     try:
         return [(chain, [line async for line in sink.lines(chain)]) for chain in await sink.chains()]

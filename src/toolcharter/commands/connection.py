@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import sys
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
@@ -157,7 +158,7 @@ async def _open_remote(
             raise UsageError(f"The command {program!r} was not found.")
         remote = client.start(options.command, ask, timeouts, show_log=attended)
     elif targets.is_address(server):
-        remote = client.connect(server, options.token, ask, timeouts)
+        remote = client.connect(server, options.token or os.environ.get("TOOLCHARTER_TOKEN"), ask, timeouts)
     else:
         remote = client.open_object(loaded, server, ask, timeouts)
     try:

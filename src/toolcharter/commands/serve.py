@@ -1,7 +1,8 @@
-"""Serve MCP servers over HTTP on one port, each at /NAME/mcp, with their documentation on a page at /."""
+"""Serve MCP servers over HTTP on one port, each at /NAME/mcp, with a web console at /."""
 
 import argparse
 import os
+import sys
 
 from mcp_core import mcp_log
 from mcp_core.app import App
@@ -9,6 +10,10 @@ from mcp_core.hosts.site.serving import serve_http
 from mcp_core.otlp import set_up_export
 from mcp_core.settings import add_options, from_options, settings_type
 from toolcharter import targets
+from toolcharter.commands import CannotRun
+from toolcharter.console import Console
+
+_NONE_AVAILABLE = "No server has its libraries installed. To install those of all: pip install 'toolcharter[all]'."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,8 +31,19 @@ def run(options: argparse.Namespace) -> int:
     settings = from_options(options)
     mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
     set_up_export(settings.otlp, "toolcharter")
-    serve_http([_load(target, options) for target in targets.choose(options.servers)], settings)
+    serve_http([_load(target, options) for target in options.servers or _available()], settings, Console)
     return os.EX_OK
+
+
+def _available() -> list[str]:
+    """All installed servers, without those whose libraries are missing, which are named."""
+    missing = {name: targets.missing_libraries(name) for name in targets.choose(())}
+    reasons = [reason for reason in missing.values() if reason is not None]
+    if len(reasons) == len(missing):
+        raise reasons[0] if len(reasons) == 1 else CannotRun(_NONE_AVAILABLE)
+    for reason in reasons:
+        print(f"Not served: {reason}", file=sys.stderr)
+    return [name for name, reason in missing.items() if reason is None]
 
 
 def _load(target: str, options: argparse.Namespace) -> App:

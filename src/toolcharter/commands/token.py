@@ -14,8 +14,9 @@ from pathlib import Path
 
 from mcp_core.auth.caller import is_user_name
 from mcp_core.auth.digest import digest
-from mcp_core.auth.token_list import TokenEntry, TokenList, locked, new_token, read_tokens, write_tokens
+from mcp_core.auth.token_list import TokenEntry, TokenList, new_token, read_tokens, write_tokens
 from mcp_core.plurals import count
+from mcp_core.private_file import locked
 from mcp_core.settings import environment_variable
 from toolcharter.commands import CannotRun, UsageError
 
@@ -66,7 +67,7 @@ def _create(file: Path, options: argparse.Namespace, now: datetime) -> None:
     entry = _new_entry(options, token, now)
     if not file.absolute().parent.is_dir():
         raise UsageError(f"The folder {file.absolute().parent} does not exist.")
-    with locked(file):
+    with locked(file.absolute().parent):
         known = read_tokens(file) if file.exists() else TokenList()
         if known.find(entry.name) is not None:
             raise CannotRun(
@@ -104,7 +105,7 @@ def _expiry(text: str, now: datetime) -> datetime | None:
 
 
 def _revoke(file: Path, name: str) -> None:
-    with locked(file):
+    with locked(file.absolute().parent):
         known = read_tokens(file)
         if known.find(name) is None:
             names = ", ".join(entry.name for entry in known.entries) or "none"

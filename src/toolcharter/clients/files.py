@@ -1,0 +1,117 @@
+"""The files of clients: read, changed as a whole or not at all, and copied before."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from mcp_core.start_errors import CannotStart
+from toolcharter.clients import editing
+from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
+from toolcharter.clients.entry import ServerEntry, read_entry
+from toolcharter.clients.known import CLIENTS, Client, Places, Scope
+
+PRIVATE, SHARED = 0o600, 0o644
+SCOPES: tuple[Scope, ...] = ("user", "project")
+
+
+class ClientFile(NamedTuple):
+    """A file in which a client has its servers."""
+
+    client: Client
+    path: Path
+
+    def read(self) -> list[ServerEntry]:
+        """The servers in it; none if it does not exist. Raises CannotStart if it cannot be read."""
+        try:
+            servers = editing.read(read_text(self.path), self.client.format).get(self.client.member)
+        except BrokenDocument as error:
+            raise CannotStart(f"{self.path} cannot be read: {error}") from None
+        if not isinstance(servers, dict):
+            return []
+        entries = cast(dict[str, object], servers).items()
+        return [read_entry(name, cast(dict[str, object], one)) for name, one in entries if isinstance(one, dict)]
+
+    def put(self, text: str, entry: ServerEntry) -> str:
+        """The text of the file with a server."""
+        return editing.put(text, self.client.format, (self.client.member, entry.name), self.client.form(entry))
+
+    def take_out(self, text: str, name: str) -> str:
+        """The text of the file without a server."""
+        return editing.take_out(text, self.client.format, (self.client.member, name))
+
+    def show(self, entry: ServerEntry) -> str:
+        """An entry as it would be in an empty file."""
+        return editing.show(self.client.format, (self.client.member, entry.name), self.client.form(entry))
+
+
+def existing_files(places: Places) -> Iterator[ClientFile]:
+    """The files of all clients that exist, for this user and this folder."""
+    for client in CLIENTS:
+        paths = {path: None for scope in SCOPES if (path := client.path(places, scope))}  # once, in the home folder
+        for path in paths:
+            if path.is_file():
+                yield ClientFile(client, path)
+
+
+def change(path: Path, edit: Callable[[str], str], *, is_shared: bool = False) -> Path | None:
+    """Change a file, and keep a copy of what it was. Returns the copy; None if the file is new or stays as it is.
+
+    A new file can be read by its owner only, because it may have secrets, unless it is shared in a project.
+    Raises CannotStart, and changes nothing, if the file cannot be read or edited.
+    """
+    # A file that is kept elsewhere, such as in a repository of settings, stays a link to it.
+    path = path.resolve()
+    is_new = not path.exists()
+    old = read_text(path)
+    try:
+        new = edit(old)
+    except BrokenDocument as error:
+        raise CannotStart(f"{path} cannot be read, and was not changed: {error}") from None
+    except CannotEdit as error:
+        raise CannotStart(f"{path} was not changed: {error}. Add the server by hand: see --print.") from None
+    if new == old:
+        return None
+    copy = None if is_new else _copy(path)
+    _write(path, new, SHARED if is_shared else PRIVATE)
+    return copy
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, with its line endings; empty if it does not exist. Raises CannotStart."""
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise CannotStart(f"{path} cannot be read: byte {error.start} is not UTF-8.") from None
+    except OSError as error:
+        raise CannotStart(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _copy(path: Path) -> Path:
+    stamp = f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    copy = path.with_name(f"{path.name}.{stamp}.bak")
+    number = 1
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{path.name}.{stamp}-{number}.bak")
+    shutil.copy2(path, copy)
+    return copy
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    """Replace a file at once: a client that reads it sees the old text or the new one."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+        new = Path(name)
+        new.chmod(path.stat().st_mode if path.exists() else mode)
+        new.replace(path)
+    except OSError as error:
+        raise CannotStart(f"{path} cannot be written: {error.strerror}.") from None

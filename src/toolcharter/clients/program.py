@@ -1,0 +1,26 @@
+"""The command with which a client starts a server: one that is still there tomorrow."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from toolcharter.packaging.launch import Launch
+
+_CACHE = "CACHEDIR.TAG"
+"""The file that marks a folder of things that can be deleted, such as the environments of uvx and `pipx run`."""
+
+
+def command_of(launch: Launch) -> tuple[str, ...]:
+    """The program of this environment by its absolute path, or uvx or pipx if they made it only for this run."""
+    environment = Path(sys.prefix)
+    if not any((folder / _CACHE).is_file() for folder in environment.parents):
+        return launch.installed()
+    once = launch.pipx(pinned=True) if "pipx" in environment.parts else None
+    return _found(once or launch.uvx(pinned=True))
+
+
+def _found(command: tuple[str, ...]) -> tuple[str, ...]:
+    # uv tells what it runs where it is itself.
+    beside = shutil.which(command[0], path=str(Path(os.environ["UV"]).parent)) if "UV" in os.environ else None
+    return (beside or shutil.which(command[0]) or command[0], *command[1:])

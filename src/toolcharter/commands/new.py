@@ -1,0 +1,71 @@
+"""Make a new server: a project with one tool, its test, its contract, a CI job and a README."""
+
+import argparse
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from toolcharter.commands import CannotRun, lock
+from toolcharter.packaging.names import EXAMPLE
+from toolcharter.packaging.project import Project, write_project
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("name", metavar="NAME", help="name of the server, such as weather")
+    parser.add_argument("--path", type=Path, metavar="DIR", help="folder to make [mcp-NAME]")
+    parser.add_argument(
+        "--namespace", default=EXAMPLE, help=f"yours in the MCP registry, such as io.github.ana [{EXAMPLE}]"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the project and its lock, and say how to go on."""
+    project = Project(options.name, options.namespace)
+    folder: Path = options.path or Path(project.project)
+    try:
+        write_project(project, folder)
+        _lock(project, folder)
+    except OSError as error:
+        raise CannotRun(f"{error.filename} cannot be written: {error.strerror}.") from None
+    print(_next_steps(project, folder))
+    return os.EX_OK
+
+
+def _lock(project: Project, folder: Path) -> None:
+    """Write the contract of the tools, which is read from the new package."""
+    parser = argparse.ArgumentParser()
+    lock.add_arguments(parser)
+    file = folder / "contracts" / f"{project.project}.json"
+    options = parser.parse_args([f"{project.package}.app:build", "--output", str(file)])
+    options.command = []
+    with _importing_from(folder / "src"):
+        lock.run(options)
+
+
+@contextmanager
+def _importing_from(folder: Path) -> Generator[None]:
+    """Import the new package without leaving bytecode in its folder."""
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        sys.dont_write_bytecode = writes_bytecode
+
+
+def _next_steps(project: Project, folder: Path) -> str:
+    tool = project.values()["tool"]
+    return f"""
+{folder} has the server {project.name!r}, with one tool to begin with: src/{project.package}/tools.py.
+
+  cd {folder}
+  python3 -m venv .venv
+  .venv/bin/pip install --editable '.[test]'
+  .venv/bin/pytest
+  .venv/bin/toolcharter call {project.name} {tool} name=first
+
+README.md has the rest: changing it, using it in a client, publishing it."""

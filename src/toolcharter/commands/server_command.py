@@ -1,0 +1,55 @@
+"""Starts one server as its own command does: `toolcharter stdio todo` is `mcp-todo stdio`."""
+
+import argparse
+import inspect
+import os
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from mcp_core.app import App
+from mcp_core.run import Build
+from mcp_core.settings import Settings
+from toolcharter import targets
+from toolcharter.packaging.launch import script_of
+from toolcharter.start import run
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments. Everything after the name is for the server."""
+    parser.usage = "%(prog)s NAME [options]"
+    parser.add_argument("server", metavar="NAME", help="an installed server, file.py or module:object")
+    words = parser.add_argument(
+        "words", nargs=argparse.REMAINDER, metavar="options", help=f"of the server: {parser.prog} NAME --help"
+    )
+    words.required = False  # so that the error for a missing name does not ask for them too
+    parser.set_defaults(takes_words=True)
+
+
+def start(transport: str, options: argparse.Namespace) -> int:
+    """Serve until the client leaves, or a signal."""
+    words = [transport, *options.words]
+    entry = targets.known().get(options.server)
+    script = script_of(entry) if entry else None
+    if script is not None:
+        _run_script(script, words)
+    else:
+        run(_build(targets.find(options.server), options.server), words, target=options.server)
+    return os.EX_OK
+
+
+def _run_script(script: EntryPoint, words: list[str]) -> None:
+    """Run the server's own command, which may do more than `build`, under its own name."""
+    sys.argv = [str(Path(sys.argv[0]).with_name(script.name)), *words]
+    script.load()()
+
+
+def _build(found: Any, target: str) -> Build:
+    if inspect.isfunction(found):
+        return found
+
+    def build(settings: Settings) -> App:  # noqa: ARG001 - a server that was built already has its own
+        return targets.require_app(found, target)
+
+    return build

@@ -1,0 +1,29 @@
+"""Serves an app as the command line says, with the web console over HTTP."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mcp_core import run as command
+
+if TYPE_CHECKING:
+    from mcp_core.hosts.site.server import MakeConsole
+
+
+def run(
+    build: command.Build,
+    arguments: Sequence[str] | None = None,
+    *,
+    about: str = "MCP tools.",
+    target: str | None = None,
+) -> None:
+    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
+
+    `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts.
+    """
+    command.run(build, arguments, about=about, target=target, console=_load_console)
+
+
+def _load_console() -> "MakeConsole":
+    from toolcharter.console import Console  # noqa: PLC0415 - 55 ms that stdio does not need
+
+    return Console

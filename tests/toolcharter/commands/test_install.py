@@ -1,0 +1,246 @@
+"""`toolcharter install` and `toolcharter doctor`, as a person uses them, in a home of their own."""
+
+import json
+import stat
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import psutil
+import pytest
+
+from tests.forkserver.commands import command_path
+from tests.toolcharter.command_line import run
+from toolcharter.clients import editing
+from toolcharter.clients.program import command_of
+from toolcharter.packaging.launch import launch_of
+
+CURSOR = ".cursor/mcp.json"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with Cursor, Codex and Goose in it, and a project."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for variable in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "TOOLCHARTER_TOKEN"):
+        monkeypatch.delenv(variable, raising=False)
+    for folder in (".cursor", ".codex", ".config/goose", "project"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def program(name: str) -> str:
+    return launch_of(name).installed()[0]
+
+
+@pytest.mark.requirement("PKG-2")
+def test_servers_are_added_with_their_options_and_absolute_paths_and_taken_out_again(capsys, home: Path):
+    file = home / CURSOR
+    old = '{\n  // mine\n  "mcpServers": {\n    "other": {"command": "x"}, // keep\n  },\n}\n'
+    file.write_text(old)
+    words = ("todo", "--user", "ana", "guide", "--docs-root", "docs", "--env", "KEY=v", "atl", "--read-only")
+    code, out, _ = run(capsys, "install", "cursor", *words)
+    assert (code, out.splitlines()[0]) == (0, "Cursor now has todo, guide, atl. Restart it.")
+    text = file.read_text()
+    assert text.startswith('{\n  // mine\n  "mcpServers": {\n    "other": {"command": "x"}, // keep\n    "todo": {\n')
+    (copy,) = (home / ".cursor").glob("mcp.json.*.bak")
+    assert copy.read_text() == old
+    written = editing.read(text, "json")["mcpServers"]
+    assert written.pop("other") == {"command": "x"}
+    assert written == {
+        "todo": {"command": program("todo"), "args": ["--user", "ana"], "env": {"KEY": "v"}},
+        "guide": {
+            "command": program("guide"),
+            "args": ["--docs-root", str(home / "project/docs")],
+            "env": {"KEY": "v"},
+        },
+        "atl": {"command": program("atl"), "args": ["--read-only"], "env": {"KEY": "v"}},
+    }
+    # Again: nothing to do, and no further copy.
+    code, out, _ = run(capsys, "install", "cursor", *words)
+    assert (code, out) == (0, f"Cursor has todo, guide, atl already. {file}\n")
+    assert len([*(home / ".cursor").iterdir()]) == 2
+    assert run(capsys, "install", "cursor", "--remove", "todo", "guide", "atl")[0] == 0
+    assert file.read_text() == old
+
+
+def test_a_new_file_can_be_read_by_its_owner_only_and_a_link_stays_a_link(capsys, home: Path):
+    real = home / "dotfiles.toml"
+    (home / ".codex/config.toml").symlink_to(real)
+    assert run(capsys, "install", "codex", "todo")[0] == 0
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    assert (home / ".codex/config.toml").is_symlink()
+    assert real.read_text() == f'[mcp_servers.todo]\ncommand = "{program("todo")}"\nargs = []\n'
+
+
+def test_without_names_all_servers_are_added(capsys, home: Path):
+    assert run(capsys, "install", "goose")[1].startswith("Goose now has atl, guide, noema, todo.")
+
+
+def test_without_names_the_options_of_servers_that_the_client_has_stay(capsys, home: Path):
+    assert run(capsys, "install", "cursor", "atl", "--read-only")[0] == 0
+    assert run(capsys, "install", "cursor")[1].startswith("Cursor now has guide, noema, todo.")
+    entry = json.loads((home / CURSOR).read_text())["mcpServers"]["atl"]
+    assert entry == {"command": program("atl"), "args": ["--read-only"]}
+    assert run(capsys, "install", "cursor")[1] == f"Cursor has all servers already. {home / CURSOR}\n"
+
+
+def test_a_file_of_a_project_has_no_path_of_this_machine(capsys, home: Path):
+    assert run(capsys, "install", "vscode", "--scope", "project", "guide", "--docs-root", "docs")[0] == 0
+    written = json.loads((home / "project/.vscode/mcp.json").read_text())["servers"]["guide"]
+    assert written["command"] == "uvx"
+    assert written["args"][2:] == ["mcp-guide", "--docs-root", "docs"]
+
+
+def test_the_entry_is_shown_and_nothing_is_changed(capsys, home: Path):
+    code, out, _ = run(capsys, "install", "zed", "todo", "--print", "--db", "sqlite:///a.db")
+    shown = {"command": program("todo"), "args": ["--db", f"sqlite:///{home}/project/a.db"]}
+    assert (code, json.loads(out)) == (0, {"context_servers": {"todo": shown}})
+    assert not (home / ".config/zed").exists()
+
+
+def test_a_server_that_runs_is_added_by_its_address(capsys, home: Path):
+    words = ("cursor", "todo", "--http", "http://127.0.0.1:8000/todo/mcp", "--token", "t0ken")
+    assert run(capsys, "install", *words)[0] == 0
+    entry = {"url": "http://127.0.0.1:8000/todo/mcp", "headers": {"Authorization": "Bearer t0ken"}}
+    assert json.loads((home / CURSOR).read_text()) == {"mcpServers": {"todo": entry}}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (
+            ["zed", "todo"],
+            1,
+            "Zed is not installed: {home}/.config/zed does not exist. To write its file anyway: --force",
+        ),
+        (["claude-code", "todo"], 1, "Claude Code is not installed: {home}/.claude does not exist."),
+        (["cursor", "nope"], 2, "No server 'nope' is installed. Installed: demo, atl, guide, noema, todo."),
+        (
+            ["cursor", "todo", "--usr", "x"],
+            2,
+            "todo has no option --usr for a client that starts it. Did you mean --user?",
+        ),
+        (
+            ["cursor", "todo", "--port", "1"],
+            2,
+            "todo has no option --port for a client that starts it. They",
+        ),
+        (["cursor", "todo", "--user"], 2, "todo: --user needs a value."),
+        (["cursor", "--user", "x", "todo"], 2, "The option --user stands before the name of its server."),
+        (["cursor", "todo", "--env", "KEY"], 2, "--env 'KEY' is not NAME=VALUE."),
+        (["goose", "todo", "--scope", "project"], 2, "Goose has no file for a project. Leave out --scope project."),
+        (["cursor", "todo", "atl", "--http", "http://x/mcp"], 2, "--http is the address of one server. Give its name."),
+        (["cursor", "todo", "--http", "x:1"], 2, "'x:1' is not an address."),
+        (
+            ["claude-desktop", "todo", "--http", "http://x/mcp"],
+            2,
+            "Claude Desktop reaches addresses only as connectors",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_way_out(capsys, home: Path, words, code, message):
+    result = run(capsys, "install", *words)
+    assert (result[0], result[2].startswith(message.format(home=home))) == (code, True), result[2]
+    assert [*(home / ".cursor").iterdir()] == []
+
+
+@pytest.mark.requirement("PKG-2")
+def test_a_broken_file_is_not_touched_and_its_line_and_column_are_named(capsys, home: Path):
+    file = home / CURSOR
+    file.write_text('{\n  "a": 1\n  "b": 2\n}\n')
+    code, _, err = run(capsys, "install", "cursor", "todo")
+    assert (code, err) == (1, f'{file} cannot be read, and was not changed: line 3, column 3: "," or "}}" is missing\n')
+    assert [*(home / ".cursor").iterdir()] == [file]
+    file.write_bytes(b'{"a": "\xff"}')
+    code, _, err = run(capsys, "install", "cursor", "todo")
+    assert (code, err) == (1, f"{file} cannot be read: byte 7 is not UTF-8.\n")
+
+
+def test_an_environment_that_uvx_made_for_one_run_is_not_written_into_a_file(tmp_path: Path, monkeypatch):
+    launch = launch_of("todo")
+    assert command_of(launch) == launch.installed()
+    (tmp_path / "CACHEDIR.TAG").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "archive-v0/x"))
+    assert command_of(launch)[1:] == launch.uvx(pinned=True)[1:]
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "pipx/abc"))
+    assert command_of(launch)[1:] == launch.pipx(pinned=True)[1:]
+
+
+def test_doctor_starts_each_server_and_says_what_is_wrong_and_how_to_fix_it(capsys, home: Path):
+    todo = str(command_path("mcp-todo"))
+    servers = {
+        "todo": {"command": todo, "env": {"TOOLCHARTER_DB": f"sqlite:///{home}/a.db", "SECRET": "s3cret"}},
+        "guide": {"command": "/old/mcp-guide", "args": ["--docs-root", "/my guides"]},
+        "gone": {"command": "/no/such/program"},
+        "broken": {"command": sys.executable, "args": ["-c", "raise SystemExit('no settings')"]},
+        "off": {"command": "x", "disabled": True},
+    }
+    (home / CURSOR).write_text(json.dumps({"mcpServers": servers}))
+    (home / ".codex/config.toml").write_text("a =\n")
+    code, out, _ = run(capsys, "doctor", "--json", "--timeout", "100")
+    found = json.loads(out)
+    assert (code, found["ok"], found["withoutServers"]) == (1, False, ["goose"])
+    cursor, codex = found["clients"]
+    assert codex["problem"].endswith("config.toml cannot be read: line 1, column 4: Invalid value")
+    checks = {server["name"]: server for server in cursor["servers"]}
+    assert (checks["todo"]["status"], checks["todo"]["tools"]) == ("ok", 5)
+    assert checks["todo"]["tokens"] > 100
+    assert "s3cret" not in out
+    assert [checks[name]["fix"] for name in ("guide", "gone")] == [
+        "toolcharter install cursor guide --docs-root '/my guides'",
+        "toolcharter install cursor gone --remove",
+    ]
+    assert (checks["broken"]["status"], checks["off"]["status"]) == ("failed", "off")
+
+
+def test_doctor_waits_a_bounded_time_and_leaves_no_process(capsys, home: Path):
+    silent = {"command": sys.executable, "args": ["-c", "import time; time.sleep(600)"]}
+    (home / CURSOR).write_text(json.dumps({"mcpServers": {"silent": silent}}))
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    code, out, _ = run(capsys, "doctor", "cursor", "--timeout", "1")
+    assert (code, "did not answer" in out) == (1, True), out
+    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+
+
+def test_doctor_is_content_with_servers_that_answer(capsys, home: Path):
+    (home / CURSOR).write_text(json.dumps({"mcpServers": {"todo": {"command": str(command_path("mcp-todo"))}}}))
+    code, out, _ = run(capsys, "doctor", "cursor")
+    assert (code, out.splitlines()[-1]) == (0, "Nothing is wrong.")
+    assert "  ok     todo           5 tools, " in out
+
+
+def test_doctor_never_sends_a_token_of_the_environment_to_an_address_in_a_file(capsys, home: Path, monkeypatch):
+    sent: list[str | None] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            sent.append(self.headers["Authorization"])
+            self.send_error(404)
+
+        def log_message(self, *_):
+            """Say nothing."""
+
+    monkeypatch.setenv("TOOLCHARTER_TOKEN", "mine")
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/mcp"
+        entries = {"open": {"url": address}, "own": {"url": address, "headers": {"Authorization": "Bearer theirs"}}}
+        (home / CURSOR).write_text(json.dumps({"mcpServers": entries}))
+        code, out, _ = run(capsys, "doctor", "cursor")
+        server.shutdown()
+    assert (code, "there is no MCP server at this address" in out) == (1, True)
+    assert set(sent) == {None, "Bearer theirs"}
+
+
+def test_doctor_says_that_it_found_no_client(capsys, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run(capsys, "doctor")
+    assert (code, "No MCP client was found. Looked for: Claude Desktop, Claude Code, Cursor" in out) == (0, True)
