@@ -11,9 +11,14 @@ from pathlib import Path
 from bench import (
     atl,
     cold_start,
+    console,
+    console_pages,
     fuzz,
+    govern,
+    govern_faults,
     guide,
     http_calls,
+    install,
     kills,
     list_calls,
     memory_calls,
@@ -63,6 +68,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         type=float,
         default=server_load.SOAK_MINUTES,
         help=f"how long `soak` lasts [{server_load.SOAK_MINUTES:.0f}]",
+    )
+    parser.add_argument(
+        "--sessions",
+        type=int,
+        default=govern_faults.SESSIONS,
+        help=f"sessions that `govern-faults` opens [{govern_faults.SESSIONS:,}]",
     )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     parser.add_argument("--save", type=Path, metavar="FILE", help="keep every sample as JSON")
@@ -157,6 +168,30 @@ def load_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
     return server_load.page(figures, made_by, report.machine())
 
 
+def govern_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rounds, load = options.rounds or (3 if options.quick else 7), Load(0.7 if options.quick else 1.5, 5_000)
+    figures = govern.measure(rounds, load, folder, progress_log("govern"))
+    return govern.page(figures, made_by, report.machine())
+
+
+def console_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rounds, seconds = options.rounds or (3 if options.quick else 9), 3.0 if options.quick else 6.0
+    figures = console.measure(rounds, seconds, folder, progress_log("console"))
+    return console.page(figures, made_by, report.machine())
+
+
+def console_pages_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    figures = console_pages.measure(
+        options.rounds or (3 if options.quick else 9), folder, progress_log("console-pages")
+    )
+    return console_pages.page(figures, made_by, report.machine())
+
+
+def install_page(options: argparse.Namespace, folder: Path, made_by: str) -> str:
+    rows = install.measure(options.rounds or (3 if options.quick else 9), folder, progress_log("install"))
+    return install.page(rows, made_by, report.machine())
+
+
 PAGES = {
     server_load.KIND: load_page,
     todo.KIND: todo_page,
@@ -164,6 +199,10 @@ PAGES = {
     atl.KIND: atl_page,
     noema.KIND: noema_page,
     noema_tools.KIND: noema_tools_page,
+    govern.KIND: govern_page,
+    console.KIND: console_page,
+    console_pages.KIND: console_pages_page,
+    install.KIND: install_page,
 }
 """Servers with a page of their own."""
 
@@ -186,7 +225,18 @@ def run_soak(options: argparse.Namespace, folder: Path) -> bool:
     return soaked.is_clean
 
 
-TRIALS = {kills.KIND: run_kills, fuzz.KIND: run_fuzz, server_load.SOAK: run_soak}
+def run_govern_faults(options: argparse.Namespace, folder: Path) -> bool:
+    faults = govern_faults.measure(options.sessions, folder, progress_log(govern_faults.KIND))
+    print(govern_faults.page(faults))
+    return faults.is_clean
+
+
+TRIALS = {
+    kills.KIND: run_kills,
+    fuzz.KIND: run_fuzz,
+    server_load.SOAK: run_soak,
+    govern_faults.KIND: run_govern_faults,
+}
 """Trials that take long, and run only when they are named. They fail if a promise is broken."""
 
 

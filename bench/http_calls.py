@@ -78,7 +78,7 @@ def wait_for(served: Served) -> None:
             return
 
 
-def sample(served: Served, cell: Cell, load: Load, first: int) -> Sample:
+def sample(served: Served, cell: Cell, load: Load, first: int, through: str | None = None) -> Sample:
     wanted = {
         "port": served.port,
         "pid": served.pid,
@@ -87,6 +87,7 @@ def sample(served: Served, cell: Cell, load: Load, first: int) -> Sample:
         "calls": load.calls,
         "seconds": load.seconds,
         "first": first,
+        "through": through,
     }
     command = [sys.executable, "-m", "bench.load", json.dumps(wanted)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, timeout=PATIENCE + 30, check=True)

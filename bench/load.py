@@ -7,6 +7,7 @@ are checked after the measurement: the right id, a success, the right sum.
 
 import asyncio
 import json
+import statistics
 import sys
 import time
 from collections import deque
@@ -113,11 +114,14 @@ async def close_session(port: int, session: str) -> None:
 
 
 async def sample(
-    *, port: int, pid: int, era: str, in_flight: int, calls: int, seconds: float, first: int
+    *, port: int, pid: int, era: str, in_flight: int, calls: int, seconds: float, first: int, through: str | None = None
 ) -> dict[str, Any]:
-    """Call `add` for `seconds`, at most `calls` times, each time with different numbers."""
+    """Call `add` for `seconds`, at most `calls` times, each time with different numbers.
+
+    `through` is a tool that calls another one, such as `call_tool`.
+    """
     session = None if era == messages.MODERN else await open_session(port)
-    requests = [(n, messages.post(port, call(era, n), era, session)) for n in range(first, first + calls)]
+    requests = [(n, messages.post(port, call(era, n, through), era, session)) for n in range(first, first + calls)]
     answers, figures = await drive(port, pid, requests, in_flight, seconds)
     check(answers)
     if session is not None:
@@ -132,7 +136,7 @@ async def drive(
     port: int, pid: int, requests: Sequence[tuple[int, bytes]], in_flight: int, seconds: float
 ) -> tuple[Answers, dict[str, Any]]:
     """Send requests over `in_flight` connections until all are sent or the time is over."""
-    waiting, answers = deque(requests), Answers()
+    waiting, answers, times = deque(requests), Answers(), list[float]()
     wires = [await connect(port) for _ in range(in_flight)]
     busy, started = cpu_seconds(pid), time.perf_counter()
     end = started + seconds
@@ -140,18 +144,30 @@ async def drive(
     async def converse(wire: Wire) -> None:
         while waiting and time.perf_counter() < end:
             number, request = waiting.popleft()
+            asked = time.perf_counter()
             answers.append((number, await wire.ask(request)))
+            times.append(time.perf_counter() - asked)
 
     await asyncio.gather(*(converse(wire) for wire in wires))
     passed, busy = time.perf_counter() - started, cpu_seconds(pid) - busy
     for wire in wires:
         wire.close()
-    figures = {"calls_per_s": len(answers) / passed, "cpu_us": busy / len(answers) * 1e6, "calls": len(answers)}
+    figures = {
+        "calls_per_s": len(answers) / passed,
+        "cpu_us": busy / len(answers) * 1e6,
+        "median_ms": statistics.median(times) * 1000,
+        "calls": len(answers),
+    }
     return answers, figures
 
 
-def call(era: str, number: int) -> dict[str, Any]:
-    return messages.request(era, number, "tools/call", name="add", arguments={"a": number, "b": 2 * number})
+def call(era: str, number: int, through: str | None = None) -> dict[str, Any]:
+    arguments = {"a": number, "b": 2 * number}
+    if through is not None:
+        return messages.request(
+            era, number, "tools/call", name=through, arguments={"name": "add", "arguments": arguments}
+        )
+    return messages.request(era, number, "tools/call", name="add", arguments=arguments)
 
 
 def check(answers: list[tuple[int, bytes]]) -> None:

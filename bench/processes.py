@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -43,6 +44,13 @@ def worker(how: str, peer: str, tools: int, folder: Path) -> Iterator[tuple[subp
         yield process, first
     finally:
         end(process)
+
+
+def free_port() -> int:
+    """A port that nothing listens on now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def listening_port(process: subprocess.Popen[str], log: Path) -> int:

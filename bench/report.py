@@ -30,7 +30,7 @@ median of the ratios of all rounds.
 - **FastMCP 4 + five middlewares**: error handling, rate limiting, structured logging (to a file), timing, response
   caching; configured so that each call is within the limit and is not in the cache.
 - **governed**: permission, rate limit, cache (never hit), strict validation, deadline, hints, metrics and an audit
-  file, all switched on.
+  file, all switched on. The console is off; its record of recent calls adds about 5 µs to a call.
 - **Transport**: each library's own ASGI application, tuned for speed (`json_response=True, stateless_http=True`), in
   uvicorn with httptools and uvloop, log level "warning", no access log, one process, loopback. Ours is served as its
   command serves it, with the uvicorn options of `hosts/site/server.py`. FastMCP does not check Host and Origin by

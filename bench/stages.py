@@ -19,7 +19,7 @@ from bench.measure import Cell, Sample, interleave
 from bench.processes import environment
 
 KIND = "stages"
-STEPS = ("observe", "limit", "authorize", "parse", "recall", "invoke", "check", "remember", "render", "record")
+STEPS = ("observe", "authorize", "parse", "limit_and_recall", "invoke", "check", "remember", "render", "record")
 
 
 def measure(
@@ -72,7 +72,8 @@ def timed(step: str, function: Any, spent: Counter[str]) -> Any:
         finally:
             spent[step] += now() - started
 
-    return waited if inspect.iscoroutinefunction(function) else called
+    is_async = inspect.iscoroutinefunction(function) or function.__code__.co_flags & inspect.CO_ITERABLE_COROUTINE
+    return waited if is_async else called
 
 
 if __name__ == "__main__":

@@ -54,11 +54,11 @@ def sample(cell: Cell, calls: int, folder: Path) -> Sample:
     return {"calls_per_s": calls / passed, "cpu_us": used / calls * 1e6}
 
 
-def drive(process: "subprocess.Popen[str]", era: str, numbers: Sequence[int]) -> None:
+def drive(process: "subprocess.Popen[str]", era: str, numbers: Sequence[int], in_flight: int = IN_FLIGHT) -> None:
     """Keep the pipe full, and check every answer."""
     assert process.stdout is not None
     waiting = deque(numbers)
-    for _ in range(min(IN_FLIGHT, len(waiting))):
+    for _ in range(min(in_flight, len(waiting))):
         say(process, call(era, waiting.popleft()))
     for _ in numbers:
         answer: Any = json.loads(process.stdout.readline())

@@ -3,9 +3,10 @@
     python docs/generate.py            write
     python docs/generate.py --check    fail when something is out of date
 
-Whole pages: tools of every server, settings, metrics, commands, rules, the picture of the architecture, and the
-dashboard and alert rules in deploy/. In pages that are written by hand, the text between `<!-- begin FILE -->` and
-`<!-- end -->` is that file, or a part that is made here or by a server.
+Whole pages: tools of every server, settings, metrics, commands, rules, the picture of the architecture, the dashboard
+and alert rules in deploy/, and the marketplace of Claude Code plugins (.claude-plugin/ and plugins/). In pages that are
+written by hand, the text between `<!-- begin FILE -->` and `<!-- end -->` is that file, or a part that is made here or
+by a server.
 
 A server is found by its entry point. It may have a module `docs` with `PARTS`: functions that return a part of a page,
 by the name after `begin`.
@@ -28,18 +29,29 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import architecture
+import installing
 import monitoring
 import porting
 from pydantic.fields import FieldInfo
 
-from mcp_core import App, Settings, telemetry
-from mcp_core.declare.describe import full
+from mcp_core import Settings, telemetry
 from mcp_core.settings import environment_variable, settings_type
 from toolcharter import targets
 from toolcharter.cli import COMMANDS, main
 from toolcharter.commands.rules import example_json
 from toolcharter.contract.changes import INPUT_KINDS, OUTPUT_KINDS, TOOL_KINDS
-from toolcharter.govern.charter import AnswerPolicy, Charter, PinPolicy, ToolPolicy, UpstreamTable
+from toolcharter.govern.charter import (
+    AnswerPolicy,
+    Charter,
+    OAuthTable,
+    OfferPolicy,
+    PinPolicy,
+    ToolPolicy,
+    UpstreamTable,
+)
+from toolcharter.packaging.plugin import SKILLS, marketplace_files
+from toolcharter.packaging.published import read_server
+from toolcharter.packaging.reference import tools_page
 from toolcharter.verify.quality import DIMENSIONS, MAX_POINTS
 from toolcharter.verify.rule import Rule
 from toolcharter.verify.rules import all_rules
@@ -51,6 +63,8 @@ NOTE = "<!-- Written by docs/generate.py. Change the source, then run `make docs
 INSERTED = re.compile(r"<!-- begin (\S+) -->\n.*?<!-- end -->", re.DOTALL)
 LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml", ".yml": "yaml"}
 PRECISION_SECTION = "verify.md#how-often-findings-are-right"
+NAMESPACE = "io.github.toolcharter"
+"""Ours in the MCP registry."""
 JUDGEMENTS = ROOT / "docs/rule-judgements.jsonl"
 
 
@@ -74,52 +88,6 @@ def servers() -> tuple[DocumentedServer, ...]:
         settings = settings_type(entry.load())
         found.append(DocumentedServer(commands.get(package, entry.name), settings, getattr(docs, "PARTS", {})))
     return tuple(found)
-
-
-def tools_page(name: str) -> str:
-    app = targets.load(name, Settings())
-    lines = [f"# Tools of {app.title}", "", f"The server `{app.name}`, version {app.version}. {app.instructions or ''}"]
-    lines += ["", "| tool | category | what it does |", "|---|---|---|"]
-    specs = app.registry.get_all()
-    lines += [f"| [{s.name}](#{s.name}) | {s.category} | {s.doc.summary} |" for s in specs]
-    for spec in specs:
-        declared = spec.declaration
-        facts = [f"version {declared.version}", f"response time {spec.response_time}"]
-        facts.append(f"permissions {', '.join(spec.permissions)}" if spec.permissions else "no permission needed")
-        facts.append(f"cached for {spec.cache_ttl:g} s" if spec.cache_ttl else "never cached")
-        if limit := declared.rate_limit:
-            facts.append(f"at most {limit.max_calls} calls in {limit.window_ms / 1000:g} s")
-        facts.append(f"tags {', '.join(spec.tags)}")
-        body = re.sub(r"^## ", "### ", full(spec), flags=re.MULTILINE)
-        lines += ["", f"## {spec.name}", "", f"{'; '.join(facts).capitalize()}.", "", body]
-    return "\n".join([*lines, *library_lines(app)]) + "\n"
-
-
-def library_lines(app: App) -> list[str]:
-    """The prompts and resources of a server, if it has any."""
-    lines: list[str] = []
-    for prompt in app.library.prompts:
-        needed = f"Permissions {', '.join(prompt.permissions)}." if prompt.permissions else "No permission needed."
-        lines += ["", f"## Prompt {prompt.name}", "", needed, "", prompt.description]
-        if prompt.arguments:
-            lines += ["", "| argument | required | what it is |", "|---|---|---|"]
-            lines += [
-                f"| {a.name} | {'yes' if a.required else 'no'} | {a.description or ''} |" for a in prompt.arguments
-            ]
-    for source in app.library.sources:
-        needed = f"Permissions {', '.join(source.permissions)}." if source.permissions else "No permission needed."
-        lines += [
-            "",
-            f"## Resources {source.prefix}",
-            "",
-            needed,
-            "",
-            "| address | name | what it is |",
-            "|---|---|---|",
-        ]
-        lines += [f"| `{r.uri}` | {r.name} | {r.description or ''} |" for r in source.fixed]
-        lines += [f"| `{t.uri_template}` | {t.name} | {t.description or ''} |" for t in source.templates]
-    return lines
 
 
 def settings_page() -> str:
@@ -336,7 +304,9 @@ def pages() -> dict[Path, str]:
         ROOT / "src/toolcharter/govern/charter.schema.json": charter_schema(),
     }
     for name in targets.known():
-        made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(name)
+        made[ROOT / f"docs/tools/{name}.md"] = NOTE + tools_page(targets.load(name, Settings()))
+    published = [read_server(name, namespace=NAMESPACE) for name in targets.installed()]
+    made |= {ROOT / place: text for place, text in marketplace_files(published).items()}
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         if path not in made:
             made[path] = INSERTED.sub(insertion, path.read_text(encoding="utf-8"))
@@ -357,8 +327,10 @@ def charter_keys() -> str:
     lines: list[str] = []
     tables = {
         "[upstream.NAME]": UpstreamTable,
+        "[upstream.NAME.oauth]": OAuthTable,
         '[tools."SERVER:TOOL"]': ToolPolicy,
         '[tools."SERVER:TOOL".answers]': AnswerPolicy,
+        '[prompts."SERVER:PROMPT"] and [resources."SERVER:ADDRESS"]': OfferPolicy,
         "[pins]": PinPolicy,
     }
     for title, model in tables.items():
@@ -377,6 +349,9 @@ def charter_schema() -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "charter-keys": charter_keys,
+    "install-blocks": installing.blocks,
+    "install-files": installing.files,
+    "install-servers": installing.servers,
     "kinds-of-change": kinds_of_change,
     "porting-answers": porting.answers,
     "porting-scores": porting.scores,
@@ -397,10 +372,14 @@ def insertion(found: re.Match[str]) -> str:
 def run(*, check: bool) -> int:
     made = pages()
     stale = [path for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    left_over = [path for path in ROOT.glob(SKILLS) if path not in made]
     if check:
-        for path in stale:
+        for path in (*stale, *left_over):
             print(f"{path.relative_to(ROOT)} is out of date; run `make docs` and commit what it writes")
-        return 1 if stale else 0
+        return 1 if stale or left_over else 0
+    for path in left_over:
+        path.unlink()
+        print(f"removed {path.relative_to(ROOT)}")
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(made[path], encoding="utf-8")
