@@ -37,6 +37,10 @@ class EndedCalls:
     def take(self) -> list[EndedCall]:
         taken = list(self._ended)
         self._ended.clear()
+        for _, summary, *_ in taken:
+            # An error refers to the frames that it passed, and these to the summary. By now such a cycle is old, and
+            # would stay until a full collection.
+            summary.error = None
         return taken
 
     def figures(self, ended: EndedCall) -> CallFigures:

@@ -1,21 +1,24 @@
 """Calls are kept in full and counted, without their secrets, and never hold up a server."""
 
 import asyncio
+import gc
 import json
 import logging
 import stat
+import weakref
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from mcp_core import Request, Settings
+from mcp_core import Request, Settings, ToolError
 from mcp_core.call_log import log as log_module
 from mcp_core.call_log.entry import CallFilter
 from mcp_core.call_log.opening import keep_calls
 from mcp_core.call_log.store import Total
 from mcp_core.errors import Unavailable, UnknownTool
 from tests.forkserver.commands import command_path
+from tests.mcp_core.call_log import recorded as recorded_module
 from tests.mcp_core.call_log.recorded import ANN, BOB, build, recorded
 
 ALL = CallFilter()
@@ -150,6 +153,26 @@ async def test_a_database_that_cannot_be_written_holds_up_no_call(tmp_path, log,
     warnings = [message for level, message in log.messages if level == "WARNING"]
     assert warnings == [f"Recent calls cannot be kept in {calls.store.location}: The disk is full."]
     assert calls.lost == 3
+
+
+async def test_a_call_that_failed_leaves_nothing_for_the_garbage_collector(tmp_path, monkeypatch):
+    app, errors = build(f"sqlite:///{tmp_path / 'n.db'}"), []
+
+    class Lost(ToolError):
+        def __init__(self, text: str) -> None:
+            super().__init__(text)
+            errors.append(weakref.ref(self))
+
+    monkeypatch.setattr(recorded_module, "ToolError", Lost)
+    async with app, recorded(app) as log:
+        gc.disable()
+        try:
+            await app.call("save", {"password": "p", "note": "lost"}, ANN)
+            await log.write()
+            (error,) = errors
+            assert error() is None
+        finally:
+            gc.enable()
 
 
 async def test_nothing_is_kept_unless_the_settings_or_the_host_say_so(tmp_path):
