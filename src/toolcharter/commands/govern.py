@@ -2,7 +2,7 @@
 
 toolcharter govern add NAME -- COMMAND   govern a server that a command starts, and approve its tools
 toolcharter govern add NAME URL          govern a server at an address
-toolcharter govern import [--apply]      govern the servers of Claude, Cursor and VS Code, and point them here
+toolcharter govern import [--apply]      govern the servers of your clients, and point the clients here
 toolcharter govern status                what is governed, and what waits for a decision
 toolcharter govern review [NAME]         what changed since it was approved
 toolcharter govern approve NAME [TOOL]   accept what the server shows now
@@ -14,6 +14,7 @@ toolcharter govern [stdio | http]        serve all of them to a client
 """
 
 import argparse
+import difflib
 import os
 import re
 import shutil
@@ -30,6 +31,7 @@ from mcp_core import mcp_log
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError
 from mcp_core.interrupt import run_interruptible
+from mcp_core.mcp_log import is_secret_name
 from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
 from mcp_core.settings import add_options, from_options
@@ -39,10 +41,12 @@ from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.contract import report
 from toolcharter.govern import charter_file
-from toolcharter.govern.charter import Charter
+from toolcharter.govern.charter import Charter, UpstreamTable
 from toolcharter.govern.client_files import FoundServer, find_servers, point_at_governor, to_upstream
 from toolcharter.govern.governor import Governor
-from toolcharter.govern.pins import Comparison, Quarantine, lock_file, remove_files, security_findings
+from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
+from toolcharter.govern.policies import matches
+from toolcharter.govern.remote_tool import properties_of
 from toolcharter.targets import is_address
 from toolcharter.terminal import escape_lines
 
@@ -185,6 +189,9 @@ async def _add_server(
     suspicious = security_findings(shown)
     approved = governor.approve(name, shown, [tool.name for tool in shown if tool.name not in suspicious] or [""])
     print(f"{name} is governed: {count(len(approved), 'tool')} approved. {path}")
+    if secret := [variable for variable in fields.get("env", {}) if is_secret_name(variable)]:
+        better = f'secrets = {{ {secret[0]} = "file:PATH" }}'
+        print(f"  {', '.join(secret)} is in that file as text. You can move it: {better}")
     for tool, findings in suspicious.items():
         print(f"  {tool} waits for your decision: {findings[0].rule} {escape_lines(findings[0].message)}")
     if suspicious:
@@ -230,7 +237,11 @@ async def _take_over(path: Path, found: Sequence[FoundServer], options: argparse
         name, table = server_name(entry.name), to_upstream(entry)
         if table is None:
             continue
-        if name not in charter_file.read_or_new(path).upstream:
+        known = charter_file.read_or_new(path).upstream.get(name)
+        if known is not None and not _is_same_server(known, table):
+            print(f"{escape_lines(entry.name)} of {file.client.title} stays as it is: {name} is another server here.")
+            continue
+        if known is None:
             try:
                 await _add_server(path, name, table, options)
             except CannotRun as error:
@@ -242,6 +253,11 @@ async def _take_over(path: Path, found: Sequence[FoundServer], options: argparse
     for file, names in governed.items():
         copy = point_at_governor(file, names, governor)
         print(f"{file.client.title} now starts the governor. The old file is kept as {copy}.")
+
+
+def _is_same_server(known: UpstreamTable, table: Mapping[str, Any]) -> bool:
+    """Whether the charter has this server, whatever else it says of it."""
+    return (known.command, known.url) == (table.get("command"), table.get("url"))
 
 
 def server_name(name: str) -> str:
@@ -273,12 +289,12 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
                 print(f"{name}: not available. {escape_lines(str(error))}")
                 _print_sign_ins(governor, name)
                 continue
-            comparison = governor.comparisons[name]
-            waiting += len(comparison.quarantined)
+            undecided = governor.waiting(name)
+            waiting += len(undecided)
             offers = await governor.count_offers(name)
-            print(_summary(name, comparison, offers, has_pins=lock_file(path, name).exists()))
+            print(_summary(name, governor, offers, has_pins=lock_file(path, name).exists()))
             _print_sign_ins(governor, name)
-            for tool, quarantine in comparison.quarantined.items():
+            for tool, quarantine in undecided.items():
                 print(_details(tool, quarantine, in_full=in_full))
     finally:
         await governor.close()
@@ -296,10 +312,13 @@ def _print_sign_ins(governor: Governor, name: str) -> None:
         print(describe_sign_ins(signing))
 
 
-def _summary(name: str, comparison: Comparison, offers: Mapping[str, int], *, has_pins: bool) -> str:
-    parts = [f"{count(len(comparison.approved), 'tool')} served"]
-    if comparison.quarantined:
-        parts.append(f"{len(comparison.quarantined)} quarantined")
+def _summary(name: str, governor: Governor, offers: Mapping[str, int], *, has_pins: bool) -> str:
+    comparison, denied, waiting = governor.comparisons[name], governor.denied(name), governor.waiting(name)
+    parts = [f"{count(len(comparison.approved.keys() - set(denied)), 'tool')} served"]
+    if denied:
+        parts.append(f"{len(denied)} denied")
+    if waiting:
+        parts.append(f"{len(waiting)} quarantined")
     if comparison.missing:
         parts.append(f"{len(comparison.missing)} no longer listed: {', '.join(sorted(comparison.missing))}")
     parts += [count(number, what) for what, number in offers.items() if number]
@@ -310,20 +329,46 @@ def _summary(name: str, comparison: Comparison, offers: Mapping[str, int], *, ha
 
 def _details(tool: str, quarantine: Quarantine, *, in_full: bool) -> str:
     lines = [f"  {tool}: {escape_lines(quarantine.reason)}"]
-    if in_full:
+    if in_full and quarantine.changes:
         lines += [f"    {line}" for line in report.to_text(list(quarantine.changes)).splitlines()]
+    if in_full and quarantine.added is not None:
+        lines += [f"    {line}" for line in _definition(quarantine.added)]
+    if in_full:
         lines += [f"    {one.rule} {one.name}: {escape_lines(one.message)}" for one in quarantine.findings]
     return "\n".join(lines)
+
+
+def _definition(tool: ListedTool) -> list[str]:
+    """What a person should know of a tool that is new."""
+    arguments = ", ".join(properties_of(tool.input_schema)) or "none"
+    lines = [*tool.description.strip().splitlines(), f"Arguments: {arguments}"]
+    return [escape_lines(line) for line in lines if line.strip()]
 
 
 def _deny(path: Path, charter: Charter, patterns: Sequence[str]) -> int:
     if not patterns:
         raise UsageError('Name the tools: toolcharter govern deny NAME:TOOL. "NAME:delete_*" denies several.')
     for pattern in patterns:
-        _require(charter, pattern.partition(":")[0], path)
+        server, colon, _ = pattern.partition(":")
+        _require(charter, server, path)
+        if not colon:
+            raise UsageError(f'{server!r} is a server. Name its tools: {server}:TOOL; "{server}:*" denies all of them.')
     charter_file.deny_tools(path, patterns)
     print(f"Denied: {', '.join(patterns)}.")
+    for pattern in patterns:
+        _warn_unmatched(path, pattern)
     return os.EX_OK
+
+
+def _warn_unmatched(path: Path, pattern: str) -> None:
+    """Say that a pattern means none of the tools that were approved: it may have a mistake."""
+    server, _, tool = pattern.partition(":")
+    pins = read_pins(lock_file(path, server))
+    known = [] if pins is None else list(pins.tools)
+    if not any(matches(pattern, server, name) for name in known):
+        nearest = difflib.get_close_matches(tool, known, n=2, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+        print(f"No approved tool of {server} is called {tool!r}. If it lists one, that is denied.{hint}")
 
 
 def _remove(path: Path, charter: Charter, names: Sequence[str]) -> int:

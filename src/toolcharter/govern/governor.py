@@ -43,9 +43,9 @@ from toolcharter.govern.pins import (
     write_capabilities,
     write_pins,
 )
-from toolcharter.govern.policies import EffectivePolicy, matches, policy_for
+from toolcharter.govern.policies import EffectivePolicy, is_denied, matches, policy_for
 from toolcharter.govern.remote_library import RemoteLibrary, Served, trace_of
-from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, remote_tool
+from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, properties_of, remote_tool
 from toolcharter.govern.search.search_app import SearchApp
 from toolcharter.govern.search.search_file import SearchFile
 from toolcharter.govern.upstream.errors import UpstreamRefused
@@ -207,9 +207,25 @@ class Governor:
                 specs.append(remote_tool(name, tool, policy, self._caller(name, tool.name, policy)))
             except InvalidTool as error:
                 logger.warning("%s:%s cannot be served: %s", name, tool.name, error)
-        for tool, quarantine in comparison.quarantined.items():
-            specs.append(quarantined_tool(name, tool, quarantine))
+        specs += [quarantined_tool(name, tool, quarantine) for tool, quarantine in self.waiting(name).items()]
         return specs
+
+    def waiting(self, name: str) -> dict[str, Quarantine]:
+        """The tools of an upstream that wait for a decision. To deny a tool is one."""
+        quarantined = self.comparisons[name].quarantined
+        return {tool: why for tool, why in quarantined.items() if not is_denied(name, tool, self._charter.tools)}
+
+    def denied(self, name: str) -> list[str]:
+        """The tools of an upstream that the charter denies."""
+        comparison = self.comparisons[name]
+        known = [*comparison.approved, *comparison.quarantined]
+        return [tool for tool in known if is_denied(name, tool, self._charter.tools)]
+
+    def narrowed(self, name: str, spec: ToolSpec) -> list[str]:
+        """The arguments of a tool that the charter narrows or fixes."""
+        tool = None if spec.listed is None else self.comparisons[name].approved.get(spec.listed.name)
+        now, before = properties_of(spec.input_schema), properties_of(tool.input_schema if tool else {})
+        return [argument for argument, schema in before.items() if now.get(argument) != schema]
 
     def _caller(self, server: str, tool: str, policy: EffectivePolicy) -> CallUpstream:
         upstream, seconds = self.upstreams[server], (policy.deadline or _DEADLINE) + 5

@@ -33,6 +33,8 @@ class Quarantine:
     """A sentence for the agent and the person, such as `its description changed`."""
     changes: tuple[Change, ...] = ()
     findings: tuple[Finding, ...] = ()
+    added: ListedTool | None = None
+    """The whole definition of a tool that was not there before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,12 @@ def _added(
 ) -> Quarantine | None:
     if findings:
         problem = f"it is new and suspicious: {findings[0].rule} {findings[0].message}"
-        return Quarantine(problem, findings=tuple(findings))
+        return Quarantine(problem, findings=tuple(findings), added=tool)
     if _skeleton(tool.name) in others:
-        return Quarantine("it is new and has the name of another server's tool")
+        return Quarantine("it is new and has the name of another server's tool", added=tool)
     if old_name is not None:
-        return Quarantine(f"it was called {old_name!r} before")
-    return None if policy.new_tools == "accept" else Quarantine("it is new")
+        return Quarantine(f"it was called {old_name!r} before", added=tool)
+    return None if policy.new_tools == "accept" else Quarantine("it is new", added=tool)
 
 
 def _reason(changes: Sequence[Change]) -> str:

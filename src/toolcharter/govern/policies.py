@@ -62,6 +62,11 @@ def policy_for(server: str, tool: str, intent: Intent, patterns: Mapping[str, To
     )
 
 
+def is_denied(server: str, tool: str, patterns: Mapping[str, ToolPolicy]) -> bool:
+    """Whether the file hides a tool, whatever the tool is."""
+    return not policy_for(server, tool, Intent(), patterns).allowed
+
+
 @dataclass(frozen=True, slots=True)
 class EffectiveOffer:
     """What holds for one prompt or resource."""

@@ -54,7 +54,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         needs={},
         returns=Any,
         is_async=True,
-        validator=_validator(checked),
+        validator=_validator(checked, policy.arguments),
     )
     description = policy.description or tool.description
     name = policy.name or tool.name
@@ -82,7 +82,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
         signature=signature,
         input_schema=shown,
         consent=None,
-        secret_fields=frozenset(name for name in _properties(shown) if is_secret_name(name)),
+        secret_fields=frozenset(name for name in properties_of(shown) if is_secret_name(name)),
         source=f"the server {server}",
         has_own_name=True,
         listed=replace(tool, description=description, input_schema=shown),
@@ -92,7 +92,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
 def narrow(schema: Mapping[str, Any], policy: EffectivePolicy) -> tuple[JsonSchema, JsonSchema]:
     """The schema that agents see, and the one that is checked. They differ where the original is left open."""
     narrowed: JsonSchema = dict(schema) or {"type": "object"}
-    properties: dict[str, Any] = dict(_properties(schema))
+    properties: dict[str, Any] = dict(properties_of(schema))
     unlisted: dict[str, Any] = {}
     required = [name for name in cast(list[Any], narrowed.get("required") or []) if isinstance(name, str)]
     for name, keywords in policy.arguments.items():
@@ -139,12 +139,13 @@ def _both(original: Any, keywords: Mapping[str, Any]) -> Any:
     return {**known, "allOf": [*cast(list[Any], known.get("allOf") or []), dict(keywords)]}
 
 
-def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def properties_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments that a schema names."""
     properties = schema.get("properties")
     return cast(Mapping[str, Any], properties) if isinstance(properties, dict) else {}
 
 
-def _validator(schema: JsonSchema) -> SchemaValidator:
+def _validator(schema: JsonSchema, narrowed: Mapping[str, Mapping[str, Any]]) -> SchemaValidator:
     """Checks the arguments of one tool. A model for each would take 0.7 ms and 20 KB, and some have thousands."""
     try:
         validator = jsonschema_rs.validator_for(schema, retriever=_refuse_address)
@@ -153,7 +154,7 @@ def _validator(schema: JsonSchema) -> SchemaValidator:
 
     def matches_schema(arguments: RemoteArguments) -> RemoteArguments:
         if not validator.is_valid(arguments.root):
-            raise ValueError(_explain(validator, arguments.root))
+            raise ValueError(_explain(validator, arguments.root, narrowed))
         return arguments
 
     known = RemoteArguments.__pydantic_core_schema__
@@ -165,14 +166,25 @@ def _refuse_address(address: str) -> Any:
     raise ValueError(f"it refers to {address}, which is outside of it")
 
 
-def _explain(validator: Any, arguments: Mapping[str, Any]) -> str:
-    problems: list[str] = []
+def _explain(validator: Any, arguments: Mapping[str, Any], narrowed: Mapping[str, Mapping[str, Any]]) -> str:
+    problems: dict[str, None] = {}
     for error in validator.iter_errors(arguments):
         place = ".".join(map(str, error.instance_path))
-        problems.append(f"{place}: {error.message}" if place else str(error.message))
+        message = _charter_rule(error, narrowed) or str(error.message)
+        problems[f"{place}: {message}" if place else message] = None
         if len(problems) == _MAX_ERRORS:
             break
     return "; ".join(problems)
+
+
+def _charter_rule(error: Any, narrowed: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """What an error means, where it comes from a keyword of the charter that JSON Schema does not have."""
+    keywords = narrowed.get(str(next(iter(error.instance_path), "")), cast(Mapping[str, Any], {}))
+    if FIXED in keywords:
+        return "is fixed by the charter; leave it out"
+    if FOLDER in keywords and error.schema_path[-1] in ("pattern", "not"):
+        return f"{error.instance!r} is not inside the folder {keywords[FOLDER]!r}, or contains '..'"
+    return None
 
 
 def _first_sentence(text: str) -> str:

@@ -26,11 +26,16 @@ command = ["never-started"]
 permissions = ["files:write"]
 consent = "required"
 rate_limit = "5/minute"
+arguments.path = { folder = "/work" }
+
+[tools."files:move_file"]
+deny = true
 """
 
 
 def listed(name: str) -> ListedTool:
-    return ListedTool(name, name, f"Does {name} with a file.", {"type": "object", "properties": {}})
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+    return ListedTool(name, name, f"Does {name} with a file.", schema)
 
 
 @pytest.fixture
@@ -44,7 +49,7 @@ def charter(tmp_path: Path) -> Path:
 async def visited(path: Path, settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
     governor = Governor(path, read_charter(path), settings, "1.0.0")
     governor.comparisons["files"] = Comparison(
-        approved={name: listed(name) for name in ("read_file", "write_file")},
+        approved={name: listed(name) for name in ("read_file", "write_file", "move_file")},
         quarantined={"delete_file": Quarantine("its description changed to <script>alert(1)</script>")},
         missing=frozenset({"old_file"}),
     )
@@ -62,7 +67,8 @@ async def test_it_shows_what_waits_for_a_decision_and_the_policy_of_each_tool(ch
     assert "<code>delete_file</code> its description changed to &lt;script&gt;" in page
     assert "toolcharter govern approve files TOOL" in page
     assert "No longer listed: old_file." in page
-    assert "the person confirms each call; needs files:write; 5 calls in 60 s" in page
+    assert "the person confirms each call; needs files:write; 5 calls in 60 s; narrowed: path" in page
+    assert "Denied: move_file." in page
 
 
 async def test_a_caller_with_few_rights_sees_neither_decisions_nor_tools_of_others(charter: Path, tmp_path: Path):
@@ -71,7 +77,7 @@ async def test_a_caller_with_few_rights_sees_neither_decisions_nor_tools_of_othe
     async with visited(charter, Settings(tokens=tokens)) as http:
         page = (await http.get("/console/governed", headers={"Authorization": "Bearer t"})).text
     assert "read_file" in page
-    assert [word for word in ("delete_file", "old_file", "write_file", "quarantine") if word in page] == []
+    assert [word for word in ("delete_file", "old_file", "write_file", "move_file", "quarantine") if word in page] == []
 
 
 async def test_a_site_without_a_governor_has_no_such_page():

@@ -62,6 +62,19 @@ def test_clients_are_pointed_at_the_governor_and_their_old_file_is_kept(capsys, 
     assert "governed   " not in out
 
 
+def test_another_server_of_the_same_name_stays_and_a_secret_is_named(capsys, home: Path):
+    first = {"command": sys.executable, "args": [SERVER], "env": {"API_TOKEN": "s3cret"}}
+    other = {"command": sys.executable, "args": [SERVER, "--other"]}
+    write(home / ".config/Claude/claude_desktop_config.json", {"mcpServers": {"files": first}})
+    file = write(home / ".cursor/mcp.json", {"mcpServers": {"files": other}})
+    code, out, _ = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
+    assert code == 0
+    assert '  API_TOKEN is in that file as text. You can move it: secrets = { API_TOKEN = "file:PATH" }\n' in out
+    assert "s3cret" not in out
+    assert "files of Cursor stays as it is: files is another server here.\n" in out
+    assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": {"files": other}}
+
+
 def test_a_file_that_is_not_json_is_named_and_left_alone(capsys, home: Path):
     file = home / ".mcp.json"
     file.write_text('{ // mine\n "a" 1}', encoding="utf-8")

@@ -63,8 +63,10 @@ async def test_a_path_stays_inside_the_folder_of_the_charter():
     policy = EffectivePolicy(arguments={"path": {"folder": "/my work/", "maxLength": 20}})
     refused = ["/my work/../etc", "/my work/a/..", "/my works/a", "/etc", "my work/a", "..", "/my work/" + "a" * 20]
     allowed = ["/my work", "/my work/a..b", "/my work/...", "/my work/.a/b"]
-    _, upstream = await call(policy, *({"path": path, "mode": "w"} for path in (*refused, *allowed)))
+    answers, upstream = await call(policy, *({"path": path, "mode": "w"} for path in (*refused, *allowed)))
     assert [arguments["path"] for arguments in upstream.calls] == allowed
+    assert "path: '/my work/../etc' is not inside the folder '/my work/', or contains '..'." in answers[0]
+    assert "is longer than 20 characters" in answers[6]
 
 
 @pytest.mark.requirement("GOV-3")
@@ -102,7 +104,7 @@ async def test_a_fixed_argument_is_not_shown_and_cannot_be_sent():
     shown, _ = narrow(SCHEMA, policy)
     assert (list(shown["properties"]), shown["required"]) == (["path"], ["path"])
     answers, upstream = await call(policy, {"path": "/a", "mode": "replace"}, {"path": "/a"})
-    assert "ValidationError" in answers[0]
+    assert "mode: is fixed by the charter; leave it out." in answers[0]
     assert upstream.calls == [{"path": "/a", "mode": "append"}]
 
 

@@ -34,7 +34,8 @@ def token_note(app: App) -> str | None:
 def address(app: App, base_url: str) -> str:
     """The URL of an app. Access tokens are issued for the public one."""
     access = _issuer(app)
-    return f"{access.public_url if access else base_url}/{app.name}/mcp"
+    path = "" if app.has_all_tools else f"/{app.name}"
+    return f"{access.public_url if access else base_url}{path}/mcp"
 
 
 def sends_token(app: App) -> bool:
@@ -42,9 +43,14 @@ def sends_token(app: App) -> bool:
     return app.verifier is not None and _issuer(app) is None
 
 
+def to_connect(apps: Sequence[App]) -> Sequence[App]:
+    """The apps that a client needs: all of them, or the one that has the tools of all."""
+    return [app for app in apps if app.has_all_tools] or apps
+
+
 def client_configuration(apps: Sequence[App], base_url: str) -> dict[str, Any]:
     """The configuration for clients, in the form that most of them read."""
-    return {"mcpServers": {app.name: _client_entry(app, base_url) for app in apps}}
+    return {"mcpServers": {app.name: _client_entry(app, base_url) for app in to_connect(apps)}}
 
 
 def _client_entry(app: App, base_url: str) -> dict[str, Any]:
@@ -91,7 +97,7 @@ def terminal_text(
         "",
         "Add it to a client:",
         *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
-        *(f"  {claude_command(app, base_url)}" for app in apps),
+        *(f"  {claude_command(app, base_url)}" for app in to_connect(apps)),
         "",
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]

@@ -1,6 +1,6 @@
 """Servers of other people under the charter: how they are, what waits for a decision, and the policy of each tool."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
@@ -42,8 +42,9 @@ def _server(view: View, governor: "Governor", name: str) -> Html:
     if _decides(view.viewer.callers[name]):
         parts = [
             element("p", health.problem, class_="problem") if health.problem else None,
-            _quarantined(name, comparison.quarantined),
+            _quarantined(name, governor.waiting(name)),
             element("p", f"No longer listed: {', '.join(sorted(comparison.missing))}.") if comparison.missing else None,
+            element("p", f"Denied: {', '.join(denied)}.") if (denied := governor.denied(name)) else None,
         ]
     return element(
         "section",
@@ -89,12 +90,13 @@ def _policies(view: View, governor: "Governor", name: str) -> Html:
     if not entries:
         return element("p", "No tool of it is served to you.", class_="note")
     head = element("tr", [element("th", title, scope="col") for title in ("Tool", "Policy")])
-    rows = [_policy(entry, app.registry.resolve(entry.name)) for entry in entries]
+    specs = [app.registry.resolve(entry.name) for entry in entries]
+    rows = [_policy(entry, spec, governor.narrowed(name, spec)) for entry, spec in zip(entries, specs, strict=True)]
     table = element("table", element("thead", head), element("tbody", rows), class_="arguments")
     return element("details", element("summary", f"The policy of {count(len(entries), 'tool')}"), table)
 
 
-def _policy(entry: Entry, spec: ToolSpec) -> Html:
+def _policy(entry: Entry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
     declared = spec.declaration
     limit = declared.rate_limit
     parts = [
@@ -103,6 +105,7 @@ def _policy(entry: Entry, spec: ToolSpec) -> Html:
         f"{count(limit.max_calls, 'call')} in {limit.window_ms / 1000:g} s" if limit else None,
         f"at most {declared.deadline:g} s" if declared.deadline else None,
         f"cached for {spec.cache_ttl:g} s" if spec.cache_ttl else None,
+        f"narrowed: {', '.join(narrowed)}" if narrowed else None,
     ]
     words = "; ".join(part for part in parts if part) or "as the server has it"
     name = element("th", element("a", element("code", entry.name), href=entry.path), scope="row")

@@ -47,6 +47,17 @@ def test_for_several_servers_the_terminal_shows_addresses_and_commands_and_not_e
         assert f"  claude mcp add --transport http {name} {BASE}/{name}/mcp\n" in text
 
 
+def test_where_one_server_has_the_tools_of_all_a_client_needs_only_that_one():
+    everything, other = App("all", version="1"), demo()
+    everything.has_all_tools = True
+    text = terminal.terminal_text([everything, other], BASE)
+    assert terminal.client_configuration([everything, other], BASE) == {
+        "mcpServers": {"all": {"type": "http", "url": f"{BASE}/mcp"}}
+    }
+    assert f"{BASE}/demo/mcp" in text
+    assert text.count("claude mcp add") == 1
+
+
 def test_without_a_console_the_terminal_does_not_promise_one():
     assert terminal.terminal_text([demo()], BASE).startswith(f"Serving 1 MCP server at {BASE}/\n")
 
