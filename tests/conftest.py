@@ -135,7 +135,7 @@ def _answers(client: redis.Redis) -> bool:
         return False
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -155,7 +155,7 @@ def _start(folder: Path) -> RedisServer:
     """Start on a free port; another one where somebody was faster."""
     binary = _binary(folder)
     for _ in range(3):
-        server = RedisServer(binary, folder, _free_port())
+        server = RedisServer(binary, folder, free_port())
         try:
             server.start()
         except RuntimeError as error:
@@ -278,7 +278,7 @@ def db_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def dead_url() -> str:
     """An address where nobody answers."""
-    return f"redis://127.0.0.1:{_free_port()}/0"
+    return f"redis://127.0.0.1:{free_port()}/0"
 
 
 class Log(logging.Handler):

@@ -38,6 +38,8 @@ HTTP_ONLY = frozenset({
     "oidc",
     "audience",
     "introspection",
+    "oidc_client",
+    "oidc_secret",
     "introspection_client",
     "introspection_secret",
     "scopes",
@@ -243,6 +245,16 @@ class Settings(BaseSettings):
         default=(),
         description="What access tokens must be issued for: the public URL of this server, such as "
         "https://tools.example.com, and further values if the issuer uses others.",
+    )
+    oidc_client: str | None = Field(
+        default=None,
+        title="ID",
+        description="Client id at the issuer with which people sign in to the console. Needs --oidc.",
+    )
+    oidc_secret: SecretStr | None = Field(
+        default=None,
+        title="SECRET",
+        description="Client secret for it, if the client has one. Set the variable: others can read options.",
     )
     introspection: str | None = Field(
         default=None,

@@ -79,6 +79,8 @@ def open_identity(settings: Settings, server: str) -> Identity | None:
 def _check(settings: Settings) -> None:
     needs = [
         ("--audience", settings.audience, "--oidc ISSUER", settings.oidc),
+        ("--oidc-client", settings.oidc_client, "--oidc ISSUER", settings.oidc),
+        ("--oidc-secret", settings.oidc_secret, "--oidc-client ID", settings.oidc_client),
         ("--introspection", settings.introspection, "--oidc ISSUER", settings.oidc),
         ("--introspection-client", settings.introspection_client, "--introspection URL", settings.introspection),
         ("--policy", settings.policy, "--tokens FILE or --oidc ISSUER", settings.tokens or settings.oidc),

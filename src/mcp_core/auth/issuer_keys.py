@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit, urlunsplit
 
 import jwt
 
 from mcp_core.auth.caller import IdentityUnavailable
 from mcp_core.auth.issuer_http import IssuerHttp
+from mcp_core.auth.issuer_metadata import read_endpoint, read_metadata
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -112,28 +112,17 @@ class IssuerKeys:
         return [key for one in keys if (key := _read_key(one)) is not None]
 
     async def _find_jwks_uri(self) -> str:
-        """The address of the keys, from the metadata of the issuer (OpenID Connect Discovery, or RFC 8414)."""
-        openid = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
-        metadata = await self._http.get_first(openid, _oauth_metadata_url(self.issuer))
-        named, uri = metadata.get("issuer"), metadata.get("jwks_uri")
-        if not isinstance(named, str) or named.rstrip("/") != self.issuer.rstrip("/"):
-            raise self._http.fault(f"The metadata of {self.issuer} names another issuer: {named!r}.")
-        if not isinstance(uri, str) or urlsplit(uri).scheme not in ("https", urlsplit(self.issuer).scheme):
-            raise self._http.fault(f"The metadata of {self.issuer} has no valid jwks_uri: {uri!r}.")
-        self.issuer = named
-        return uri
+        """The address of the keys, from the metadata of the issuer."""
+        metadata = await read_metadata(self.issuer, self._http)
+        address = read_endpoint(metadata, "jwks_uri", self._http)
+        self.issuer = metadata["issuer"]
+        return address
 
     async def close(self) -> None:
         """End a fetch that is under way."""
         if self._fetching is not None:
             self._fetching.cancel()
             await asyncio.gather(self._fetching, return_exceptions=True)
-
-
-def _oauth_metadata_url(issuer: str) -> str:
-    parts = urlsplit(issuer)
-    path = f"/.well-known/oauth-authorization-server{parts.path.rstrip('/')}"
-    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
 def _read_key(jwk: Any) -> IssuerKey | None:

@@ -10,15 +10,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified
 from mcp_core.hosts.site.server import Site
 from mcp_core.state.interface import StateUnavailable
 from mcp_core.subscribers import Subscribers
-from toolcharter.console import forward, sign_in, static_files
+from toolcharter.console import forward, provider_sign_in, sign_in, static_files
 from toolcharter.console.catalogue import Catalogue
 from toolcharter.console.checks import Checks
 from toolcharter.console.headers import SECURITY_HEADERS, is_same_origin
-from toolcharter.console.layout import SIGN_IN, SIGN_OUT, html_document
+from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK, SIGN_IN, SIGN_OUT, html_document
 from toolcharter.console.markup import element
 from toolcharter.console.page import CSRF_FIELD, Page, View
 from toolcharter.console.pages import all_pages
@@ -27,6 +28,7 @@ from toolcharter.console.sessions import Sessions, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
 
 if TYPE_CHECKING:
+    from toolcharter.console.provider import Provider
     from toolcharter.govern.governor import Governor
 
 CSRF_HEADER = "x-csrf-token"
@@ -41,7 +43,9 @@ class Console:
     def __init__(self, site: Site, governor: "Governor | None" = None) -> None:
         """`governor` holds the servers of other people, where the site serves them."""
         self.site, self.governor = site, governor
-        self.sessions = Sessions(site.apps[0])
+        self.provider = _find_provider(site.apps)
+        """Where people sign in, if not with a token."""
+        self.sessions = Sessions(site.apps[0], self.provider)
         self.viewers = Viewers(site.apps, self.sessions)
         self.catalogue, self.checks = Catalogue(), Checks()
         self.pages = (*all_pages(), *pages_of_servers(site.apps), *forward.PAGES)
@@ -56,6 +60,8 @@ class Console:
         async with AsyncExitStack() as stack:
             for app in self.site.apps:
                 await stack.enter_async_context(app.confirm_in_console(self.approval_changes))
+            if self.provider is not None:
+                stack.push_async_callback(self.provider.close)
             yield
 
     def stop(self) -> None:
@@ -74,8 +80,21 @@ class Console:
             Route(SIGN_IN, _secured(self._show_sign_in)),
             Route(SIGN_IN, _secured(self._sign_in), methods=["POST"]),
             Route(SIGN_OUT, _secured(self._sign_out), methods=["POST"]),
+            *self._provider_routes(),
             *(self._route(page) for page in self.pages),
         ]
+
+    def _provider_routes(self) -> Sequence[Route]:
+        if (provider := self.provider) is None:
+            return ()
+
+        async def begin(request: Request) -> Response:
+            return await provider_sign_in.begin(self, provider, request)
+
+        async def come_back(request: Request) -> Response:
+            return await provider_sign_in.come_back(self, provider, request)
+
+        return [Route(BEGIN_AT_PROVIDER, _secured(begin)), Route(CALLBACK, _secured(come_back))]
 
     def _route(self, page: Page) -> Route:
         async def answer(request: Request) -> Response:
@@ -134,6 +153,17 @@ class Console:
             await self.sessions.end(viewer.session)
         set_cookie(response, request, None)
         return response
+
+
+def _find_provider(apps: Sequence[App]) -> "Provider | None":
+    """The identity provider of the apps; None where people cannot sign in at one."""
+    for app in apps:
+        access = app.identity.access if app.identity is not None else None
+        if access is not None and app.settings.oidc_client is not None:
+            from toolcharter.console.provider import Provider  # noqa: PLC0415 - 60 ms, loaded with the access tokens
+
+            return Provider(access, apps)
+    return None
 
 
 def _ask_to_sign_in(request: Request, refused: NotIdentified) -> Response:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from toolcharter.console.page import Page, View
 
 SIGN_IN, SIGN_OUT = "/console/sign-in", "/console/sign-out"
+BEGIN_AT_PROVIDER, CALLBACK = f"{SIGN_IN}/provider", f"{SIGN_IN}/callback"
 _SHEETS = ("console.css",)
 
 
@@ -23,8 +24,8 @@ def document(view: "View", title: str, content: Sequence[str], scripts: Sequence
     return html_document(title, body, scripts, view.csrf)
 
 
-def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str = "") -> str:
-    """A page without the navigation, as for signing in."""
+def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str = "", then: str = "") -> str:
+    """A page without the navigation, as for signing in. The browser goes on to the path `then` by itself."""
     sheets = [*_SHEETS, *(name for name in files if name.endswith(".css"))]
     scripts = [name for name in files if name.endswith(".js")]
     address = static_files().address
@@ -33,6 +34,7 @@ def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str =
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="csrf-token", content=csrf) if csrf else None,
+        element("meta", http_equiv="refresh", content=f"0;url={then}") if then else None,
         element("title", f"{title} · toolcharter"),
         element("link", rel="icon", href=address("icon.svg")),
         [element("link", rel="stylesheet", href=address(name)) for name in sheets],

@@ -1,52 +1,94 @@
 """Signed-in browsers. The cookie has a random secret; the token of the caller is kept by the server, encrypted with it.
 
 Whoever reads the shared store finds no token there, and the cookie alone is of no use elsewhere. The token is verified
-again with each request, so that a session ends with its token.
+again with each request, so that a session ends with its token, or with the last one if it can be renewed.
 """
 
 import hashlib
 import hmac
+import json
 import secrets
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from mcp_core.app import App
+from mcp_core.auth import IdentityUnavailable
 from mcp_core.state.interface import StateUnavailable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+    from toolcharter.console.provider import Provider
+
 SECONDS = 12 * 3600.0
 """How long a browser stays signed in."""
+_RENEWAL_SECONDS = 30.0
+"""After a renewal that failed, another is tried after this time."""
 _ENDED = ""
 _NONCE = 12
+
+
+class Tokens(NamedTuple):
+    """The token of a caller, and how to renew it."""
+
+    access: str
+    refresh: str = ""
+    """Empty if the token cannot be renewed."""
+    renew_at: float = 0.0
+    """In seconds since the epoch."""
+
+    def __repr__(self) -> str:
+        return f"Tokens(renew_at={self.renew_at})"
 
 
 class Session(NamedTuple):
     """A signed-in browser."""
 
     secret: str
-    token: str
+    tokens: Tokens
+    ends: float
+    """In seconds since the epoch."""
+
+    @property
+    def token(self) -> str:
+        """The token of the caller."""
+        return self.tokens.access
 
 
 class Sessions:
     """The sessions of one site, in the shared store of its first app, so that all workers know them."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, provider: "Provider | None" = None) -> None:
+        self._app, self._provider = app, provider
 
-    async def begin(self, token: str) -> str:
-        """Keep a token. Returns the secret for the cookie. Raises StateUnavailable."""
-        secret = secrets.token_urlsafe(32)
-        await self._app.state.reserve(_key(secret), _encrypt(secret, token), SECONDS)
-        return secret
+    async def begin(self, tokens: Tokens) -> str:
+        """Keep the token of a caller. Returns the secret for the cookie. Raises StateUnavailable."""
+        session = Session(secrets.token_urlsafe(32), tokens, time.time() + SECONDS)
+        await self._app.state.reserve(_key(session.secret), _encrypt(session), SECONDS)
+        return session.secret
 
     async def find(self, secret: str) -> Session | None:
         """The session of a cookie; None if it has ended. Raises StateUnavailable."""
         text = await self._app.state.reserved(_key(secret)) if secret else None
-        return Session(secret, _decrypt(secret, text)) if text else None
+        session = _decrypt(secret, text) if text else None
+        if session is not None and session.tokens.refresh and time.time() >= session.tokens.renew_at:
+            return await self._renew(session)
+        return session
+
+    async def _renew(self, session: Session) -> Session:
+        """The session with a new token. One request of many fetches it; the others still have the old one."""
+        name = f"{_key(session.secret)}:{session.tokens.renew_at}"
+        if self._provider is None or not await self._app.state.claim(name, _RENEWAL_SECONDS):
+            return session
+        try:
+            renewed = session._replace(tokens=await self._provider.renew(session.tokens.refresh))
+        except IdentityUnavailable:
+            return session
+        await self._app.state.replace(_key(session.secret), _encrypt(renewed), max(1.0, session.ends - time.time()))
+        return renewed
 
     async def end(self, session: Session) -> None:
         """End a session at once. Raises StateUnavailable."""
@@ -67,9 +109,9 @@ class Sessions:
         return bool(expected) and hmac.compare_digest(expected.encode(), token.encode())
 
 
-def cookie_name(request: Request) -> str:
-    """The name of the cookie. Browsers send cookies to all ports of a host, so each port has a name of its own."""
-    name = f"toolcharter-{request.url.port or request.url.scheme}"
+def cookie_name(request: Request, purpose: str = "") -> str:
+    """The name of a cookie. Browsers send cookies to all ports of a host, so each port has a name of its own."""
+    name = f"toolcharter-{request.url.port or request.url.scheme}{purpose}"
     return f"__Host-{name}" if request.url.scheme == "https" else name
 
 
@@ -95,11 +137,12 @@ def _cipher(secret: str) -> "AESGCM":
     return AESGCM(hashlib.sha256(b"console\0" + secret.encode()).digest())
 
 
-def _encrypt(secret: str, token: str) -> str:
-    nonce = secrets.token_bytes(_NONCE)
-    return (nonce + _cipher(secret).encrypt(nonce, token.encode(), None)).hex()
+def _encrypt(session: Session) -> str:
+    nonce, text = secrets.token_bytes(_NONCE), json.dumps([session.ends, *session.tokens])
+    return (nonce + _cipher(session.secret).encrypt(nonce, text.encode(), None)).hex()
 
 
-def _decrypt(secret: str, text: str) -> str:
+def _decrypt(secret: str, text: str) -> Session:
     content = bytes.fromhex(text)
-    return _cipher(secret).decrypt(content[:_NONCE], content[_NONCE:], None).decode()
+    ends, *tokens = json.loads(_cipher(secret).decrypt(content[:_NONCE], content[_NONCE:], None))
+    return Session(secret, Tokens(*tokens), ends)

@@ -2,7 +2,7 @@
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -11,7 +11,7 @@ from mcp_core.hosts.callers import LONGEST_TOKEN, NotIdentified
 from toolcharter.console.layout import SIGN_IN, html_document
 from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import CSRF_FIELD
-from toolcharter.console.sessions import set_cookie
+from toolcharter.console.sessions import Tokens, set_cookie
 
 if TYPE_CHECKING:
     from toolcharter.console.console import Console
@@ -38,11 +38,30 @@ def local_path(text: str) -> str:
 
 async def show_form(console: "Console", after: str, problem: str = "", status: int = HTTPStatus.OK) -> Response:
     """The form. It leads on to the path `after`; `problem` says why the last try failed."""
-    csrf = await console.sessions.csrf_token("")
-    form = element(
+    after = local_path(after)
+    form = await _token_form(console, after, problem)
+    help_text = element("p", _help(console), id="help", class_="note")
+    if console.provider is None:
+        parts = (form, help_text)
+    else:
+        issuer = urlsplit(console.provider.issuer).netloc
+        at_provider = element("a", f"Sign in with {issuer}", href=console.provider.address(after), class_="button")
+        instead = element("details", element("summary", "Use a token instead"), form, help_text)
+        parts = (at_provider, instead)
+    card = element("div", element("h1", "toolcharter"), _problem(problem), *parts)
+    body = element("main", card, id="content", class_="sign-in")
+    return HTMLResponse(html_document("Sign in", body), status)
+
+
+def _problem(text: str) -> Html | None:
+    return element("p", text, id="problem", class_="problem", role="alert") if text else None
+
+
+async def _token_form(console: "Console", after: str, problem: str) -> Html:
+    return element(
         "form",
-        element("input", type="hidden", name=CSRF_FIELD, value=csrf),
-        element("input", type="hidden", name="next", value=local_path(after)),
+        element("input", type="hidden", name=CSRF_FIELD, value=await console.sessions.csrf_token("")),
+        element("input", type="hidden", name="next", value=after),
         element("label", "Token", for_="token"),
         element(
             "input",
@@ -51,20 +70,15 @@ async def show_form(console: "Console", after: str, problem: str = "", status: i
             type="password",
             autocomplete="current-password",
             required=True,
-            autofocus=True,
+            autofocus=console.provider is None,
             spellcheck="false",
             aria_describedby="help problem" if problem else "help",
             aria_invalid="true" if problem else None,
         ),
-        element("p", problem, id="problem", class_="problem", role="alert") if problem else None,
         element("button", "Sign in", type="submit"),
         method="post",
         action=SIGN_IN,
     )
-    words = _help(console)
-    card = element("div", element("h1", "toolcharter"), form, element("p", words, id="help", class_="note"))
-    body = element("main", card, id="content", class_="sign-in")
-    return HTMLResponse(html_document("Sign in", body), status)
 
 
 def _help(console: "Console") -> Html:
@@ -89,5 +103,5 @@ async def take_form(console: "Console", request: Request) -> Response:
             problem = "The token cannot be verified now. Try again in a moment."
         return await show_form(console, after, problem, refused.status)
     response = RedirectResponse(after, HTTPStatus.SEE_OTHER)
-    set_cookie(response, request, await console.sessions.begin(token))
+    set_cookie(response, request, await console.sessions.begin(Tokens(token)))
     return response

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from mcp_core import App, Caller, Settings
 from mcp_core.auth.permissions import Principal, ScopesAsPermissions
@@ -178,6 +179,11 @@ async def test_the_policy_holds_for_static_tokens_too_and_changes_with_a_reload(
     [
         ({"policy": Path("p")}, "--policy does nothing without --tokens FILE or --oidc ISSUER."),
         ({"audience": ("https://a",)}, "--audience does nothing without --oidc ISSUER."),
+        ({"oidc_client": "console"}, "--oidc-client does nothing without --oidc ISSUER."),
+        (
+            {"oidc": "https://a", "audience": ("https://b",), "oidc_secret": SecretStr("x")},
+            "--oidc-secret does nothing without --oidc-client ID.",
+        ),
         ({"introspection": "https://a"}, "--introspection does nothing without --oidc ISSUER."),
         (
             {"oidc": "https://a", "audience": ("https://b",), "introspection_client": "x"},

@@ -2,6 +2,12 @@
 
 import pytest
 
+from mcp_core import Settings
+from tests.conftest import free_port
+from tests.mcp_core.auth.issuer import Issuer, serving
+from tests.toolcharter.console.served import served
+from toolcharter import targets
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -39,3 +45,19 @@ async def test_a_page_whose_session_has_ended_leads_to_the_form_and_back(page, c
     await page.get_by_label("Token").wait_for()
     await sign_in(page, "ana-token")
     await page.get_by_role("heading", name="digest_notes").wait_for()
+
+
+async def test_a_person_signs_in_at_the_identity_provider_on_another_site_and_goes_on(page, context):
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with serving(Issuer()) as issuer:
+        issuer.url = issuer.url.replace("127.0.0.1", "localhost")
+        context.expected.append(f"asked {issuer.url}/authorize")
+        settings = Settings(port=port, oidc=issuer.url, audience=(url,), oidc_client="console", scopes=("notes:read",))
+        with served([targets.load("demo", settings)]):
+            await page.goto(f"{url}/console/tools/demo/list_notes?from=here")
+            await page.get_by_role("link", name="Sign in with localhost").click()
+            await page.wait_for_url(f"{url}/console/tools/demo/list_notes?from=here")
+            await page.get_by_role("button", name="Sign out").wait_for()
+            await page.get_by_role("button", name="Call", exact=True).click()
+            await page.locator(".answer .tag", has_text="ok").wait_for()
