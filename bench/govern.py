@@ -236,11 +236,17 @@ The list of 5,000 tools costs an agent {figures.listed:,} tokens.
 
 - **Tasks**: LiveMCPBench, 94 tasks of several sentences, each of which needs one to seven of 527 tools.
   Recall at k is the share of the needed tools that are among the first k, averaged over the tasks.
-  The query is the whole task. The weights were chosen by the even ones and their steps.
-- **Steps**: the same tasks, with one search for each step that people wrote down for them, as an agent searches.
+  The query is the whole task.
+- **Steps**: the same tasks; the query has the steps that people wrote down for them, each on a line.
+  `search_tools` asks agents to search like this.
+- **Searches**: the same tasks, with one search for each of these steps.
   The share of the needed tools that any of these searches has among the first k.
 - **Requests**: 83 short requests, each for one of 1,521 tools of 215 servers, written from their definitions.
+- **Together**: 60 queries, each of two to four of these requests in one sentence.
 - **After use**: the words of the other half of the tasks count for the tools that these needed.
+
+The weights were chosen by the even tasks, their steps and the requests.
+The odd tasks were measured beside them, more than once over time, so they are not unseen.
 
 {cost_lines(figures.cost)}
 """

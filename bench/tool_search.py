@@ -2,16 +2,19 @@
 
 tasks     LiveMCPBench: 94 tasks of several sentences, each of which needs one to seven of 527 tools. Recall at k is
           the share of the needed tools that are among the first k, averaged over the tasks
-steps     the same tasks, one search for each step that people wrote down for them; the share of the needed tools that
-          any of these searches has among the first k
+steps     the same tasks: the query has the steps that people wrote down for them, each on a line
+searches  the same tasks, one search for each step; the share of the needed tools that any of these searches has among
+          the first k
 requests  83 short requests, each for one of 1,521 tools of 215 servers (Toucan and LiveMCPBench): the share whose tool
           is among the first k
+together  60 queries, each of two to four of these requests in one sentence; recall as for tasks
 
-The weights were chosen by the even tasks and their steps; the others were measured beside them. "After use" has learned
-from the other half of the tasks: the words of a task count for its tools.
+The weights were chosen by the even tasks, their steps, and the requests; the odd tasks were measured beside them.
+"After use" has learned from the other half of the tasks: the words of a task count for its tools.
 """
 
 import json
+import random
 import re
 import sys
 import time
@@ -36,6 +39,7 @@ from toolcharter.govern.search.word_ranking import WordRanking
 FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tools"
 REQUESTS = Path(__file__).resolve().parent.parent / "tests" / "data" / "tool_search_queries.jsonl"
 RANKS = (1, 5, 10)
+_TOGETHER, _JOINTS = 60, (", then ", " and ", ". ", " and then ", ", ")
 Search = Callable[[str], Sequence[SearchedTool]]
 
 
@@ -148,6 +152,24 @@ def step_recall(tasks: Sequence[Task], search: Search) -> list[float]:
     return shares
 
 
+def in_one_query(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks, asked for by their steps."""
+    return [replace(task, question="\n".join(task.steps)) for task in tasks]
+
+
+def together_recall(requests: Sequence[dict[str, Any]], search: Search) -> list[float]:
+    """Recall of queries that are made of several requests, the same ones each time."""
+    dice, shares = random.Random(1), [0.0] * len(RANKS)
+    for _ in range(_TOGETHER):
+        chosen = dice.sample(requests, dice.choice((2, 3, 4)))
+        query = chosen[0]["query"] + "".join(dice.choice(_JOINTS) + one["query"] for one in chosen[1:])
+        wanted = {(one["server"], one["tool"]) for one in chosen}
+        found = [(tool.tool.meta["server"], tool.own_name) for tool in search(query)]
+        for at, k in enumerate(RANKS):
+            shares[at] += len(wanted.intersection(found[:k])) / len(wanted) / _TOGETHER
+    return shares
+
+
 def request_recall(requests: Sequence[dict[str, Any]], search: Search) -> list[float]:
     places: list[int] = []
     for one in requests:
@@ -159,8 +181,8 @@ def request_recall(requests: Sequence[dict[str, Any]], search: Search) -> list[f
 
 def table(data: Data) -> str:
     lines = [
-        "| recall at 1 / 5 / 10 | tasks | even ones | odd ones | steps | requests |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| recall at 1 / 5 / 10 | tasks | even ones | odd ones | steps | searches | requests | together |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     vectors = WordVectors()
     for label, make in (
@@ -172,14 +194,16 @@ def table(data: Data) -> str:
         search = make(data.tools)
         whole = task_recall(data.tasks, search)
         halves = [task_recall(data.tasks[half::2], search) for half in (0, 1)]
-        others = step_recall(data.tasks, search), request_recall(data.requests, make(data.all_tools))
-        lines.append(f"| {label} | {' | '.join(map(_percent, (whole, *halves, *others)))} |")
+        steps = task_recall(in_one_query(data.tasks), search), step_recall(data.tasks, search)
+        among_all = make(data.all_tools)
+        requests = request_recall(data.requests, among_all), together_recall(data.requests, among_all)
+        lines.append(f"| {label} | {' | '.join(map(_percent, (whole, *halves, *steps, *requests)))} |")
     halves = [task_recall(data.tasks[half::2], taught(data, vectors, half)) for half in (0, 1)]
     counts = [len(data.tasks[half::2]) for half in (0, 1)]
     whole = [
         sum(r * n for r, n in zip(rates, counts, strict=True)) / sum(counts) for rates in zip(*halves, strict=True)
     ]
-    lines.append(f"| **ours, after use** | {' | '.join(map(_percent, (whole, *halves)))} | | |")
+    lines.append(f"| **ours, after use** | {' | '.join(map(_percent, (whole, *halves)))} | | | | |")
     return "\n".join(lines)
 
 

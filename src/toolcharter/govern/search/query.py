@@ -19,8 +19,8 @@ _FORMATS = {
     "xlsx": "excel spreadsheet",
 }
 """What people call a file with this ending."""
-_BREAK = re.compile(r"(?<=[.!?;:])\s+|\n+|,\s+|\band then\b|\bthen\b|\band\b")
-_MAX_CLAUSES = 4
+_CLAUSE_BREAK = re.compile(r"(?<=[.!?;:])\s+|,\s+|\band then\b|\bthen\b|\band\b")
+_MAX_CLAUSES, _MAX_LINES = 4, 6
 
 
 def simplify(query: str) -> str:
@@ -36,8 +36,9 @@ def _kind_of_place(match: re.Match[str]) -> str:
     return f" {_FORMATS.get(ending, ending if ending.isalnum() else '')} file "
 
 
-def clauses(query: str) -> list[str]:
-    """The parts of a query that asks for several things; none if it asks for one."""
-    parts = [part.strip(" ,.") for part in _BREAK.split(query)]
-    found = [part for part in parts if len(content_words(part)) > 1]
-    return found[:_MAX_CLAUSES] if len(found) > 1 else []
+def parts(query: str) -> list[str]:
+    """The parts of a query that asks for several things: its lines, or the clauses of its one line."""
+    lines = query.splitlines()
+    found = lines if len(lines) > 1 else [clause.strip(" ,.") for clause in _CLAUSE_BREAK.split(query)]
+    found = [part for part in found if len(content_words(part)) > 1]
+    return found[: _MAX_LINES if len(lines) > 1 else _MAX_CLAUSES] if len(found) > 1 else []

@@ -94,13 +94,17 @@ class SearchApp(App):
 
     def _search_tools(self) -> list[ToolSpec]:
         async def search_tools(
-            query: Annotated[str, Field(description="What you want to do, in words.", min_length=1, max_length=2000)],
-            limit: Annotated[int, Field(description="How many tools to return.", ge=1, le=_MAX_FOUND)] = 5,
+            query: Annotated[
+                str, Field(description="What you want to do, one step on each line.", min_length=1, max_length=2000)
+            ],
+            limit: Annotated[
+                int, Field(description="How many tools to return: about three for each step.", ge=1, le=_MAX_FOUND)
+            ] = 5,
         ) -> list[dict[str, Any]]:
             """Find tools by what you want to do. Use this first: most tools are not listed.
 
-            Search for each step of a task by itself, such as "read a web page", then "write a file".
-            Returns the best matching tools, each with its name, description and input schema.
+            For a task, write the steps that it takes, each on a line of its own: "read a web page", "write a file".
+            Returns the tools that match each step best, each with its name, description and input schema.
             """
             caller, index = _caller.get(), await self._ready_index()
             found = list(islice((one for one in index.search(query) if self._may_use(caller, one.tool.name)), limit))

@@ -13,7 +13,7 @@ from toolcharter.govern.search.analysis import (
     meaning_text,
     words_of,
 )
-from toolcharter.govern.search.query import clauses, simplify
+from toolcharter.govern.search.query import parts, simplify
 from toolcharter.govern.search.search_file import SearchFile, UsedWords
 from toolcharter.govern.search.word_ranking import WordRanking
 
@@ -24,8 +24,10 @@ _FIELDS = {"server": 1.0, "name": 3.0, "description": 1.5, "arguments": 0.5}
 """How much a word counts in each field of a tool."""
 _WORDS, _MEANING, _SERVER_WORDS, _SERVER_MEANING, _USED = 1.0, 0.5, 0.5, 0.5, 1.0
 """How much each ranking counts."""
-_K = 10
-"""How little a first place counts more than a second."""
+_K, _K_OF_PARTS = 10, 1
+"""How little a first place counts more than a second: in the rankings of one text, and of a query and its parts."""
+_PART = 0.5
+"""How much a part counts beside the whole query."""
 _DEPTH = 200
 """How many tools of each ranking count."""
 
@@ -69,17 +71,19 @@ class ToolIndex:
     def search(self, query: str, limit: int | None = None) -> list[SearchedTool]:
         """The best tools first. Without vectors, those that share no word with the query are not found."""
         text = simplify(query)
-        parts = clauses(text)
-        scores: defaultdict[int, float] = defaultdict(float)
-        for part, share in ((text, 1.0), *((part, 1 / len(parts)) for part in parts)):
-            for weight, ranked in self._rankings(part):
-                _add(scores, ranked, share * weight)
-        _add(scores, self._used.rank(tokenize(text), _DEPTH), _USED)
-        best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
-        return [self._tools[number] for number in best]
+        best = self._rank(text)
+        if found := parts(text):
+            # So the best tools of each part come first, however many fit the whole query.
+            rankings = [(1.0, best), *((_PART, self._rank(part)) for part in found)]
+            best = _fuse(rankings, _K_OF_PARTS)
+        return [self._tools[number] for number in best[:limit]]
+
+    def _rank(self, text: str) -> list[int]:
+        return _fuse(self._rankings(text), _K)
 
     def _rankings(self, text: str) -> Iterator[tuple[float, Iterable[int]]]:
         words = tokenize(text)
+        yield _USED, self._used.rank(words, _DEPTH)
         yield _WORDS, self._words.rank(words, _DEPTH)
         yield _SERVER_WORDS, self._in_servers(self._server_words.rank(words, _DEPTH))
         if self._meaning is not None:
@@ -114,6 +118,10 @@ def analyse_all(
     return [known[key] for key in keys]
 
 
-def _add(scores: defaultdict[int, float], ranked: Iterable[int], weight: float) -> None:
-    for place, number in enumerate(ranked, 1):
-        scores[number] += weight / (_K + place)
+def _fuse(rankings: Iterable[tuple[float, Iterable[int]]], k: int) -> list[int]:
+    """One ranking of several, each with its weight."""
+    scores: defaultdict[int, float] = defaultdict(float)
+    for weight, ranked in rankings:
+        for place, number in enumerate(ranked, 1):
+            scores[number] += weight / (k + place)
+    return sorted(scores, key=lambda number: (-scores[number], number))

@@ -11,7 +11,7 @@ from mcp_core.declare.listed import ListedTool
 from toolcharter.evaluate.word_vectors import WordVectors
 from toolcharter.govern.search import tool_index
 from toolcharter.govern.search.analysis import SearchedTool
-from toolcharter.govern.search.query import clauses, simplify
+from toolcharter.govern.search.query import parts, simplify
 from toolcharter.govern.search.search_file import MAX_WORDS, SearchFile
 from toolcharter.govern.search.tool_index import ToolIndex
 
@@ -84,12 +84,28 @@ def test_an_address_and_a_path_stand_for_what_they_are():
 
 
 def test_a_query_is_split_into_what_it_asks_for():
-    assert clauses("Find the trending repositories, read the first one and draft an introduction.") == [
+    assert parts("Find the trending repositories, read the first one and draft an introduction.") == [
         "Find the trending repositories",
         "read the first one",
         "draft an introduction",
     ]
-    assert clauses("find a file") == []
+    assert parts("find a file") == []
+
+
+def test_each_line_of_a_query_is_one_step():
+    assert parts("read a page and its comments\nhello\nwrite a file, then close it") == [
+        "read a page and its comments",
+        "write a file, then close it",
+    ]
+    assert len(parts("read a file\n" * 100)) == 6, "so that a search has a bounded cost"
+
+
+def test_the_best_tool_of_each_step_is_among_the_first():
+    similar = [tool("web", f"search_{n}", "Search the web for news and reports.", "query") for n in range(20)]
+    others = [tool("disk", "write_file", "Write text to a file."), tool("mail", "send", "Send a letter to somebody.")]
+    index = ToolIndex([*similar, *others])
+    query = "search the web for news\nsearch the web for reports\nwrite a file\nsend somebody a letter"
+    assert {"write_file", "send"} < set(names(query, 5, index))
 
 
 def test_a_tool_is_found_by_the_words_for_which_it_was_used():
