@@ -36,17 +36,19 @@ def local_path(text: str) -> str:
     return text if is_local and text.isascii() else "/"
 
 
-async def show_form(console: "Console", after: str, problem: str = "", status: int = HTTPStatus.OK) -> Response:
+async def show_form(
+    console: "Console", after: str, problem: str = "", status: int = HTTPStatus.OK, *, wrong_token: bool = False
+) -> Response:
     """The form. It leads on to the path `after`; `problem` says why the last try failed."""
     after = local_path(after)
-    form = await _token_form(console, after, problem)
+    form = await _token_form(console, after, wrong_token=wrong_token)
     help_text = element("p", _help(console), id="help", class_="note")
     if console.provider is None:
         parts = (form, help_text)
     else:
         issuer = urlsplit(console.provider.issuer).netloc
         at_provider = element("a", f"Sign in with {issuer}", href=console.provider.address(after), class_="button")
-        instead = element("details", element("summary", "Use a token instead"), form, help_text)
+        instead = element("details", element("summary", "Use a token instead"), form, help_text, open=wrong_token)
         parts = (at_provider, instead)
     card = element("div", element("h1", "toolcharter"), _problem(problem), *parts)
     body = element("main", card, id="content", class_="sign-in")
@@ -57,7 +59,7 @@ def _problem(text: str) -> Html | None:
     return element("p", text, id="problem", class_="problem", role="alert") if text else None
 
 
-async def _token_form(console: "Console", after: str, problem: str) -> Html:
+async def _token_form(console: "Console", after: str, *, wrong_token: bool) -> Html:
     return element(
         "form",
         element("input", type="hidden", name=CSRF_FIELD, value=await console.sessions.csrf_token("")),
@@ -72,8 +74,8 @@ async def _token_form(console: "Console", after: str, problem: str) -> Html:
             required=True,
             autofocus=console.provider is None,
             spellcheck="false",
-            aria_describedby="help problem" if problem else "help",
-            aria_invalid="true" if problem else None,
+            aria_describedby="help problem" if wrong_token else "help",
+            aria_invalid="true" if wrong_token else None,
         ),
         element("button", "Sign in", type="submit"),
         method="post",
@@ -101,7 +103,7 @@ async def take_form(console: "Console", request: Request) -> Response:
         problem = "This token is not valid here. It may have expired or been revoked."
         if refused.status != HTTPStatus.UNAUTHORIZED:
             problem = "The token cannot be verified now. Try again in a moment."
-        return await show_form(console, after, problem, refused.status)
+        return await show_form(console, after, problem, refused.status, wrong_token=True)
     response = RedirectResponse(after, HTTPStatus.SEE_OTHER)
     set_cookie(response, request, await console.sessions.begin(Tokens(token)))
     return response

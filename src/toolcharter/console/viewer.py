@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.hosts.callers import callers_at
+from mcp_core.hosts.callers import NotIdentified, callers_at
 from toolcharter.console.sessions import Session, Sessions, cookie_name
 
 
@@ -65,6 +65,13 @@ class Viewers:
             authorization = f"Bearer {session.token}" if session else ""
         sent = "" if session else authorization.partition(" ")[2].strip()
         return await self._identify(request.scope, authorization, session, sent)
+
+    async def find_token(self, request: Request) -> str:
+        """The token that a browser is signed in with; empty if it is not. Raises StateUnavailable."""
+        try:
+            return (await self.find(request)).token
+        except NotIdentified:
+            return ""
 
     async def with_token(self, request: Request, token: str) -> Viewer:
         """The viewer that a token stands for. Raises NotIdentified."""

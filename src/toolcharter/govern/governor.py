@@ -56,6 +56,7 @@ from toolcharter.govern.upstream.upstream import Upstream
 
 if TYPE_CHECKING:
     from toolcharter.govern.oauth.invitations import LocalInvitations
+    from toolcharter.govern.oauth.pages import SignInPages
     from toolcharter.govern.oauth.signing import SignedIn, Signing
 
 logger = logging.getLogger(__name__)
@@ -131,6 +132,8 @@ class Governor:
             cast(RemoteLibrary, app.library).announce = app.announce
         self.all_tools.has_all_tools = True
         self.all_tools.pages = self._sign_in_pages
+        self.sign_in_pages: SignInPages | None = None
+        """The pages for sign-ins over HTTP, once they are served."""
         self._tools: dict[str, list[ToolSpec]] = {}
         self._serve_tools(*self.apps)
 
@@ -301,6 +304,7 @@ class Governor:
         access = app.identity.access if app.identity else None
         public_url = self._charter.public_url or (access.public_url if access else base_url)
         pages = SignInPages(app, {name: one.sign_ins for name, one in signed_in.items()}, public_url)
+        self.sign_in_pages = pages
         for one in signed_in.values():
             one.invite = pages.invite
         return pages.routes()

@@ -1,6 +1,7 @@
 """Sign-ins that a call begins over HTTP: the governor's own pages, bound to the caller who began.
 
-/govern/sign-in/ID    says who signs in where; the person proves to be that caller, and goes on to the server
+/govern/sign-in/ID    says who signs in where; the person proves to be that caller, and goes on to the server:
+                      they are signed in to the console, or give their token where there is no console
 /govern/callback      the browser comes back, and has to be the one in which the caller was identified
 
 Somebody else who is lured to the first page cannot go on: they would sign in for the caller who sent them the address.
@@ -10,10 +11,10 @@ import base64
 import hashlib
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from html import escape
 from http import HTTPStatus
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -22,6 +23,7 @@ from starlette.routing import Route
 from mcp_core.app import App
 from mcp_core.errors import PermissionDenied
 from mcp_core.hosts.callers import LONGEST_TOKEN, NotIdentified, http_caller
+from mcp_core.state.interface import StateUnavailable
 from toolcharter.govern.oauth.addresses import is_loopback
 from toolcharter.govern.oauth.attempts import SignIns
 from toolcharter.govern.oauth.challenge import Challenge
@@ -32,6 +34,7 @@ from toolcharter.govern.oauth.records import Attempt
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 SIGN_IN = "/govern/sign-in"
+CONSOLE_SIGN_IN = "/console/sign-in"
 CALLBACK = "/govern/callback"
 COOKIE = "toolcharter_sign_in"
 _LARGEST_FORM = 4 * LONGEST_TOKEN
@@ -46,12 +49,18 @@ _STYLE = (
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
 
+FindToken = Callable[[Request], Awaitable[str]]
+"""The token that a browser is signed in with; empty if it is not signed in."""
+
+
 class SignInPages:
     """The pages, and the addresses that lead to them."""
 
     def __init__(self, app: App, servers: Mapping[str, SignIns], public_url: str) -> None:
         """`app` knows the callers. `public_url` is where browsers reach the site."""
         self._app, self._servers, self._public_url = app, servers, public_url.rstrip("/")
+        self.find_token: FindToken | None = None
+        """Finds the token of a person who is signed in to the console. Without one, the page asks for a token."""
         self._offered: dict[tuple[str, str, tuple[str, ...]], Attempt] = {}
 
     def routes(self) -> Sequence[Route]:
@@ -86,6 +95,15 @@ class SignInPages:
         if request.headers.get("origin") != _origin(self._public_url):
             return self._form(attempt, "The form came from another site. Try again.", HTTPStatus.FORBIDDEN)
         token = (await _read_form(request)).get("token", "").strip().removeprefix("Bearer ").strip()
+        if not token and self._app.verifier is not None and self.find_token is not None:
+            try:
+                token = await self.find_token(request)
+            except StateUnavailable:
+                problem = "The server cannot reach what its processes share. Try again in a moment."
+                return self._form(attempt, problem, HTTPStatus.SERVICE_UNAVAILABLE)
+            if not token:
+                console = f"{self._public_url}{CONSOLE_SIGN_IN}?next={quote(f'{SIGN_IN}/{attempt.id}')}"
+                return RedirectResponse(console, HTTPStatus.SEE_OTHER, _headers(attempt))
         problem = await self._identify(request, attempt, token)
         if problem is not None:
             return self._form(attempt, problem, HTTPStatus.FORBIDDEN)
@@ -153,7 +171,7 @@ class SignInPages:
             f'<p><label for="token">To show that you are {escape(who)}, give your token for this governor, which '
             'your MCP client sends:</label><input id="token" name="token" type="password" required autofocus '
             'autocomplete="current-password" spellcheck="false"></p>'
-            if self._app.verifier is not None
+            if self._app.verifier is not None and self.find_token is None
             else ""
         )
         warning = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""

@@ -123,6 +123,40 @@ def test_a_caller_signs_in_with_the_page_of_the_governor(site: str, folder: Path
         assert browser.get(back).status_code == 404
 
 
+def sign_in_to_console(browser: httpx2.Client, site: str, name: str, after: str) -> httpx2.Response:
+    csrf = re.search(r'name="csrf" value="(\w+)"', browser.get(f"{site}/console/sign-in").text)[1]
+    form = {"csrf": csrf, "token": f"token-of-{name}", "next": after}
+    return browser.post(f"{site}/console/sign-in", data=form, headers={"Origin": site})
+
+
+def test_a_caller_who_is_signed_in_to_the_console_gives_no_token(site: str, issuer: Issuer):
+    address = address_for(site, "ann")
+    path = address.removeprefix(site)
+    with httpx2.Client() as browser:
+        page = browser.get(address)
+        first = go_on(browser, address, None)
+        signed_in = sign_in_to_console(browser, site, "ann", path)
+        back = at_issuer(browser, go_on(browser, address, None))
+        done = browser.get(back)
+    assert 'name="token"' not in page.text
+    assert (first.status_code, first.headers["location"]) == (303, f"{site}/console/sign-in?next={path}")
+    assert signed_in.headers["location"] == path
+    assert done.status_code == 200
+    assert call_who(site, "ann")["data"]["userId"] == "ann"
+
+
+@pytest.mark.requirement("GOV-6")
+def test_a_browser_that_is_signed_in_to_the_console_cannot_sign_in_for_another(site: str, issuer: Issuer):
+    address = address_for(site, "ann")
+    with httpx2.Client() as browser:
+        sign_in_to_console(browser, site, "bob", "/")
+        refused = go_on(browser, address, None)
+        forged = go_on(browser, address_for(site, "bob"), None, origin="https://evil.example")
+    assert (refused.status_code, forged.status_code) == (403, 403)
+    assert "was begun by ann, and you are bob" in refused.text
+    assert not issuer.codes
+
+
 @pytest.mark.requirement("GOV-6")
 def test_whoever_is_sent_the_address_of_another_cannot_sign_in_for_them(site: str, issuer: Issuer):
     issuer.user = "bob"
