@@ -4,7 +4,8 @@ entry      a call as it is kept, and the figures that every call is counted with
 counts     the counts of a minute, and percentiles from them
 lines      the log lines of calls that failed
 log        takes calls from the pipelines, and writes them in batches
-store      the tables, in SQLite or PostgreSQL
+store      the tables
+database   SQLite or PostgreSQL
 opening    opens the record that the settings choose
 series     the figures of the last hour and day
 feed       sends new calls to whoever looks

@@ -35,16 +35,18 @@ async def keep_calls(
     if not seconds:
         yield None
         return
+    from mcp_core.call_log.store import CallStore, Limits  # noqa: PLC0415 - 8 ms, with SQLite
+
     try:
-        from mcp_core.call_log.store import CallStore, Limits  # noqa: PLC0415 - 180 ms, most of it SQLAlchemy
+        store = await CallStore.open(settings.db, Limits(seconds, settings.calls_size))
     except ModuleNotFoundError as error:
         if settings.calls_keep is None:
-            logger.info("Recent calls are not kept: that needs %s (pip install 'toolcharter[sql]')", error.name)
+            logger.info("Recent calls are not kept: --db needs %s (pip install 'toolcharter[sql]')", error.name)
             yield None
             return
-        raise CannotStart(f"--calls-keep needs {error.name}: pip install 'toolcharter[sql]'.") from None
+        raise CannotStart(f"--calls-keep with --db needs {error.name}: pip install 'toolcharter[sql]'.") from None
     async with AsyncExitStack() as stack:
-        log = CallLog(await CallStore.open(settings.db, Limits(seconds, settings.calls_size)))
+        log = CallLog(store)
         stack.push_async_callback(log.close)
         await log.open()
         apps[0].telemetry.add_source(log.samples)

@@ -4,90 +4,78 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Float,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    Text,
-    and_,
-    delete,
-    false,
-    func,
-    inspect,
-    or_,
-    select,
-    text,
-    true,
-)
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL
-
 from mcp_core.call_log.counts import MINUTE, CountKey
+from mcp_core.call_log.database import CallDatabase, Session, open_call_database
 from mcp_core.call_log.entry import CallEntry, CallFilter
-from mcp_core.db import Database, address, open_database
 
-FILE = "calls.db"
 _DELETED_AT_ONCE = 5000
-
-_tables = MetaData()
-_ID = BigInteger().with_variant(Integer, "sqlite")  # only an INTEGER key counts up by itself in SQLite
-_CALLS = Table(
-    "toolcharter_calls",
-    _tables,
-    Column("id", _ID, primary_key=True, autoincrement=True),
-    Column("time", Float(53), nullable=False),
-    Column("server", Text, nullable=False),
-    Column("tool", Text, nullable=False),
-    Column("caller", Text, nullable=False),
-    Column("agent", Text, nullable=False),
-    Column("outcome", Text, nullable=False),
-    Column("ms", Float(53), nullable=False),
-    Column("tokens", BigInteger, nullable=False),
-    Column("cached", Boolean, nullable=False),
-    Column("trace_id", Text, nullable=False),
-    Column("correlation_id", Text, nullable=False),
-    Column("error_type", Text),
-    Column("error", Text),
-    Column("error_id", Text),
-    Column("details", Text, nullable=False),
-    Column("size", Integer, nullable=False),
-    Index("toolcharter_calls_time", "time", "size"),
-    Index("toolcharter_calls_caller", "caller", "id"),
-    sqlite_autoincrement=True,
-)
-_COLUMNS = [_CALLS.c[name] for name in CallEntry._fields]
 _ROW_SIZE = 300
 """About what a row takes besides its texts."""
-
 STEPS = (1, 15)
 """Calls are counted by the minute for the last hours, and by the quarter of an hour for as long as calls are kept."""
 _MINUTES_KEPT = 120
-_COUNTS = Table(
-    "toolcharter_call_counts",
-    _tables,
-    Column("step", Integer, primary_key=True, autoincrement=False),
-    Column("slot", Integer, primary_key=True, autoincrement=False),
-    Column("server", Text, primary_key=True),
-    Column("tool", Text, primary_key=True),
-    Column("caller", Text, primary_key=True),
-    Column("agent", Text, primary_key=True),
-    Column("outcome", Text, primary_key=True),
-    Column("cached", Boolean, primary_key=True),
-    Column("bucket", Integer, primary_key=True, autoincrement=False),
-    Column("calls", BigInteger, nullable=False),
-    Column("tokens", BigInteger, nullable=False),
+
+_CREATE = (
+    """CREATE TABLE IF NOT EXISTS toolcharter_calls (
+        id {key},
+        time DOUBLE PRECISION NOT NULL,
+        server TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        ms DOUBLE PRECISION NOT NULL,
+        tokens BIGINT NOT NULL,
+        cached BOOLEAN NOT NULL,
+        trace_id TEXT NOT NULL,
+        correlation_id TEXT NOT NULL,
+        error_type TEXT,
+        error TEXT,
+        error_id TEXT,
+        details TEXT NOT NULL,
+        size INTEGER NOT NULL
+    )""",
+    "CREATE INDEX IF NOT EXISTS toolcharter_calls_time ON toolcharter_calls (time, size)",
+    "CREATE INDEX IF NOT EXISTS toolcharter_calls_caller ON toolcharter_calls (caller, id)",
+    """CREATE TABLE IF NOT EXISTS toolcharter_call_counts (
+        step INTEGER NOT NULL,
+        slot INTEGER NOT NULL,
+        server TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        caller TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        cached BOOLEAN NOT NULL,
+        bucket INTEGER NOT NULL,
+        calls BIGINT NOT NULL,
+        tokens BIGINT NOT NULL,
+        PRIMARY KEY (step, slot, server, tool, caller, agent, outcome, cached, bucket)
+    )""",
 )
-_COUNT_KEY = [column.name for column in _COUNTS.primary_key]
+# An id is never used again: a page asks for the calls after the last that it has.
+_SQLITE_KEY, _POSTGRES_KEY = "INTEGER PRIMARY KEY AUTOINCREMENT", "BIGSERIAL PRIMARY KEY"
+_LOCK = "SELECT pg_advisory_xact_lock(hashtext('toolcharter_calls'))"
+_INSERT_CALL = """INSERT INTO toolcharter_calls
+    (time, server, tool, caller, agent, outcome, ms, tokens, cached,
+    trace_id, correlation_id, error_type, error, error_id, details, size)
+    VALUES (:time, :server, :tool, :caller, :agent, :outcome, :ms, :tokens, :cached,
+    :trace_id, :correlation_id, :error_type, :error, :error_id, :details, :size)"""
+_ADD_COUNT = """INSERT INTO toolcharter_call_counts AS kept
+    (step, slot, server, tool, caller, agent, outcome, cached, bucket, calls, tokens)
+    VALUES (:step, :slot, :server, :tool, :caller, :agent, :outcome, :cached, :bucket, :calls, :tokens)
+    ON CONFLICT (step, slot, server, tool, caller, agent, outcome, cached, bucket)
+    DO UPDATE SET calls = kept.calls + excluded.calls, tokens = kept.tokens + excluded.tokens"""
+_SELECT = f"SELECT {', '.join(CallEntry._fields)} FROM toolcharter_calls"  # noqa: S608 - the names of our columns
+_TEXT_IDS = ("trace_id", "correlation_id", "error_id")
+_TEXTS = ("tool", "caller", "agent", "error_type", "error", "details")
+_CONTAINS = " OR ".join(
+    (
+        *(f"{name} = :text" for name in _TEXT_IDS),
+        *(f"lower({name}) LIKE lower(:pattern) ESCAPE '/'" for name in _TEXTS),
+    )
+)
 
 
 class Limits(NamedTuple):
@@ -115,18 +103,10 @@ class Total(NamedTuple):
     tokens: int
 
 
-def call_store_address(db: str | None) -> URL:
-    """Where calls are kept: a file beside the data, or the same PostgreSQL database."""
-    url = address(db, "calls")
-    if url.get_backend_name() == "sqlite" and url.database != ":memory:":
-        return url.set(database=str(Path(url.database or "").with_name(FILE)))
-    return url
-
-
 class CallStore:
     """Recent calls in a database."""
 
-    def __init__(self, database: Database, stack: AsyncExitStack, limits: Limits) -> None:
+    def __init__(self, database: CallDatabase, stack: AsyncExitStack, limits: Limits) -> None:
         self.location, self._database, self._stack, self._limits = database.location, database, stack, limits
         self._exists = False
 
@@ -134,7 +114,7 @@ class CallStore:
     async def open(cls, db: str | None, limits: Limits) -> "CallStore":
         """Open the database. Its tables are created with the first write, so that a server starts without it too."""
         stack = AsyncExitStack()
-        database = await stack.enter_async_context(open_database(call_store_address(db)))
+        database = await stack.enter_async_context(open_call_database(db))
         return cls(database, stack, limits)
 
     async def close(self) -> None:
@@ -190,11 +170,11 @@ class CallStore:
         return await self._database.read(_totals, wanted, since, step, by, most=most)
 
 
-def _create_tables(connection: Connection) -> None:
-    if connection.dialect.name == "postgresql":  # two processes may start at the same time
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('toolcharter_calls'))"))
-    if not inspect(connection).has_table(_COUNTS.name):
-        _tables.create_all(connection)
+def _create_tables(session: Session) -> None:
+    if session.is_postgres:  # two processes may start at the same time
+        session.rows(_LOCK)
+    for statement in _CREATE:
+        session.run(statement.format(key=_POSTGRES_KEY if session.is_postgres else _SQLITE_KEY))
 
 
 # --- writing ---------------------------------------------------------------------------------------------------
@@ -215,125 +195,134 @@ def _storable(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def _write(connection: Connection, rows: Sequence[Mapping[str, Any]], counts: Mapping[CountKey, Sequence[int]]) -> None:
-    on_postgres = connection.dialect.name == "postgresql"
-    if on_postgres:
+def _write(session: Session, rows: Sequence[Mapping[str, Any]], counts: Mapping[CountKey, Sequence[int]]) -> None:
+    if session.is_postgres:
         # Ids must become visible in their order, or a reader would miss some.
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('toolcharter_calls'))"))
+        session.rows(_LOCK)
     if rows:
-        connection.execute(_CALLS.insert(), list(rows))
-    insert: Any = (postgresql.insert if on_postgres else sqlite.insert)(_COUNTS)
-    added = insert.on_conflict_do_update(
-        index_elements=_COUNT_KEY,
-        set_={name: _COUNTS.c[name] + insert.excluded[name] for name in ("calls", "tokens")},
-    )
+        session.run_many(_INSERT_CALL, rows)
     values = [
         {"step": step, "slot": key.minute // step, "calls": number, "tokens": tokens}
         | {name: _storable(value) for name, value in key._asdict().items() if name != "minute"}
         for step in STEPS
         for key, (number, tokens) in counts.items()
     ]
-    connection.execute(added, values)
+    session.run_many(_ADD_COUNT, values)
 
 
-def _delete_old(connection: Connection, oldest: float) -> bool:
+def _delete_old(session: Session, oldest: float) -> bool:
     """Delete some of what is older; returns whether there may be more. In parts, so that no write waits for long."""
-    old = select(_CALLS.c.id).where(_CALLS.c.time < oldest).limit(_DELETED_AT_ONCE)
-    deleted = connection.execute(delete(_CALLS).where(_CALLS.c.id.in_(old.scalar_subquery()))).rowcount
-    columns, first = _COUNTS.c, int(oldest) // MINUTE
+    deleted = session.run(
+        "DELETE FROM toolcharter_calls WHERE id IN (SELECT id FROM toolcharter_calls WHERE time < :oldest LIMIT :most)",
+        {"oldest": oldest, "most": _DELETED_AT_ONCE},
+    )
+    first = int(oldest) // MINUTE
     for step in STEPS:
         kept = max(first, int(time.time()) // MINUTE - _MINUTES_KEPT) if step == 1 else first
-        connection.execute(delete(_COUNTS).where(columns.step == step, columns.slot < kept // step))
+        session.run(
+            "DELETE FROM toolcharter_call_counts WHERE step = :step AND slot < :slot",
+            {"step": step, "slot": kept // step},
+        )
     return deleted == _DELETED_AT_ONCE
 
 
-def _delete_more(connection: Connection, most: int) -> None:
-    """Delete the oldest calls until the rest takes less room than `most`."""
-    total = connection.execute(select(func.coalesce(func.sum(_CALLS.c.size), 0))).scalar_one()
+def _delete_more(session: Session, most: int) -> None:
+    """Delete the oldest calls if all take more room than `most`."""
+    ((total,),) = session.rows("SELECT coalesce(sum(size), 0) FROM toolcharter_calls")
     if total <= most:
         return
     # To delete a tenth more than necessary saves doing so again in a minute.
-    excess, last = total - most * 9 // 10, 0
-    for number, size in connection.execute(select(_CALLS.c.id, _CALLS.c.size).order_by(_CALLS.c.id)):
-        excess -= size
-        last = number
-        if excess <= 0:
-            break
-    connection.execute(delete(_CALLS).where(_CALLS.c.id <= last))
+    session.run(
+        "DELETE FROM toolcharter_calls WHERE id <= (SELECT max(id) FROM "
+        "(SELECT id, sum(size) OVER (ORDER BY id DESC) AS newer FROM toolcharter_calls) AS sums WHERE newer > :most)",
+        {"most": most * 9 // 10},
+    )
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
 
 
-def _entry(row: Any) -> CallEntry:
+def _entry(row: Sequence[Any]) -> CallEntry:
     entry = CallEntry(*row)
-    return entry._replace(details=json.loads(str(entry.details)))
+    return entry._replace(cached=bool(entry.cached), details=json.loads(str(entry.details)))
 
 
-def _last_id(connection: Connection) -> int:
-    return connection.execute(select(func.coalesce(func.max(_CALLS.c.id), 0))).scalar_one()
+def _last_id(session: Session) -> int:
+    return session.rows("SELECT coalesce(max(id), 0) FROM toolcharter_calls")[0][0]
 
 
-def _after(connection: Connection, last: int, most: int) -> list[CallEntry]:
-    query = select(*_COLUMNS).where(_CALLS.c.id > last).order_by(_CALLS.c.id).limit(most)
-    return [_entry(row) for row in connection.execute(query)]
+def _after(session: Session, last: int, most: int) -> list[CallEntry]:
+    rows = session.rows(f"{_SELECT} WHERE id > :last ORDER BY id LIMIT :most", {"last": last, "most": most})
+    return [_entry(row) for row in rows]
 
 
-def _get(connection: Connection, number: int) -> CallEntry | None:
-    row = connection.execute(select(*_COLUMNS).where(_CALLS.c.id == number)).one_or_none()
-    return None if row is None else _entry(row)
+def _get(session: Session, number: int) -> CallEntry | None:
+    rows = session.rows(f"{_SELECT} WHERE id = :id", {"id": number})
+    return _entry(rows[0]) if rows else None
 
 
-def _find(connection: Connection, wanted: CallFilter, before: int | None, most: int) -> list[CallEntry]:
-    query = select(*_COLUMNS).where(_condition(_CALLS, wanted))
+def _find(session: Session, wanted: CallFilter, before: int | None, most: int) -> list[CallEntry]:
+    condition, values = _condition(wanted)
     if wanted.text:
-        query = query.where(_contains(wanted.text))
+        condition += f" AND ({_CONTAINS})"
+        values |= {"text": wanted.text, "pattern": f"%{_escaped(wanted.text)}%"}
     if before is not None:
-        query = query.where(_CALLS.c.id < before)
-    return [_entry(row) for row in connection.execute(query.order_by(_CALLS.c.id.desc()).limit(most))]
+        condition += " AND id < :before"
+        values["before"] = before
+    rows = session.rows(f"{_SELECT} WHERE {condition} ORDER BY id DESC LIMIT :most", values | {"most": most})
+    return [_entry(row) for row in rows]
 
 
-def _condition(table: Table, wanted: CallFilter) -> ColumnElement[bool]:
-    columns = table.c
-    parts: list[ColumnElement[bool]] = [
-        columns[name] == value
-        for name, value in (("server", wanted.server), ("tool", wanted.tool), ("caller", wanted.caller))
-        if value is not None
-    ]
+def _escaped(words: str) -> str:
+    """A text in which LIKE finds no wildcards."""
+    return words.replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+def _condition(wanted: CallFilter) -> tuple[str, dict[str, Any]]:
+    """What both tables are searched by, and its values."""
+    parts: list[str] = ["TRUE"]
+    values: dict[str, Any] = {}
+
+    def value(given: str) -> str:
+        values[f"v{len(values)}"] = given
+        return f":v{len(values) - 1}"
+
+    for name, chosen in (("server", wanted.server), ("tool", wanted.tool), ("caller", wanted.caller)):
+        if chosen is not None:
+            parts.append(f"{name} = {value(chosen)}")
     if wanted.outcomes is not None:
-        parts.append(columns.outcome.in_(wanted.outcomes))
+        parts.append(f"outcome IN ({', '.join(value(one) for one in wanted.outcomes)})")
     if wanted.visible is not None:
         seen = [
-            columns.server == server if caller is None else and_(columns.server == server, columns.caller == caller)
+            f"server = {value(server)}" + ("" if caller is None else f" AND caller = {value(caller)}")
             for server, caller in wanted.visible
         ]
-        parts.append(or_(false(), *seen))
-    return and_(true(), *parts)
+        parts.append(f"({' OR '.join(['FALSE', *seen])})")
+    return " AND ".join(parts), values
 
 
-def _contains(words: str) -> ColumnElement[bool]:
-    columns = _CALLS.c
-    ids = [columns[name] == words for name in ("trace_id", "correlation_id", "error_id")]
-    texts = [columns[name].icontains(words, autoescape=True) for name in ("tool", "caller", "agent", "error_type")]
-    texts += [columns[name].icontains(words, autoescape=True) for name in ("error", "details")]
-    return or_(*ids, *texts)
+def _since(wanted: CallFilter, since: float, step: int) -> tuple[str, dict[str, Any]]:
+    condition, values = _condition(wanted)
+    values |= {"step": step, "slot": int(since) // MINUTE // step}
+    return f"step = :step AND slot >= :slot AND {condition}", values
 
 
-def _since(wanted: CallFilter, since: float, step: int) -> ColumnElement[bool]:
-    columns = _COUNTS.c
-    return and_(columns.step == step, columns.slot >= int(since) // MINUTE // step, _condition(_COUNTS, wanted))
+def _slots(session: Session, wanted: CallFilter, since: float, step: int) -> list[Slot]:
+    condition, values = _since(wanted, since, step)
+    rows = session.rows(
+        # The condition has names of columns and of values, and no value.
+        f"SELECT slot, outcome, cached, bucket, sum(calls) FROM toolcharter_call_counts WHERE {condition} "  # noqa: S608
+        "GROUP BY slot, outcome, cached, bucket",
+        values,
+    )
+    return [Slot(slot, outcome, bool(cached), bucket, int(calls)) for slot, outcome, cached, bucket, calls in rows]
 
 
-def _slots(connection: Connection, wanted: CallFilter, since: float, step: int) -> list[Slot]:
-    columns = _COUNTS.c
-    parts = (columns.slot, columns.outcome, columns.cached, columns.bucket)
-    query = select(*parts, func.sum(columns.calls)).where(_since(wanted, since, step)).group_by(*parts)
-    return [Slot(*row[:4], int(row[4])) for row in connection.execute(query)]
-
-
-def _totals(connection: Connection, wanted: CallFilter, since: float, step: int, by: str, *, most: int) -> list[Total]:
-    columns = _COUNTS.c
-    tokens, name = func.sum(columns.tokens), columns[by]
-    query = select(name, func.sum(columns.calls), tokens).where(_since(wanted, since, step)).group_by(name)
-    rows = connection.execute(query.order_by(tokens.desc(), name).limit(most))
-    return [Total(row[0], int(row[1]), int(row[2])) for row in rows]
+def _totals(session: Session, wanted: CallFilter, since: float, step: int, by: str, *, most: int) -> list[Total]:
+    condition, values = _since(wanted, since, step)
+    rows = session.rows(
+        f"SELECT {by}, sum(calls), sum(tokens) FROM toolcharter_call_counts WHERE {condition} "  # noqa: S608 - the same
+        f"GROUP BY {by} ORDER BY sum(tokens) DESC, {by} LIMIT :most",
+        values | {"most": most},
+    )
+    return [Total(name, int(calls), int(tokens)) for name, calls, tokens in rows]

@@ -1,7 +1,6 @@
 """A database in a SQLite file."""
 
 import asyncio
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Generator
@@ -20,21 +19,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from mcp_core.db.database import WAIT_SECONDS, P, T, Work, unit_span
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
 from mcp_core.errors import Unavailable
-from mcp_core.start_errors import CannotStart
+from mcp_core.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
 from mcp_core.telemetry import Waits
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""
-
-_FILE_ERRORS = frozenset({
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL),
-    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PERM),
-})  # fmt: skip
-"""The error codes that are about the file; all others are a fault in our code."""
-_STEPS_BETWEEN_CHECKS = 100_000
-"""Steps of SQLite's virtual machine between two checks for a cancellation: about a millisecond."""
-_PRIMARY_CODE = 0xFF
-"""Masks the primary part of SQLite's extended error codes."""
 
 
 class Sqlite:
@@ -48,7 +37,7 @@ class Sqlite:
         self.waits = Waits()
         in_memory = url.database == ":memory:"
         if not in_memory and url.database:
-            _create_file(Path(url.database))
+            create_file(Path(url.database))
         pool = StaticPool if in_memory else QueuePool
         self._write_engine = _engine(url, pool, begin="BEGIN IMMEDIATE")
         self._read_engine = self._write_engine if in_memory else _engine(url, pool, begin=None)
@@ -71,7 +60,7 @@ class Sqlite:
     async def _run(
         self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        loop, cancellation, added = asyncio.get_running_loop(), _Cancellation(), time.perf_counter()
+        loop, cancellation, added = asyncio.get_running_loop(), Cancellation(), time.perf_counter()
 
         def run() -> T:
             self.waits.add(time.perf_counter() - added)
@@ -94,18 +83,9 @@ class Sqlite:
         self._write_engine.dispose()
 
 
-class _Cancellation:
-    """Tells a thread that the caller no longer waits for its unit of work."""
-
-    requested = False
-
-    def is_requested(self) -> bool:
-        return self.requested
-
-
-def _run_unit(engine: Engine, cancellation: _Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def _run_unit(engine: Engine, cancellation: Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     with _file_errors(), engine.begin() as connection:
-        with _interruptible(connection, cancellation):
+        with interruptible(_driver(connection), cancellation):
             value = work(connection, *args, **kwargs)
         if cancellation.requested:
             connection.rollback()
@@ -113,24 +93,17 @@ def _run_unit(engine: Engine, cancellation: _Cancellation, work: Work[P, T], *ar
 
 
 @contextmanager
-def _interruptible(connection: Connection, cancellation: _Cancellation) -> Generator[None]:
-    """A statement of a cancelled call ends, and so do all that follow it."""
-    driver: Any = connection.connection.driver_connection
-    driver.set_progress_handler(cancellation.is_requested, _STEPS_BETWEEN_CHECKS)
-    try:
-        yield
-    finally:
-        driver.set_progress_handler(None, 0)
-
-
-@contextmanager
 def _file_errors() -> Generator[None]:
     try:
         yield
     except DBAPIError as error:
-        if getattr(error.orig, "sqlite_errorcode", 0) & _PRIMARY_CODE not in _FILE_ERRORS:
+        if not is_file_error(error.orig):
             raise
-        raise Unavailable("The database cannot be used at the moment. Try again shortly.") from error
+        raise Unavailable(CANNOT_BE_USED) from error
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection
 
 
 class _Session:
@@ -140,7 +113,7 @@ class _Session:
         self._engine = engine
         self._connection: Connection | None = None
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._cancellation = _Cancellation()
+        self._cancellation = Cancellation()
 
     @classmethod
     async def open(cls, writer: ThreadPoolExecutor, engine: Engine) -> "_Session":
@@ -165,7 +138,7 @@ class _Session:
             try:
                 with _file_errors():
                     connection = self._connection = self._connection or self._engine.connect()
-                    with _interruptible(connection, self._cancellation):
+                    with interruptible(_driver(connection), self._cancellation):
                         done.set_result(unit(connection))
             except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
                 done.set_exception(error)
@@ -187,16 +160,6 @@ def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwarg
         connection.exec_driver_sql("PRAGMA query_only=OFF")
 
 
-def _create_file(file: Path) -> None:
-    """Create the folder and the file so that only their owner can open them."""
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Created here and not by SQLite, so that it is private before anything is written to it.
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise CannotStart(f"{file} cannot be used as a database: {error.strerror}. Choose another with --db.") from None
-
-
 def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
     """An engine whose transactions start with `begin`; None makes its connections read-only."""
     engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS})
@@ -204,9 +167,7 @@ def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
     def on_connect(connection: sqlite3.Connection, _: Any) -> None:
         # The driver would begin transactions by itself, too late and without the right to write.
         connection.isolation_level = None
-        # With NORMAL, a power cut may lose the last moment; a crash or a kill loses nothing.
-        pragmas = ["journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"]
-        for pragma in [*pragmas, *([] if begin else ["query_only=ON"])]:
+        for pragma in [*PRAGMAS, *([] if begin else ["query_only=ON"])]:
             connection.execute(f"PRAGMA {pragma}")
 
     event.listen(engine, "connect", on_connect)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from functools import cache
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from toolcharter.console.markup import Html
 from toolcharter.terminal import escape_lines
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _SAFE = ("http://", "https://", "mailto:")
 _LOWEST = 6
@@ -22,13 +24,15 @@ def render(text: str, top: int = 3) -> Html:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms and 2 MB, for whoever looks at a tool
+
     parser = MarkdownIt("js-default").disable("image")
     parser.validateLink = lambda url: url.strip().lower().startswith(_SAFE)
     return parser
 
 
-def _prepare(tokens: Iterable[Token], top: int) -> None:
+def _prepare(tokens: "Iterable[Token]", top: int) -> None:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(_LOWEST, int(token.tag[1]) + top - 1)}"

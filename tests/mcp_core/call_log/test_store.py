@@ -5,8 +5,9 @@ import time
 import pytest
 
 from mcp_core.call_log.counts import CountKey, bucket_of, percentile
+from mcp_core.call_log.database import calls_file
 from mcp_core.call_log.entry import CallEntry, CallFilter
-from mcp_core.call_log.store import CallStore, Limits, Slot, Total, call_store_address
+from mcp_core.call_log.store import CallStore, Limits, Slot, Total
 
 ALL = CallFilter()
 NOW = 1_800_000_000.0
@@ -111,11 +112,11 @@ async def test_the_oldest_calls_are_deleted_until_the_rest_has_room(db_url):
     [
         ("sqlite:////data/todo.db", "/data/calls.db"),
         ("sqlite:///:memory:", ":memory:"),
-        ("postgresql://me@host/tools", "tools"),
+        ("postgresql://me@host/tools", None),
     ],
 )
 def test_the_record_is_beside_the_data(db, place):
-    assert call_store_address(db).database == place
+    assert calls_file(db) == place
 
 
 def test_a_percentile_is_off_by_ten_percent_at_most():

@@ -1,0 +1,70 @@
+"""Govern the servers that the files of clients name, and point the clients at the governor."""
+
+import os
+import re
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from toolcharter.clients.entry import ServerEntry
+from toolcharter.clients.files import ClientFile
+from toolcharter.clients.known import CLIENTS, Places
+from toolcharter.commands import CannotRun
+from toolcharter.govern import charter_file
+from toolcharter.govern.charter import UpstreamTable
+from toolcharter.govern.client_files import FoundServer, find_servers, point_at_governor, to_upstream
+from toolcharter.terminal import escape_lines
+
+AddServer = Callable[[str, Mapping[str, Any]], Awaitable[None]]
+"""Adds a server to the charter, by its name and its table."""
+
+
+async def import_servers(path: Path, add_server: AddServer, *, apply: bool) -> int:
+    """Show the servers of all clients, and with `apply` govern them."""
+    found = list(find_servers(Places.here()))
+    for file, entry in found:
+        what = " ".join(entry.command) or entry.url or "cannot be governed"
+        print(f"{file.client.title}: {escape_lines(entry.name)}   {escape_lines(what)}   ({file.path})")
+    if not found:
+        print(f"No server was found in the files of {', '.join(client.title for client in CLIENTS)}.")
+    elif not apply:
+        print("Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply")
+    else:
+        await _take_over(path, found, add_server)
+    return os.EX_OK
+
+
+async def _take_over(path: Path, found: Sequence[FoundServer], add_server: AddServer) -> None:
+    """Govern these servers, and let their clients start the governor in their place."""
+    governed: dict[ClientFile, list[str]] = {}
+    for file, entry in found:
+        name, table = server_name(entry.name), to_upstream(entry)
+        if table is None:
+            continue
+        known = charter_file.read_or_new(path).upstream.get(name)
+        if known is not None and not _is_same_server(known, table):
+            print(f"{escape_lines(entry.name)} of {file.client.title} stays as it is: {name} is another server here.")
+            continue
+        if known is None:
+            try:
+                await add_server(name, table)
+            except CannotRun as error:
+                print(f"{name} stays as it is. {escape_lines(str(error))}")
+                continue
+        governed.setdefault(file, []).append(entry.name)
+    program = shutil.which("toolcharter") or "toolcharter"
+    governor = ServerEntry("governed", (program, "govern", "--charter", str(path)), description="Governed tools.")
+    for file, names in governed.items():
+        copy = point_at_governor(file, names, governor)
+        print(f"{file.client.title} now starts the governor. The old file is kept as {copy}.")
+
+
+def _is_same_server(known: UpstreamTable, table: Mapping[str, Any]) -> bool:
+    """Whether the charter has this server, whatever else it says of it."""
+    return (known.command, known.url) == (table.get("command"), table.get("url"))
+
+
+def server_name(name: str) -> str:
+    """The name of a client's server as one of the charter."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32].strip("-") or "server"
