@@ -139,7 +139,10 @@ def test_each_extra_brings_the_command_of_its_server(built: tuple[Path, Path], s
         (["toolcharter", "stdio", "noema"], r"The server 'noema' needs \w+: pip install 'toolcharter\[noema\]'"),
         (["toolcharter", "tools", "noema"], r"The server 'noema' needs \w+: pip install 'toolcharter\[noema\]'"),
         (["toolcharter", "call", "todo", "list_tasks", "user_id=ana"], r"The server 'todo' needs sqlalchemy: pip"),
-        (["toolcharter", "serve", "todo"], r"The server 'todo' needs sqlalchemy: pip install 'toolcharter\[todo\]'"),
+        (
+            ["toolcharter", "serve", "todo", "--port", "0"],
+            r"The server 'todo' needs sqlalchemy: pip install 'toolcharter\[todo\]'",
+        ),
         (["toolcharter", "govern", "list"], r"`toolcharter govern` needs \w+: pip install 'toolcharter\[govern\]'"),
         (["mcp-guide", "--redis", "redis://127.0.0.1:1"], r"Redis needs redis: pip install 'toolcharter\[redis\]'"),
         (["mcp-guide", "--audit", "sqlite:///a.db"], r"An audit trail in a database needs sqlalchemy: pip install"),
