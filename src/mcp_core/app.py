@@ -19,7 +19,7 @@ from mcp_core.calling.asking import HeldCalls
 from mcp_core.calling.bound import PerCall
 from mcp_core.calling.ended_calls import EndedCalls
 from mcp_core.calling.library import Library
-from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.live_library import Changes, LiveLibrary
 from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
@@ -130,8 +130,8 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
-        self.changes = Subscribers[str](most=MOST_CLIENTS) if isinstance(self.library, LiveLibrary) else None
-        """Hands changes of lists to the clients that listen. None for a server whose lists stay as they are."""
+        self.changes = Changes(most=MOST_CLIENTS) if isinstance(self.library, LiveLibrary) else None
+        """Tells the clients that listen what changes. None for a server whose lists stay as they are."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
         self.identity = open_identity(self.settings, name) if verifier is None else None

@@ -17,11 +17,21 @@ class TooManySubscribers(Exception):
     """No more can listen at the same time."""
 
 
-class _Subscriber(Generic[T]):
+class Subscriber(Generic[T]):
+    """One who listens, or is about to."""
+
     def __init__(self) -> None:
         self.items: deque[T] = deque()
         self.added = asyncio.Event()
         self.ended = False
+
+    def send(self, item: T) -> None:
+        """Hand an item to this one. It never waits."""
+        if len(self.items) >= MOST_WAITING:
+            self.ended = True
+        else:
+            self.items.append(item)
+        self.added.set()
 
 
 class Subscribers(Generic[T]):
@@ -34,7 +44,7 @@ class Subscribers(Generic[T]):
         most: int = MOST_SUBSCRIBERS,
     ) -> None:
         """`on_first` is called when somebody begins to listen, `on_last` when nobody does any more."""
-        self._subscribers: set[_Subscriber[T]] = set()
+        self._subscribers: set[Subscriber[T]] = set()
         self._on_first, self._on_last, self._most = on_first, on_last, most
         self.stopped = False
 
@@ -46,11 +56,7 @@ class Subscribers(Generic[T]):
     def send(self, item: T) -> None:
         """Hand an item to everyone. It never waits."""
         for subscriber in self._subscribers:
-            if len(subscriber.items) >= MOST_WAITING:
-                subscriber.ended = True
-            else:
-                subscriber.items.append(item)
-            subscriber.added.set()
+            subscriber.send(item)
 
     def stop(self) -> None:
         """End all subscriptions, for ever."""
@@ -59,14 +65,14 @@ class Subscribers(Generic[T]):
             subscriber.ended = True
             subscriber.added.set()
 
-    async def listen(self, idle_seconds: float) -> AsyncGenerator[T | None]:
+    async def listen(self, idle_seconds: float, subscriber: Subscriber[T] | None = None) -> AsyncGenerator[T | None]:
         """None at once, when it listens; then the items, and None whenever none has come for a while.
 
-        It ends for one who does not keep up. Raises TooManySubscribers.
+        It ends for one who does not keep up. Raises TooManySubscribers. A `subscriber` also gets items of its own.
         """
         if self.is_full:
             raise TooManySubscribers
-        subscriber = _Subscriber[T]()
+        subscriber = subscriber or Subscriber[T]()
         subscriber.ended = self.stopped
         self._subscribers.add(subscriber)
         if len(self._subscribers) == 1:

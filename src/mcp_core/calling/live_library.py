@@ -1,10 +1,23 @@
 """Prompts and resources of other servers: they are listed anew for each request, and passed on as they came."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
 
 from mcp_core.calling.library import Library
 from mcp_core.calling.records import Request
 from mcp_core.json_text import JsonObject
+from mcp_core.subscribers import Subscribers
+
+
+class ResourceUpdate(NamedTuple):
+    """A resource has changed, and may be read again."""
+
+    uri: str
+
+
+Changes = Subscribers[str | ResourceUpdate]
+"""Tells clients what changes: the name of a list, or a resource."""
 
 
 class LiveLibrary(Library, ABC):
@@ -13,3 +26,7 @@ class LiveLibrary(Library, ABC):
     @abstractmethod
     async def answer(self, method: str, params: JsonObject, request: Request) -> JsonObject:
         """The result of a list, a read, `prompts/get` or `completion/complete`. Raises Refused."""
+
+    @abstractmethod
+    async def subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        """Call `updated` when a resource changes, until the function that is returned is called. Raises Refused."""

@@ -113,6 +113,18 @@ class State(Protocol):
         """Remove a mark. Only one of many who take it at once gets True."""
         ...
 
+    async def add_member(self, name: str, member: str, ttl: float) -> None:
+        """Add a text to a set that all processes see. The set is kept for `ttl` seconds after the last change."""
+        ...
+
+    async def remove_member(self, name: str, member: str) -> None:
+        """Take a text out of a set."""
+        ...
+
+    async def members(self, name: str) -> frozenset[str]:
+        """The texts in a set; none if it does not exist."""
+        ...
+
     async def announce(self, message: str) -> None:
         """Send a message to all processes that listen, this one included."""
         ...

@@ -15,6 +15,7 @@ MAX_CLAIMS = 65_536
 MAX_RESERVED = 65_536
 MAX_RESERVED_TEXT = 64_000_000
 """Keys and characters of the texts under them. More are refused, as above."""
+_NO_MEMBERS: frozenset[str] = frozenset()
 
 
 class MemoryState:
@@ -30,6 +31,7 @@ class MemoryState:
         self._answers: OrderedDict[str, tuple[float, str, CachedAnswer]] = OrderedDict()
         self._claims: dict[str, float] = {}
         self._marks: OrderedDict[str, float] = OrderedDict()
+        self._sets: OrderedDict[str, tuple[float, frozenset[str]]] = OrderedDict()
         self._receivers: list[Callable[[str], None]] = []
         self._reserved: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._reserved_text = 0
@@ -138,6 +140,22 @@ class MemoryState:
 
     async def take_mark(self, name: str) -> bool:
         return self._marks.pop(name, 0.0) > self._clock()
+
+    async def add_member(self, name: str, member: str, ttl: float) -> None:
+        members = await self.members(name) | {member}
+        self._sets[name] = (self._clock() + ttl, members)
+        self._sets.move_to_end(name)
+        if len(self._sets) > MAX_ENTRIES:
+            self._sets.popitem(last=False)
+
+    async def remove_member(self, name: str, member: str) -> None:
+        expires, members = self._sets.get(name, (0.0, _NO_MEMBERS))
+        if member in members:
+            self._sets[name] = (expires, members - {member})
+
+    async def members(self, name: str) -> frozenset[str]:
+        expires, members = self._sets.get(name, (0.0, _NO_MEMBERS))
+        return members if expires > self._clock() else _NO_MEMBERS
 
     async def announce(self, message: str) -> None:
         for receive in self._receivers:

@@ -179,6 +179,17 @@ class RedisState:
     async def take_mark(self, name: str) -> bool:
         return bool(await self._connection.execute("sessions", "DEL", f"{self._prefix}mark:{name}"))
 
+    async def add_member(self, name: str, member: str, ttl: float) -> None:
+        await self._connection.execute("sessions", "SADD", f"{self._prefix}set:{name}", member)
+        self._connection.send("sessions", "PEXPIRE", f"{self._prefix}set:{name}", int(ttl * 1000))
+
+    async def remove_member(self, name: str, member: str) -> None:
+        await self._connection.execute("sessions", "SREM", f"{self._prefix}set:{name}", member)
+
+    async def members(self, name: str) -> frozenset[str]:
+        found: Any = await self._connection.execute("sessions", "SMEMBERS", f"{self._prefix}set:{name}")
+        return frozenset(found)
+
     async def announce(self, message: str) -> None:
         stream = f"{self._prefix}messages"
         await self._connection.execute("sessions", "XADD", stream, "MAXLEN", "~", _MESSAGES_KEPT, "*", "m", message)

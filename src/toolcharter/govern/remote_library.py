@@ -6,6 +6,7 @@ import difflib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -41,6 +42,9 @@ PAGE = 1000
 _LISTS = {listed.method: listed for listed in (PROMPTS, RESOURCES, TEMPLATES)}
 _SECONDS = 125.0
 """A little more than the deadline of the pipeline."""
+SUBSCRIBE = "resources/subscribe"
+_told: ContextVar[Callable[[str], None]] = ContextVar("told")
+"""Whom to tell, while a subscription begins: an argument of a handler would have to be JSON."""
 _READABLE = ("text/", "application/json", "application/xml", "application/yaml")
 
 
@@ -62,6 +66,11 @@ class _Target(NamedTuple):
     params: JsonObject
     permissions: tuple[str, ...]
     deadline: float | None
+
+    def over(self, handler: BoundTool, request: Request) -> BoundTool:
+        """The handler under this policy."""
+        deadline = self.deadline or handler.deadline
+        return replace(handler, final_name=request.tool, permissions=self.permissions, deadline=deadline)
 
 
 class RemoteLibrary(LiveLibrary):
@@ -97,11 +106,15 @@ class RemoteLibrary(LiveLibrary):
             _held = self._take_tokens(context)
             return await self._ask(method, server, params, context)
 
+        async def watch(server: str, uri: str, context: ToolContext) -> Callable[[], None]:
+            held = self._take_tokens(context)
+            return await self._watch(server, uri, context, held)
+
         def bound(function: Callable[..., Any]) -> BoundTool:
             spec = spec_of(function, Declaration(category="query", permissions=(), response_time="slow"))
             return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
 
-        self._show, self._finder, self._asker = bound(show), bound(find), bound(ask)
+        self._show, self._finder, self._asker, self._watcher = bound(show), bound(find), bound(ask), bound(watch)
 
     def _take_tokens(self, context: ToolContext) -> list[object]:
         return [one.upstream.take_token(context) for one in self._servers.values()]
@@ -120,14 +133,31 @@ class RemoteLibrary(LiveLibrary):
             return await self._run(self._show, asked, page)
         finding = request._replace(arguments={"method": method, "params": params})
         target: _Target = await self._run(self._finder, finding, _as_it_is)
-        asker = replace(
-            self._asker,
-            final_name=request.tool,
-            permissions=target.permissions,
-            deadline=target.deadline or self._asker.deadline,
-        )
         asking = {"method": method, "server": target.server, "params": target.params}
-        return await self._run(asker, request._replace(arguments=asking), _as_it_is)
+        return await self._run(target.over(self._asker, request), request._replace(arguments=asking), _as_it_is)
+
+    async def subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        return await self._recorded(SUBSCRIBE, request, self._subscribe(uri, request, updated))
+
+    async def _subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        finding = request._replace(arguments={"method": SUBSCRIBE, "params": {"uri": uri}})
+        target: _Target = await self._run(self._finder, finding, _as_it_is)
+
+        def tell(changed: str) -> None:
+            if changed == uri or self._may_hear(target.server, changed, request.caller):
+                updated(changed)
+
+        token = _told.set(tell)
+        try:
+            watching = request._replace(arguments={"server": target.server, "uri": uri})
+            return await self._run(target.over(self._watcher, request), watching, _as_it_is)
+        finally:
+            _told.reset(token)
+
+    def _may_hear(self, server: str, uri: str, caller: Caller) -> bool:
+        """Whether a caller may know of an address that a server names."""
+        policy = address_policy(server, uri, self._charter.resources)
+        return policy.allowed and not caller.lacks(policy.permissions)
 
     # --- lists -------------------------------------------------------------------------------------------
 
@@ -175,7 +205,7 @@ class RemoteLibrary(LiveLibrary):
         if method == "prompts/get":
             offer = await self._find_prompt(str(params["name"]), caller)
             return _target(offer, {"name": offer.key, "arguments": params.get("arguments") or {}})
-        if method == "resources/read":
+        if method in ("resources/read", SUBSCRIBE):
             return await self._find_resource(str(params["uri"]), caller)
         ref = as_object(params["ref"])
         if ref.get("type") == "ref/prompt":
@@ -243,6 +273,15 @@ class RemoteLibrary(LiveLibrary):
             return self._examined_prompt(server, str(params["name"]), result)
         return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)
 
+    async def _watch(self, server: str, uri: str, context: ToolContext, held: object) -> Callable[[], None]:
+        tell = _told.get()
+        try:
+            end = await self._servers[server].upstream.watch(context.caller_key, uri, tell)
+        except UpstreamRefused as error:
+            raise Conflict(f"{server!r} refused the subscription: {error.message}") from None
+        # The token of the caller is needed as long as the stream is.
+        return partial(_end, end, held)
+
     def _examined_prompt(self, server: str, name: str, result: JsonObject) -> JsonObject:
         messages = _objects(result.get("messages"))
         found = texts([as_object(message.get("content")) for message in messages])
@@ -264,6 +303,10 @@ class RemoteLibrary(LiveLibrary):
 def trace_of(context: ToolContext) -> dict[str, Any]:
     """The caller's trace goes on at the upstream. Nothing else of the request's metadata is passed on."""
     return {name: context.metadata[name] for name in ("traceparent", "tracestate") if name in context.metadata}
+
+
+def _end(end: Callable[[], None], _held: object) -> None:
+    end()
 
 
 def _as_it_is(value: Any) -> Any:

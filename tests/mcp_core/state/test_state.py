@@ -151,6 +151,16 @@ async def test_a_mark_stays_for_its_time(state: State):
     assert not await state.is_marked("one")
 
 
+async def test_a_set_has_what_was_added_and_not_taken_out(state: State):
+    assert await state.members("set") == frozenset()
+    for member in ("a", "b", "a"):
+        await state.add_member("set", member, 60)
+    await state.add_member("other", "c", 60)
+    await state.remove_member("set", "b")
+    await state.remove_member("set", "never added")
+    assert (await state.members("set"), await state.members("other")) == ({"a"}, {"c"})
+
+
 async def test_what_is_announced_is_received_in_order_by_those_who_listened_before(state: State):
     first, second, done = [], [], asyncio.Event()
     await state.announce("before")

@@ -1,15 +1,27 @@
-"""What clients are told when a list changes: in a session at once, without sessions on `subscriptions/listen`."""
+"""What clients are told when something changes: in a session at once, without sessions on `subscriptions/listen`.
 
-from collections.abc import AsyncGenerator, Sequence
-from typing import cast
+A client hears of changes of the lists, and of the resources that it has subscribed to.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, cast
 
 from mcp_core import json_text
-from mcp_core.hosts.protocol import SUBSCRIPTION_KEY
+from mcp_core.app import App
+from mcp_core.calling.live_library import Changes, LiveLibrary, ResourceUpdate
+from mcp_core.errors import Refused
+from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer
 from mcp_core.json_text import JsonObject
-from mcp_core.subscribers import Subscribers
+from mcp_core.subscribers import Subscriber
 
 KINDS = ("tools", "prompts", "resources")
 LISTEN = "subscriptions/listen"
+SUBSCRIBE, UNSUBSCRIBE = "resources/subscribe", "resources/unsubscribe"
+"""The requests of a session; without sessions, a stream names its resources when it begins."""
+MAX_RESOURCES = 100
+"""How many resources a client may subscribe to."""
+_LONGEST_URI = 8_192
 
 
 def wanted_kinds(params: JsonObject) -> list[str] | None:
@@ -20,24 +32,102 @@ def wanted_kinds(params: JsonObject) -> list[str] | None:
     return [kind for kind in KINDS if cast(JsonObject, asked).get(f"{kind}ListChanged") is True]
 
 
-async def change_messages(
-    changes: Subscribers[str], idle_seconds: float, kinds: Sequence[str], subscription: str | int | None = None
-) -> AsyncGenerator[bytes | None]:
-    """A message for each change, and None whenever none has come for a while, for a sign of life.
+def wanted_resources(params: JsonObject) -> list[str] | None:
+    """The resources whose changes a client wants to hear of; None where the parameters are wrong."""
+    asked: Any = params.get("notifications")
+    uris: Any = cast(JsonObject, asked).get("resourceSubscriptions") if isinstance(asked, dict) else None
+    if uris is None:
+        return []
+    if not isinstance(uris, list) or not all(map(_is_address, cast(list[Any], uris))):
+        return None
+    return list(dict.fromkeys(cast(list[str], uris)))
 
-    With the id of a subscription, the first message acknowledges it. Raises TooManySubscribers.
-    """
-    meta: JsonObject = {} if subscription is None else {"_meta": {SUBSCRIPTION_KEY: subscription}}
-    begun = False
-    async for kind in changes.listen(idle_seconds):
-        if not begun and subscription is not None:
-            granted = {f"{one}ListChanged": True for one in kinds}
-            yield _notification("notifications/subscriptions/acknowledged", {"notifications": granted, **meta})
-        elif kind is None:
-            yield None
-        elif kind in kinds:
-            yield _notification(f"notifications/{kind}/list_changed", meta)
-        begun = True
+
+def subscribed_uri(params: JsonObject) -> str | None:
+    """The address in a request to subscribe or unsubscribe; None where the parameters are wrong."""
+    uri = params.get("uri")
+    return uri if _is_address(uri) else None
+
+
+def _is_address(uri: Any) -> bool:
+    """Whether a value can be an address. Half of a pair of surrogates, which JSON allows, cannot be stored."""
+    return isinstance(uri, str) and len(uri) <= _LONGEST_URI and uri == uri.encode("utf-8", "replace").decode()
+
+
+class ChangeListener:
+    """What one client hears, on one stream. Close it at the end."""
+
+    def __init__(self, app: App, changes: Changes) -> None:
+        self._app, self._changes = app, changes
+        self._subscriber = Subscriber[str | ResourceUpdate]()
+        self._ends: dict[str, Callable[[], None]] = {}
+        """Ends a subscription, by address."""
+
+    async def subscribe(self, uri: str, peer: Peer) -> None:
+        """Hear of changes of a resource too. Raises Refused."""
+        if uri in self._ends:
+            return
+        if len(self._ends) >= MAX_RESOURCES:
+            raise Refused(f"A client can subscribe to {MAX_RESOURCES} resources.", "business", {"uri": uri})
+        self._ends[uri] = await subscribe(self._app, uri, peer, self._updated)
+
+    async def subscribe_to_all(self, uris: Iterable[str], peer: Peer) -> None:
+        """Hear of these resources too, as far as that is possible. The client is told of which ones it hears."""
+        for uri in uris:
+            with suppress(Refused):
+                await self.subscribe(uri, peer)
+
+    def _updated(self, uri: str) -> None:
+        # One notice is enough for a client that has not read the one before.
+        if (update := ResourceUpdate(uri)) not in self._subscriber.items:
+            self._subscriber.send(update)
+
+    def unsubscribe(self, uri: str) -> None:
+        """No longer hear of a resource."""
+        if end := self._ends.pop(uri, None):
+            end()
+
+    async def follow(self, uris: Iterable[str], peer: Peer) -> None:
+        """Hear of exactly these resources. What is new may have changed meanwhile, and is told at once."""
+        wanted = set(uris)
+        for uri in self._ends.keys() - wanted:
+            self.unsubscribe(uri)
+        for uri in wanted - self._ends.keys():
+            with suppress(Refused):
+                await self.subscribe(uri, peer)
+                self._updated(uri)
+
+    async def messages(
+        self, idle_seconds: float, kinds: Sequence[str], subscription: str | int | None = None
+    ) -> AsyncGenerator[bytes | None]:
+        """A message for each change, and None whenever none has come for a while, for a sign of life.
+
+        With the id of a subscription, the first message acknowledges it. Raises TooManySubscribers.
+        """
+        meta: JsonObject = {} if subscription is None else {"_meta": {SUBSCRIPTION_KEY: subscription}}
+        begun = False
+        async for change in self._changes.listen(idle_seconds, self._subscriber):
+            if not begun and subscription is not None:
+                granted: JsonObject = {f"{one}ListChanged": True for one in kinds}
+                granted |= {"resourceSubscriptions": list(self._ends)} if self._ends else {}
+                yield _notification("notifications/subscriptions/acknowledged", {"notifications": granted, **meta})
+            elif change is None:
+                yield None
+            elif isinstance(change, ResourceUpdate):
+                yield _notification("notifications/resources/updated", {"uri": change.uri, **meta})
+            elif change in kinds:
+                yield _notification(f"notifications/{change}/list_changed", meta)
+            begun = True
+
+    def close(self) -> None:
+        """End all subscriptions."""
+        for uri in list(self._ends):
+            self.unsubscribe(uri)
+
+
+async def subscribe(app: App, uri: str, peer: Peer, updated: Callable[[str], None]) -> Callable[[], None]:
+    """Call `updated` when a resource changes, until the function that is returned is called. Raises Refused."""
+    return await cast(LiveLibrary, app.library).subscribe(uri, peer.request(uri, None, {}), updated)
 
 
 def listen_result(subscription: str | int) -> str:

@@ -7,15 +7,16 @@ anything missing, wrong or rare goes on to the SDK unchanged and is judged there
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
-from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.live_library import Changes, LiveLibrary
 from mcp_core.context import NO_HEADERS, RequestHeaders
+from mcp_core.errors import Refused
 from mcp_core.hosts.callers import (
     NotIdentified,
     Scope,
@@ -45,7 +46,19 @@ from mcp_core.hosts.lane.asgi import (
     trace_ids,
     wait_for_disconnect,
 )
-from mcp_core.hosts.lane.changes import KINDS, LISTEN, change_messages, listen_result, wanted_kinds
+from mcp_core.hosts.lane.changes import (
+    KINDS,
+    LISTEN,
+    MAX_RESOURCES,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    ChangeListener,
+    listen_result,
+    subscribe,
+    subscribed_uri,
+    wanted_kinds,
+    wanted_resources,
+)
 from mcp_core.hosts.lane.client_requests import confirm, elicit
 from mcp_core.hosts.lane.jsonrpc import (
     RpcRequest,
@@ -78,13 +91,13 @@ from mcp_core.hosts.protocol import (
     client_identity,
     invalid_params,
     method_not_found,
+    protocol_error,
     supports_forms,
     supports_urls,
 )
 from mcp_core.hosts.resource_metadata import challenge, missing_scopes
 from mcp_core.json_text import JsonObject
 from mcp_core.state.interface import StateUnavailable
-from mcp_core.subscribers import Subscribers
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
@@ -92,7 +105,13 @@ PING_SECONDS = 15.0
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
 _METHODS_THAT_MAY_ASK = _SLOW_METHODS | {"resources/list", "resources/read"}
-_LIVE_METHODS = _METHODS_THAT_MAY_ASK | {"prompts/list", "resources/templates/list", "completion/complete", LISTEN}
+_LIVE_METHODS = _METHODS_THAT_MAY_ASK | {
+    "prompts/list",
+    "resources/templates/list",
+    "completion/complete",
+    LISTEN,
+    SUBSCRIBE,
+}
 _SESSION_STREAM = "(stream)"
 """Stands for the GET with which a client of a session listens."""
 _CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})
@@ -467,34 +486,83 @@ class HttpLane:
         return await response.send(send)
 
     async def _send_changes(
-        self, request: RpcRequest, peer: Peer, changes: Subscribers[str], receive: Receive, send: Send
+        self,
+        request: RpcRequest,
+        peer: Peer,
+        changes: Changes,
+        receive: Receive,
+        send: Send,
     ) -> None:
         """Tell a client what changes until it disconnects, or the server stops."""
         kinds = wanted_kinds(request.params) if peer.modern else KINDS
-        if kinds is None or changes.is_full:
-            problem = invalid_params() if kinds is None else RpcError(INTERNAL_ERROR, "Too many clients listen.")
+        uris = wanted_resources(request.params)
+        if kinds is None or uris is None or changes.is_full:
+            is_full = kinds is not None and uris is not None
+            problem = RpcError(INTERNAL_ERROR, "Too many clients listen.") if is_full else invalid_params()
             error = self._lane.refuse(request.method, problem, peer)
-            return await HttpResponse(400 if kinds is None else 503, error_message(request.id, error)).send(send)
+            return await HttpResponse(503 if is_full else 400, error_message(request.id, error)).send(send)
         self._lane.record(request.method, peer)
-        stream = EventStream(send)
+        stream, listener = EventStream(send), ChangeListener(self._app, changes)
 
         async def forward() -> None:
+            if peer.modern:
+                await listener.subscribe_to_all(uris, peer)
             subscription = request.id if peer.modern else None
-            async for message in change_messages(changes, self._ping_seconds, kinds, subscription):
+            async for message in listener.messages(self._ping_seconds, kinds, subscription):
                 await (stream.ping() if message is None else stream.send(message))
             if peer.modern:
                 await stream.send(result_message(request.id, listen_result(request.id)), last=True)
             else:
                 await stream.close()
 
-        both = [asyncio.ensure_future(forward()), asyncio.ensure_future(wait_for_disconnect(receive))]
+        tasks = [asyncio.ensure_future(forward()), asyncio.ensure_future(wait_for_disconnect(receive))]
+        following = None if peer.modern else asyncio.ensure_future(self._follow_session(listener, peer))
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in both:
+            tasks += [] if following is None else [following]
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            listener.close()
         return None
+
+    async def _follow_session(self, listener: ChangeListener, peer: Peer) -> None:
+        """Let a stream hear of the resources that its session has subscribed to, at whichever process."""
+        session_id = cast(str, peer.session_id)
+        with self._sessions.stream(session_id, listener) as changed:
+            while True:
+                changed.clear()
+                with suppress(StateUnavailable):
+                    await listener.follow(await self._sessions.subscriptions(session_id), peer)
+                await changed.wait()
+
+    async def _set_subscription(self, request: RpcRequest, peer: Peer) -> HttpResponse:
+        """Subscribe the session to a resource, or no longer."""
+        uri, session_id = subscribed_uri(request.params), cast(str, peer.session_id)
+        if uri is None:
+            raise self._lane.refuse(request.method, invalid_params(), peer)
+        if request.method == SUBSCRIBE:
+            if len(await self._sessions.subscriptions(session_id)) >= MAX_RESOURCES:
+                problem = RpcError(INVALID_PARAMS, f"A session can subscribe to {MAX_RESOURCES} resources.")
+                raise self._lane.refuse(request.method, problem, peer)
+            await self._subscribe_here(uri, session_id, peer)
+        else:
+            self._lane.record(request.method, peer)
+        await self._sessions.set_subscription(session_id, uri, wanted=request.method == SUBSCRIBE)
+        return HttpResponse(200, result_message(request.id, "{}"))
+
+    async def _subscribe_here(self, uri: str, session_id: str, peer: Peer) -> None:
+        """Begin to hear of a resource, so that its client gets the error if it may not."""
+        listeners = self._sessions.listeners(session_id)
+        try:
+            for listener in listeners:
+                await listener.subscribe(uri, peer)
+            if not listeners:  # its stream is at another process, or begins later
+                end = await subscribe(self._app, uri, peer, lambda _: None)
+                end()
+        except Refused as refused:
+            raise protocol_error(refused) from None
 
     def needs_stream(self, head: RequestHead) -> bool:
         """Whether the head alone says that a call may take a while."""
@@ -514,6 +582,8 @@ class HttpLane:
         try:
             if request.method == "initialize" and not peer.modern:
                 return await self._initialize_again(request, peer)
+            if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._app.changes is not None:
+                return await self._set_subscription(request, peer)
             result = await self._lane.answer(request.method, request.params, peer)
         except NotHandled:
             if peer.modern:

@@ -221,14 +221,18 @@ class Lane:
         }
         return json_text.to_text(result)
 
+    async def wait_until_open(self) -> None:
+        """Return when the app is open."""
+        if self._app_opened is not None and not self._app_opened.done():
+            await asyncio.shield(self._app_opened)
+
     async def _from_library(self, method: str, params: JsonObject, peer: Peer) -> str:
         """A prompt, a resource, a completion, or a list that changes."""
         name = _subject(method, params)
         if name is None:
             raise self.refuse(method, invalid_params(), peer)
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {})
-        if self._app_opened is not None and not self._app_opened.done():
-            await asyncio.shield(self._app_opened)
+        await self.wait_until_open()
         try:
             result, caching = await library_json.answer(self.app.library, method, params, request)
         except Refused as refused:
@@ -242,7 +246,7 @@ class Lane:
 
 def _capabilities(*, prompts: bool, live: bool) -> JsonObject:
     capabilities: JsonObject = {
-        "resources": {"listChanged": live, "subscribe": False},
+        "resources": {"listChanged": live, "subscribe": live},
         "tools": {"listChanged": live},
     }
     if prompts:

@@ -13,13 +13,14 @@ import json
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.asking import ANSWER_SECONDS
+from mcp_core.hosts.lane.changes import ChangeListener
 from mcp_core.hosts.lane.client_requests import ClientError, list_folders
 from mcp_core.hosts.lane.jsonrpc import ID_TYPES, request_message
 from mcp_core.hosts.protocol import client_identity, supports_forms, supports_roots, supports_urls
@@ -72,6 +73,8 @@ class Sessions:
         self._questions: dict[_CallKey, asyncio.Future[Any]] = {}
         """Requests to clients that wait for their response."""
         self._folders: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+        self._streams: dict[str, dict[ChangeListener, asyncio.Event]] = {}
+        """The streams on which the client of a session listens here, each with what is set when it subscribes."""
 
     async def begin(self, params: JsonObject, caller: Caller) -> str:
         """The id of a new session, from the parameters of its handshake. It is valid for this caller only."""
@@ -124,6 +127,8 @@ class Sessions:
         """End a session, at every process."""
         nonce = _nonce(session_id)
         await self._app.state.mark(_end_mark(nonce), SESSION_SECONDS)
+        for uri in await self.subscriptions(session_id):
+            await self._app.state.remove_member(_subscriptions(nonce), uri)
         self._forget(nonce)
         await self._announce("end", nonce)
 
@@ -172,6 +177,37 @@ class Sessions:
             _remember(self._folders, nonce, folders)
         return self._folders[nonce]
 
+    # --- resources that clients subscribe to -----------------------------------------------------------
+
+    async def subscriptions(self, session_id: str) -> frozenset[str]:
+        """The resources that the client of a session wants to hear of."""
+        return await self._app.state.members(_subscriptions(_nonce(session_id)))
+
+    async def set_subscription(self, session_id: str, uri: str, *, wanted: bool) -> None:
+        """Subscribe a session to a resource, or no longer. The process with its stream acts on it."""
+        nonce, state = _nonce(session_id), self._app.state
+        if wanted:
+            await state.add_member(_subscriptions(nonce), uri, SESSION_SECONDS)
+        else:
+            await state.remove_member(_subscriptions(nonce), uri)
+        await self._announce("subscriptions", nonce)
+
+    def listeners(self, session_id: str) -> list[ChangeListener]:
+        """The streams on which the client of a session listens at this process."""
+        return list(self._streams.get(_nonce(session_id), ()))
+
+    @contextmanager
+    def stream(self, session_id: str, listener: ChangeListener) -> Generator[asyncio.Event]:
+        """An event that is set whenever the subscriptions of a session change, at whichever process."""
+        nonce, changed = _nonce(session_id), asyncio.Event()
+        self._streams.setdefault(nonce, {})[listener] = changed
+        try:
+            yield changed
+        finally:
+            del self._streams[nonce][listener]
+            if not self._streams[nonce]:
+                del self._streams[nonce]
+
     # --- what the client sends about them --------------------------------------------------------------
 
     async def receive(self, message: JsonObject, session_id: str) -> None:
@@ -209,6 +245,9 @@ class Sessions:
             return call is not None and call.cancel()
         if kind == "end":
             self._forget(nonce)
+        elif kind == "subscriptions":
+            for changed in self._streams.get(nonce, {}).values():
+                changed.set()
         elif kind == "folders":
             self._folders.pop(nonce, None)
         return True
@@ -249,6 +288,10 @@ def _nonce(session_id: str) -> str:
 
 def _question_mark(key: _CallKey) -> str:
     return f"question:{key[0]}:{key[1]}"
+
+
+def _subscriptions(nonce: str) -> str:
+    return f"subscriptions:{nonce}"
 
 
 def _end_mark(nonce: str) -> str:

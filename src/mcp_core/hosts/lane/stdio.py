@@ -11,9 +11,21 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from mcp_core.app import App
+from mcp_core.calling.live_library import Changes
 from mcp_core.calling.requests import STDIO
 from mcp_core.context import ReportProgress
-from mcp_core.hosts.lane.changes import KINDS, LISTEN, change_messages, listen_result, wanted_kinds
+from mcp_core.errors import Refused
+from mcp_core.hosts.lane.changes import (
+    KINDS,
+    LISTEN,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    ChangeListener,
+    listen_result,
+    subscribed_uri,
+    wanted_kinds,
+    wanted_resources,
+)
 from mcp_core.hosts.lane.client_requests import ClientError, confirm, elicit, list_folders
 from mcp_core.hosts.lane.jsonrpc import (
     ID_TYPES,
@@ -44,6 +56,7 @@ from mcp_core.hosts.protocol import (
     client_identity,
     invalid_params,
     method_not_found,
+    protocol_error,
     server_stopping,
     supports_forms,
     supports_roots,
@@ -52,7 +65,6 @@ from mcp_core.hosts.protocol import (
 from mcp_core.interrupt import drain_notice
 from mcp_core.json_text import JsonObject
 from mcp_core.mcp_log import get_logger
-from mcp_core.subscribers import Subscribers
 
 logger = get_logger(__name__)
 
@@ -102,6 +114,8 @@ class StdioConnection:
         self._request_numbers = itertools.count(1)
         self._folders: tuple[str, ...] | None = None
         self._telling: asyncio.Task[None] | None = None
+        self._listener: ChangeListener | None = None
+        """What the client of a session hears of."""
         self._refusing = self._ending = False
         """Whether new requests are refused, and whether the calls that still run are being ended."""
 
@@ -168,6 +182,8 @@ class StdioConnection:
             changes = self._lane.app.changes
             if request.method == LISTEN and peer.modern and changes is not None:
                 result = await self._listen(request, peer, changes)
+            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._listener is not None:
+                result = await self._set_subscription(request, peer, self._listener)
             else:
                 result = await self._lane.answer(request.method, request.params, peer)
         except RpcError as error:
@@ -184,22 +200,43 @@ class StdioConnection:
         else:
             self._send(result_message(request.id, result))
 
-    async def _listen(self, request: RpcRequest, peer: Peer, changes: Subscribers[str]) -> str:
+    async def _listen(self, request: RpcRequest, peer: Peer, changes: Changes) -> str:
         """Tell the client what changes until it cancels the request."""
-        kinds = wanted_kinds(request.params)
-        if kinds is None:
+        kinds, uris = wanted_kinds(request.params), wanted_resources(request.params)
+        if kinds is None or uris is None:
             raise self._lane.refuse(LISTEN, invalid_params(), peer)
         self._lane.record(LISTEN, peer)
-        async for message in change_messages(changes, _IDLE_SECONDS, kinds, request.id):
-            if message is not None:
-                self._send(message)
+        listener = ChangeListener(self._lane.app, changes)
+        try:
+            await self._lane.wait_until_open()
+            await listener.subscribe_to_all(uris, peer)
+            async for message in listener.messages(_IDLE_SECONDS, kinds, request.id):
+                if message is not None:
+                    self._send(message)
+        finally:
+            listener.close()
         return listen_result(request.id)
 
-    async def _tell_changes(self, changes: Subscribers[str]) -> None:
-        """In a session, the client hears of every change."""
-        async for message in change_messages(changes, _IDLE_SECONDS, KINDS):
+    async def _tell_changes(self, listener: ChangeListener) -> None:
+        """In a session, the client hears of every change of a list, and of the resources that it subscribes to."""
+        async for message in listener.messages(_IDLE_SECONDS, KINDS):
             if message is not None:
                 self._send(message)
+
+    async def _set_subscription(self, request: RpcRequest, peer: Peer, listener: ChangeListener) -> str:
+        uri = subscribed_uri(request.params)
+        if uri is None:
+            raise self._lane.refuse(request.method, invalid_params(), peer)
+        await self._lane.wait_until_open()
+        try:
+            if request.method == SUBSCRIBE:
+                await listener.subscribe(uri, peer)
+            else:
+                self._lane.record(UNSUBSCRIBE, peer)
+                listener.unsubscribe(uri)
+        except Refused as refused:
+            raise protocol_error(refused) from None
+        return "{}"
 
     # --- the client ------------------------------------------------------------------------------------
 
@@ -296,7 +333,8 @@ class StdioConnection:
         elif method == "notifications/initialized" and is_notification(params):
             self._initialized = True
             if self._telling is None and self._lane.app.changes is not None and not self._modern:
-                self._telling = asyncio.ensure_future(self._tell_changes(self._lane.app.changes))
+                self._listener = ChangeListener(self._lane.app, self._lane.app.changes)
+                self._telling = asyncio.ensure_future(self._tell_changes(self._listener))
 
     def _cancel(self, request_id: str | int | None) -> None:
         call = self._calls.get(request_id) if request_id is not None else None
@@ -374,6 +412,8 @@ class StdioConnection:
     async def close(self) -> None:
         """Cancel the calls that still run."""
         self._waiting.clear()
+        if self._listener is not None:
+            self._listener.close()
         calls = [*self._running, *([] if self._telling is None else [self._telling])]
         for call in calls:
             call.cancel()

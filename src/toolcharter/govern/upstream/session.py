@@ -2,10 +2,11 @@
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from mcp_core.declare.listed import ListedTool
+from mcp_core.errors import ToolError
 from mcp_core.hosts.protocol import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
@@ -78,6 +79,10 @@ class UpstreamSession:
         self.server = ServerIdentity("", "", {})
         self.on_list_changed: Callable[[str], None] = lambda _: None
         """Takes the capability whose list has changed: tools, prompts or resources."""
+        self.on_updated: Callable[[str], None] = lambda _: None
+        """Takes the address of a resource that has changed."""
+        self.on_acknowledged: Callable[[frozenset[str]], None] = lambda _: None
+        """Takes the resources that a stream tells about, when it begins."""
         transport.on_notification = self._notified
 
     @property
@@ -110,9 +115,26 @@ class UpstreamSession:
             return
         self.server = _identity(as_object(discovered.get("_meta")).get(SERVER_KEY), discovered)
 
-    def _notified(self, method: str, _: JsonObject) -> None:
+    def _notified(self, method: str, params: JsonObject) -> None:
         if capability := _CHANGED.get(method):
             self.on_list_changed(capability)
+        elif method == "notifications/resources/updated" and isinstance(uri := params.get("uri"), str):
+            self.on_updated(uri)
+        elif method == "notifications/subscriptions/acknowledged":
+            uris: Any = as_object(params.get("notifications")).get("resourceSubscriptions")
+            if isinstance(uris, list):
+                self.on_acknowledged(frozenset(map(str, cast(list[Any], uris))))
+
+    @property
+    def tells_updates(self) -> bool:
+        """Whether the upstream says that it tells when a resource changes."""
+        return as_object(self.server.capabilities.get("resources")).get("subscribe") is True
+
+    async def listen_to(self, uris: Sequence[str]) -> None:
+        """Receive changes of these resources until the upstream ends that: for one without sessions."""
+        wanted = {"notifications": {"resourceSubscriptions": list(uris)}}
+        with contextlib.suppress(UpstreamRefused, UpstreamUnavailable, ToolError):
+            await self._request("subscriptions/listen", wanted, seconds=_LISTEN_SECONDS)
 
     async def _initialize(self) -> None:
         self._version = LATEST_HANDSHAKE

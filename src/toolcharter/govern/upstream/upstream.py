@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -14,16 +14,18 @@ from mcp_core.auth.caller import LOCAL
 from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError, Unavailable
+from mcp_core.hosts.protocol import METHOD_NOT_FOUND
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets
 from toolcharter.govern.upstream.breaker import Breaker
-from toolcharter.govern.upstream.errors import NotStreamable, TokenRequired, UpstreamUnavailable
+from toolcharter.govern.upstream.errors import NotStreamable, TokenRequired, UpstreamRefused, UpstreamUnavailable
 from toolcharter.govern.upstream.person import NOBODY, Person
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.session import Listed, ServerIdentity, UpstreamSession
 from toolcharter.govern.upstream.stdio import StdioTransport, needed_environment
 from toolcharter.govern.upstream.transport import OnProgress, Transport
+from toolcharter.govern.upstream.watches import OnUpdated, SessionWatch, Watchers
 
 if TYPE_CHECKING:
     from toolcharter.govern.oauth.signing import Signing
@@ -65,6 +67,7 @@ class _Connection:
         self.listening: asyncio.Task[None] | None = None
         self.lists: dict[Listed, tuple[float, list[JsonObject]]] = {}
         """Prompts and resources, each with the time at which they were listed."""
+        self.watch: SessionWatch | None = None
 
 
 class Upstream:
@@ -95,6 +98,9 @@ class Upstream:
         self._tasks: set[asyncio.Task[None]] = set()
         self._breakers: dict[str, Breaker] = {}
         """Of the connections that failed since they last answered, by the same keys."""
+        self._watchers = Watchers()
+        self._restoring: dict[str, asyncio.Task[None]] = {}
+        """Subscribes again to what is watched after a connection has ended, by the same keys."""
         self._health = UpstreamHealth(is_ok=True, connections=0, since=time.time())
         self.server = ServerIdentity("", "", {})
         self.capabilities: frozenset[str] | None = None
@@ -166,6 +172,51 @@ class Upstream:
         async with self._in_use(self._key(caller), connection):
             return await connection.session.request(method, params, seconds=seconds, meta=meta)
 
+    async def watch(self, caller: str, uri: str, on_updated: OnUpdated) -> Callable[[], None]:
+        """Call a function when a resource changes, until the function that is returned is called.
+
+        Raises Unavailable, or UpstreamRefused.
+        """
+        connection, key = await self.connect(caller), self._key(caller)
+        if connection.watch is None:
+            raise UpstreamRefused(METHOD_NOT_FOUND, "it does not tell when resources change")
+        self._watchers.add(key, uri, on_updated)
+        try:
+            async with self._in_use(key, connection):
+                await connection.watch.add(uri)
+        except BaseException:
+            self._watchers.remove(key, uri, on_updated)
+            raise
+        return partial(self._unwatch, key, uri, on_updated)
+
+    def _unwatch(self, key: str, uri: str, on_updated: OnUpdated) -> None:
+        if self._watchers.remove(key, uri, on_updated) and (connection := self._connections.get(key)):
+            self._start(self._stop_watching(key, connection, uri))
+
+    async def _stop_watching(self, key: str, connection: _Connection, uri: str) -> None:
+        if connection.watch is not None and uri not in self._watchers.uris(key):
+            with suppress(UpstreamRefused, UpstreamUnavailable, ToolError):
+                await connection.watch.remove(uri)
+
+    def _restore_watches(self, key: str) -> None:
+        if self._watchers.uris(key) and key not in self._restoring:
+            task = self._restoring[key] = asyncio.ensure_future(self._watch_again(key))
+            task.add_done_callback(lambda _: self._restoring.pop(key, None))
+
+    async def _watch_again(self, key: str) -> None:
+        """Subscribe to everything once more. What changed in between is not known, so all of it is told as changed."""
+        pause = _LISTEN_PAUSE
+        while uris := self._watchers.uris(key):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_LISTEN_PAUSE)
+            with suppress(UpstreamRefused, UpstreamUnavailable, ToolError, ValueError):
+                connection = await self._connected(key)
+                for uri in uris if connection.watch is not None else ():
+                    await cast(SessionWatch, connection.watch).add(uri)
+                for uri in uris:
+                    self._watchers.tell(key, uri)
+                return
+
     @asynccontextmanager
     async def _in_use(self, key: str, connection: _Connection) -> AsyncGenerator[None]:
         """Keep a connection from being closed as idle, and count whether it answers. Raises Unavailable."""
@@ -190,11 +241,15 @@ class Upstream:
         """Close the connections that nobody has used for a while."""
         now = time.monotonic()
         for key, connection in list(self._connections.items()):
-            if not connection.running and now - connection.used_at > self._table.idle_seconds:
+            is_idle = not connection.running and now - connection.used_at > self._table.idle_seconds
+            if is_idle and not self._watchers.uris(key):
                 await self._give_up(key, connection)
 
     async def close(self) -> None:
         """Close all connections."""
+        self._watchers.clear()
+        for task in list(self._restoring.values()):
+            task.cancel()
         for key, connection in list(self._connections.items()):
             await self._give_up(key, connection)
         for task in list(self._tasks):
@@ -269,6 +324,9 @@ class Upstream:
         self._on_connected()
         connection = self._connections[key] = _Connection(session, time.monotonic())
         session.on_list_changed = partial(self._list_changed, connection)
+        session.on_updated = partial(self._watchers.tell, key)
+        if session.tells_updates:
+            connection.watch = SessionWatch(session, partial(self._restore_watches, key))
         connection.listening = asyncio.ensure_future(self._listen(connection))
         return connection
 
@@ -335,6 +393,9 @@ class Upstream:
             del self._connections[key]
             if problem is not None:
                 self._fail(key, problem, tolerated=1)
+        if connection.watch is not None:
+            connection.watch.close()
+        self._restore_watches(key)
         if connection.listening is not None:
             connection.listening.cancel()
         await connection.session.close()
