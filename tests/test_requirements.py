@@ -76,6 +76,8 @@ def marks_in(sources: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Map each marked id to a test that holds it, from (file name, source) pairs."""
     marks: dict[str, str] = {}
     for name, source in sources:
+        if "requirement" not in source:
+            continue
         module = ast.parse(source, filename=name)
         counted: set[ast.Call] = set()
         for test, given in each_test(module):
@@ -111,8 +113,9 @@ def each_test(
 def requirement_calls(node: ast.AST) -> Iterator[ast.Call]:
     """Find the calls of `pytest.mark.requirement`, those in `pytest.param(..., marks=...)` included."""
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "pytest.mark.requirement":
-            yield inner
+        match inner:
+            case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name("pytest"), "mark"), "requirement")):
+                yield inner
 
 
 def is_switched_off(decorator: ast.expr) -> bool:
