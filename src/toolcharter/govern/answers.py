@@ -21,6 +21,7 @@ from toolcharter.verify.rules.security import (
     secrecy_from_user,
     waived_consent,
 )
+from toolcharter.verify.texts import KEYWORDS
 
 OnHiddenOrders = Literal["mark", "withhold", "ignore"]
 REDACTED = "[redacted]"
@@ -39,6 +40,7 @@ _RULES = [
 _INVISIBLE_IN_FILES = re.compile(r"^\ufeff|(?<=\w)\xad(?=\w)", re.MULTILINE)
 _LINE_ENDS = dict.fromkeys(map(ord, "\x0c\x85\u2028\u2029"), "\n")
 """Byte order marks, soft hyphens and rare line ends are common in files and pages. They hide nothing."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _MAX_TEXT = 100_000
 """How many characters of an answer are examined."""
 
@@ -121,9 +123,15 @@ def text_block(text: str) -> JsonObject:
 
 def hidden_orders(found: Sequence[str]) -> list[Finding]:
     """What the rules about orders to a model find in these texts."""
-    cleaned = [_INVISIBLE_IN_FILES.sub("", text[:_MAX_TEXT].translate(_LINE_ENDS)) for text in found if text.strip()]
+    examined = [text[:_MAX_TEXT] for text in found]
+    cleaned = [_INVISIBLE_IN_FILES.sub("", text.translate(_LINE_ENDS)) for text in examined if not _is_plain(text)]
     listed = [ListedTool("answer", "", text, {}) for text in cleaned]
     return run_rules(server_from_tools(listed), _RULES) if listed else []
+
+
+def _is_plain(text: str) -> bool:
+    """Whether no rule can find anything: all of them look for invisible characters, or for one of the keywords."""
+    return text.isascii() and not _CONTROL.search(text) and not KEYWORDS.find(set(text.lower().split()))
 
 
 def _keep_fields(result: VerbatimResult, paths: Sequence[Sequence[str]]) -> VerbatimResult:
