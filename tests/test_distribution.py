@@ -135,17 +135,20 @@ def test_each_extra_brings_the_command_of_its_server(built: tuple[Path, Path], s
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["mcp-todo"], r"mcp-todo cannot start. The server 'todo' needs sqlalchemy: pip install 'toolcharter\[todo\]'"),
-        (["toolcharter", "stdio", "noema"], r"The server 'noema' needs \w+: pip install 'toolcharter\[noema\]'"),
-        (["toolcharter", "tools", "noema"], r"The server 'noema' needs \w+: pip install 'toolcharter\[noema\]'"),
-        (["toolcharter", "call", "todo", "list_tasks", "user_id=ana"], r"The server 'todo' needs sqlalchemy: pip"),
+        (["mcp-todo"], r"mcp-todo cannot start. The server 'todo' needs sqlalchemy: .+ 'toolcharter\[todo\]'"),
+        (["toolcharter", "stdio", "noema"], r"The server 'noema' needs \w+: .+ 'toolcharter\[noema\]'"),
+        (["toolcharter", "tools", "noema"], r"The server 'noema' needs \w+: .+ 'toolcharter\[noema\]'"),
+        (
+            ["toolcharter", "call", "todo", "list_tasks", "user_id=ana"],
+            r"The server 'todo' needs sqlalchemy: .+ 'toolcharter",
+        ),
         (
             ["toolcharter", "serve", "todo", "--port", "0"],
-            r"The server 'todo' needs sqlalchemy: pip install 'toolcharter\[todo\]'",
+            r"The server 'todo' needs sqlalchemy: .+ 'toolcharter\[todo\]'",
         ),
-        (["toolcharter", "govern", "list"], r"`toolcharter govern` needs \w+: pip install 'toolcharter\[govern\]'"),
-        (["mcp-guide", "--redis", "redis://127.0.0.1:1"], r"Redis needs redis: pip install 'toolcharter\[redis\]'"),
-        (["mcp-guide", "--audit", "sqlite:///a.db"], r"An audit trail in a database needs sqlalchemy: pip install"),
+        (["toolcharter", "govern", "list"], r"`toolcharter govern` needs \w+: .+ 'toolcharter\[govern\]'"),
+        (["mcp-guide", "--redis", "redis://127.0.0.1:1"], r"Redis needs redis: .+ 'toolcharter\[redis\]'"),
+        (["mcp-guide", "--audit", "sqlite:///a.db"], r"An audit trail in a database needs sqlalchemy: .+ 'toolcharter"),
     ],
 )
 def test_a_command_without_its_extra_says_in_one_line_what_to_install(
@@ -179,7 +182,7 @@ def served(programs: Path, home: Path) -> Iterator[str]:
 @pytest.mark.requirement("PKG-1")
 def test_a_plain_install_serves_what_it_can_load_and_names_the_rest(plain: Path, tmp_path: Path):
     text = "".join(served(plain, tmp_path))
-    assert "Not served: The server 'todo' needs sqlalchemy, alembic: pip install 'toolcharter[todo]'." in text
+    assert re.search(r"Not served: The server 'todo' needs sqlalchemy, alembic: .+ 'toolcharter\[todo\]'\n", text)
     assert "Not served: The server 'noema' needs " in text
     assert "/guide/mcp" in text
 

@@ -7,6 +7,7 @@ import re
 from importlib.metadata import Distribution, EntryPoint, PackageNotFoundError, distribution, entry_points
 from types import TracebackType
 
+from mcp_core.install_command import install_command
 from mcp_core.start_errors import CannotStart
 
 SERVERS = "toolcharter.servers"
@@ -34,7 +35,7 @@ class RequiresExtra:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         if isinstance(error, ImportError):
             missing = error.name or error
-            raise MissingExtra(f"{self._what} needs {missing}: pip install 'toolcharter[{self._extra}]'.") from None
+            raise MissingExtra(f"{self._what} needs {missing}: {install_command(self._extra)}") from None
 
 
 def missing_extra(server: str, error: ModuleNotFoundError) -> MissingExtra | None:
@@ -66,7 +67,7 @@ def package_of(entry: EntryPoint) -> str:
 
 def _missing(entry: EntryPoint, extra: str, library: str) -> MissingExtra:
     name = entry.dist.name if entry.dist else entry.name
-    return MissingExtra(f"The server {entry.name!r} needs {library}: pip install '{name}[{extra}]'.")
+    return MissingExtra(f"The server {entry.name!r} needs {library}: {install_command(extra, name)}")
 
 
 def _missing_packages(of: Distribution, extra: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from opentelemetry import metrics, trace
 
+from mcp_core.install_command import install_command
 from mcp_core.mcp_log import get_logger
 from mcp_core.start_errors import CannotStart, InvalidSetting
 from mcp_core.telemetry import BUCKETS, DURATION
@@ -23,7 +24,6 @@ _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
 )
 _EXPORTERS = ("otlp", "console")
-_INSTALL = "pip install 'toolcharter[otel]'"
 
 
 def set_up_export(url: str | None, service: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -42,7 +42,7 @@ def set_up_export(url: str | None, service: str, environment: Mapping[str, str] 
     try:
         _set_up(url, service, traces, figures, environment)
     except ImportError as error:
-        message = f"OpenTelemetry needs {error.name or error}: {_INSTALL}."
+        message = f"OpenTelemetry needs {error.name or error}: {install_command('otel')}"
         if url is not None:
             raise CannotStart(message) from None
         logger.warning("The OTEL_* variables are set, but nothing is sent. %s", message)

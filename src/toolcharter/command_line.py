@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn, Protocol
 
 from mcp_core.errors import DeclarationError
+from mcp_core.install_command import install_command
 from mcp_core.interrupt import INTERRUPTED
 from mcp_core.settings import add_own_options, settings_type
 from mcp_core.start_errors import CannotStart
@@ -41,8 +42,7 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
     except ModuleNotFoundError as error:
         if name not in EXTRAS:
             raise
-        needed = f"`toolcharter {name}` needs {error.name}: pip install 'toolcharter[{EXTRAS[name]}]'."
-        _fail(needed, FAILED)
+        _fail(f"`toolcharter {name}` needs {error.name}: {install_command(EXTRAS[name])}", FAILED)
     parser = argparse.ArgumentParser(prog=f"toolcharter {name}", description=command.__doc__)
     command.add_arguments(parser)
     own, server_command = _split_at_dashes(argv)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from mcp_core.install_command import install_command
 from mcp_core.otlp import set_up_export
 from mcp_core.start_errors import CannotStart, InvalidSetting
 
@@ -153,7 +155,7 @@ def test_what_is_not_supported_is_said_at_start(environment: dict[str, str], sai
 
 def test_without_the_extra_the_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch, log):
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    with pytest.raises(CannotStart, match=r"pip install 'toolcharter\[otel\]'"):
+    with pytest.raises(CannotStart, match=re.escape(install_command("otel"))):
         set_up_export("http://127.0.0.1:9", "test", {})
     assert not set_up_export(None, "test", {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"})
     assert [level for level, _ in log.messages] == ["WARNING"]

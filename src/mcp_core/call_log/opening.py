@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from typing import Protocol
 
 from mcp_core.call_log.log import CallLog
+from mcp_core.install_command import install_command
 from mcp_core.mcp_log import get_logger
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
@@ -41,10 +42,10 @@ async def keep_calls(
         store = await CallStore.open(settings.db, Limits(seconds, settings.calls_size))
     except ModuleNotFoundError as error:
         if settings.calls_keep is None:
-            logger.info("Recent calls are not kept: --db needs %s (pip install 'toolcharter[sql]')", error.name)
+            logger.info("Recent calls are not kept: --db needs %s (%s)", error.name, install_command("sql"))
             yield None
             return
-        raise CannotStart(f"--calls-keep with --db needs {error.name}: pip install 'toolcharter[sql]'.") from None
+        raise CannotStart(f"--calls-keep with --db needs {error.name}: {install_command('sql')}") from None
     async with AsyncExitStack() as stack:
         log = CallLog(store)
         stack.push_async_callback(log.close)

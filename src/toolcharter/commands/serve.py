@@ -7,13 +7,12 @@ import sys
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.hosts.site.serving import serve_http
+from mcp_core.install_command import install_command
 from mcp_core.otlp import set_up_export
 from mcp_core.settings import add_options, from_options, settings_type
 from toolcharter import targets
 from toolcharter.commands import CannotRun
 from toolcharter.console import Console
-
-_NONE_AVAILABLE = "No server has its libraries installed. To install those of all: pip install 'toolcharter[all]'."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,10 +39,14 @@ def _available() -> list[str]:
     missing = {name: targets.missing_libraries(name) for name in targets.choose(())}
     reasons = [reason for reason in missing.values() if reason is not None]
     if len(reasons) == len(missing):
-        raise reasons[0] if len(reasons) == 1 else CannotRun(_NONE_AVAILABLE)
+        raise reasons[0] if len(reasons) == 1 else CannotRun(_none_available())
     for reason in reasons:
         print(f"Not served: {reason}", file=sys.stderr)
     return [name for name, reason in missing.items() if reason is None]
+
+
+def _none_available() -> str:
+    return f"No server has its libraries installed. To install those of all: {install_command('all')}"
 
 
 def _load(target: str, options: argparse.Namespace) -> App:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -19,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from mcp_core import App, Settings, Unavailable
 from mcp_core.db import UtcTime, address, open_database, opening, sqlite
+from mcp_core.install_command import install_command
 from mcp_core.start_errors import CannotStart
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
@@ -126,7 +128,7 @@ async def test_a_database_that_cannot_be_reached_is_unavailable_and_the_answer_s
 def test_postgresql_without_its_driver_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     monkeypatch.delitem(sys.modules, "mcp_core.db.postgres", raising=False)
-    with pytest.raises(CannotStart, match=r"^PostgreSQL needs asyncpg: pip install 'toolcharter\[postgres\]'.$"):
+    with pytest.raises(CannotStart, match=re.escape(f"PostgreSQL needs asyncpg: {install_command('postgres')}")):
         opening._postgres(address("postgresql://db/todo", "todo"))
 
 

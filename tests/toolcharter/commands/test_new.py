@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from mcp_core.install_command import Folder
 from tests.toolcharter.command_line import run
 from tests.toolcharter.packaging.test_new_server import FILES
+from toolcharter.commands import new
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +29,16 @@ def test_it_writes_a_project_and_says_how_to_go_on(folder: Path, capsys: pytest.
     assert files_in(folder / "mcp-weather") == FILES
     assert "  .venv/bin/toolcharter call weather get_weather name=first\n" in out
     assert "<<" not in "".join(file.read_text() for file in folder.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize(
+    ("source", "words"), [(None, ""), (Folder(Path("/home/ana/my clone"), is_editable=True), "'/home/ana/my clone' ")]
+)
+def test_the_steps_install_toolcharter_from_where_it_came(capsys, monkeypatch, source: Folder | None, words: str):
+    monkeypatch.setattr(new, "source_folder", lambda: source)
+    code, out, error = run(capsys, "new", "weather")
+    assert (code, error) == (0, "")
+    assert f"  .venv/bin/pip install {words}--editable '.[test]'\n" in out
 
 
 def test_a_name_of_several_words_a_folder_and_a_namespace_can_be_given(
