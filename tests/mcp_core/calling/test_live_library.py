@@ -1,5 +1,6 @@
 """A library that passes on what other servers have, on the SDK's server and in the lane."""
 
+from collections.abc import Callable
 from typing import Any
 
 import mcp_types as types
@@ -27,6 +28,9 @@ class Far(LiveLibrary):
     async def answer(self, method: str, params: dict[str, Any], request: Request) -> dict[str, Any]:
         asked.append((method, request.tool, params.get("cursor")))
         return RESULTS[method]
+
+    async def subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
+        raise NotImplementedError
 
 
 asked: list[tuple[str, str, Any]] = []
