@@ -317,8 +317,8 @@ class Settings(BaseSettings):
         default=None,
         gt=0,
         title="TIME",
-        description="How long a call that the user must confirm waits for an answer in the console, such as 2m, if its "
-        "client cannot ask. Default: it is refused.",
+        description="How long a call that the user is to confirm waits for an answer in the console, such as 2m, if "
+        "its client cannot ask. Default: it is refused, or carried out if its tool asks only if possible.",
     )
     calls_keep: Annotated[float, BeforeValidator(parse_duration)] | None = Field(
         default=None,

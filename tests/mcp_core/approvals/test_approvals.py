@@ -24,8 +24,8 @@ YES, NO = Verdict(accepted=True, by=BOB), Verdict(accepted=False, by=BOB)
 DECLINED = "The user did not agree to 'delete'. Nothing was done."
 
 
-def build(deleted: list[str], **settings: Any) -> App:
-    @mutation({"note": "n", "password": "p"}, confirm="required")
+def build(deleted: list[str], confirm: str = "required", **settings: Any) -> App:
+    @mutation({"note": "n", "password": "p"}, confirm=confirm)
     async def delete(note: Text, password: Text = "") -> str:
         deleted.append(note)
         return "deleted"
@@ -164,9 +164,10 @@ async def test_without_a_console_the_client_is_asked_alone():
 
 
 @pytest.mark.requirement("WEB-3")
-async def test_a_call_of_a_client_that_cannot_ask_waits_for_the_console_if_the_setting_says_so():
+@pytest.mark.parametrize("confirm", ["required", "if_possible"])
+async def test_a_call_of_a_client_that_cannot_ask_waits_for_the_console_if_the_setting_says_so(confirm: str):
     deleted: list[str] = []
-    app = build(deleted, confirm_in_console="2m")
+    app = build(deleted, confirm, confirm_in_console="2m")
     async with opened(app) as approvals:
         call = asyncio.ensure_future(app.run(Request("delete", {"note": "a"}, ANN, must_declare=True)))
         waiting = await shown(approvals)
@@ -182,9 +183,18 @@ async def test_without_the_setting_such_a_call_is_refused_at_once():
             await app.run(Request("delete", {"note": "a"}, ANN, must_declare=True))
 
 
-async def test_nobody_answers_in_time():
+async def test_without_the_setting_a_confirmation_that_is_wanted_only_if_possible_is_not_asked_for():
     deleted: list[str] = []
-    app = build(deleted, confirm_in_console=0.01)
+    app = build(deleted, "if_possible")
+    async with opened(app):
+        assert text(await app.run(Request("delete", {"note": "a"}, ANN)))["value"] == "deleted"
+    assert deleted == ["a"]
+
+
+@pytest.mark.parametrize("confirm", ["required", "if_possible"])
+async def test_nobody_answers_in_time(confirm: str):
+    deleted: list[str] = []
+    app = build(deleted, confirm, confirm_in_console=0.01)
     async with opened(app):
         answer = text(await app.run(Request("delete", {"note": "a"}, ANN)))
     assert answer["error"] == "The user has not answered the question about 'delete'. Nothing was done."

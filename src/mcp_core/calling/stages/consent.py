@@ -60,8 +60,8 @@ async def consent(
     if target is None and request.reply is None:
         return None
     asked = _Asked(call, arguments, arguments_json, target or "", places)
-    in_console = places.console_seconds and call.spec.declaration.confirm == "required"
-    if request.ask is not None or (in_console and not request.can_return_questions):
+    # Where a person can be asked in the console, even a confirmation that is wanted only if possible is possible.
+    if request.ask is not None or (places.console_seconds and not request.can_return_questions):
         verdict = await asked.during_call()
         if await _target(call, tool, arguments) != target:
             raise _not_valid(call)

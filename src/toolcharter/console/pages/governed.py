@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolcharter.govern.governor import Governor
     from toolcharter.govern.pins import Quarantine
 
-_CONSENT = {"required": "the person confirms each call", "if_possible": "confirmed, if the client can ask"}
+_CONSENT = {"required": "the person confirms each call", "if_possible": "the person confirms it, if they can be asked"}
 
 
 async def _show(view: View) -> Response:

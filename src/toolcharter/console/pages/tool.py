@@ -112,7 +112,7 @@ def _limit(spec: ToolSpec) -> str | None:
 
 
 def _confirmation(spec: ToolSpec) -> str | None:
-    words = {"if_possible": "asked for, if the client can ask", "required": "required"}
+    words = {"if_possible": "asked for, if the person can be asked", "required": "required"}
     return words.get(spec.declaration.confirm or "")
 
 
