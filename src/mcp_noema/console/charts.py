@@ -45,7 +45,7 @@ def bars(bars: Sequence[Bar], line: float | None = None, highest: float | None =
     drawn = [_bar(bar, index, step, top, with_label=index % every == 0) for index, bar in enumerate(bars)]
     across = _HEIGHT * (1 - (line or 0) / top)
     compared = element("line", x1=0, x2=_WIDTH, y1=_px(across), y2=_px(across), class_="compared") if line else None
-    return _svg(_WIDTH, _HEIGHT + _BOTTOM, drawn, compared)
+    return element("div", _svg(_WIDTH, _HEIGHT + _BOTTOM, drawn, compared), class_="bars")
 
 
 def _bar(bar: Bar, index: int, step: float, top: float, *, with_label: bool) -> Html:

@@ -100,7 +100,7 @@ def _summary(progress: Mapping[str, Any]) -> Html:
         "Today": f"{count(today['reviews'], 'review')}, {today['minutes']} minutes",
         "Streak": count(progress["streak"], "day"),
         "Last year": f"{count(year['reviews'], 'review')} on {count(year['daysStudied'], 'day')}",
-        "Remembered": f"{_percent(year['retention'])}; {_percent(progress['desiredRetention'])} wanted",
+        "Remembered": f"{_percent(year['retention'])}; you asked for {_percent(progress['desiredRetention'])}",
         "New cards waiting": str(progress["newWaiting"]),
     }
     return element(
@@ -109,7 +109,7 @@ def _summary(progress: Mapping[str, Any]) -> Html:
 
 
 def _percent(share: float | None) -> str:
-    return "not known" if share is None else f"{share:.0%}"
+    return "not known yet" if share is None else f"{share:.0%}"
 
 
 def _charts(progress: Mapping[str, Any], details: Mapping[str, Any] | None) -> Html:

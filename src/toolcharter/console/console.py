@@ -1,5 +1,6 @@
 """The routes of the console, and the checks before each page."""
 
+import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
@@ -13,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from mcp_core.app import App
 from mcp_core.hosts.callers import NotIdentified
 from mcp_core.hosts.site.server import Site
+from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import StateUnavailable
 from mcp_core.subscribers import Subscribers
 from toolcharter.console import forward, provider_sign_in, sign_in, static_files
@@ -34,6 +36,15 @@ if TYPE_CHECKING:
 CSRF_HEADER = "x-csrf-token"
 _FORM = "application/x-www-form-urlencoded"
 
+logger = get_logger(__name__)
+
+_UNAVAILABLE = "The server cannot reach what its processes share, which signed-in browsers need. Try again in a moment."
+_TITLES = {
+    HTTPStatus.FORBIDDEN: "Not done",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Not available",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong",
+}
+
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -48,7 +59,9 @@ class Console:
         self.sessions = Sessions(site.apps[0], self.provider)
         self.viewers = Viewers(site.apps, self.sessions)
         self.catalogue, self.checks = Catalogue(), Checks()
-        self.pages = (*all_pages(), *pages_of_servers(site.apps), *forward.PAGES)
+        # A governed server may have the name of one of ours, but it is another server, with tools of its own.
+        own = [app for app in site.apps if governor is None or app.name not in governor.apps]
+        self.pages = (*all_pages(), *pages_of_servers(own), *forward.PAGES, Page("/console/{path:path}", _no_such_page))
         self.navigation = sorted((page for page in self.pages if page.label), key=lambda page: page.place)
         self.approval_changes: Subscribers[None] = Subscribers()
         """Hear when a confirmation begins to wait, or does not wait any more."""
@@ -124,10 +137,10 @@ class Console:
         if viewer.sent_token:
             return None  # no other site can send an Authorization header
         if not is_same_origin(request, self._origins):
-            return JSONResponse({"error": "This request comes from a page of another origin."}, HTTPStatus.FORBIDDEN)
+            return _problem(request, HTTPStatus.FORBIDDEN, "This request comes from a page of another origin.")
         token = form.get(CSRF_FIELD) or request.headers.get(CSRF_HEADER, "")
         if not await self.sessions.is_csrf_token(viewer.secret, token):
-            return JSONResponse({"error": "The page is out of date. Load it again."}, HTTPStatus.FORBIDDEN)
+            return _problem(request, HTTPStatus.FORBIDDEN, "The page is out of date. Load it again.")
         return None
 
     # --- signing in and out ----------------------------------------------------------------------------
@@ -183,7 +196,12 @@ def _secured(endpoint: Endpoint) -> Endpoint:
         try:
             response = await endpoint(request)
         except StateUnavailable:
-            response = _unavailable()
+            response = _problem(request, HTTPStatus.SERVICE_UNAVAILABLE, _UNAVAILABLE)
+        except Exception:
+            error_id = f"err-{os.urandom(6).hex()}"
+            logger.exception("The page %s failed. Error id %s", request.url.path, error_id)
+            words = f"An error in the server. Its log has the details, under the id {error_id}."
+            response = _problem(request, HTTPStatus.INTERNAL_SERVER_ERROR, words)
         response.headers.setdefault("Cache-Control", "no-store")
         for name, value in SECURITY_HEADERS.items():
             response.headers[name] = value
@@ -192,7 +210,16 @@ def _secured(endpoint: Endpoint) -> Endpoint:
     return answer
 
 
-def _unavailable() -> Response:
-    words = "The server cannot reach what its processes share, which signed-in browsers need. Try again in a moment."
-    body = element("main", element("h1", "Not available"), element("p", words), id="content")
-    return HTMLResponse(html_document("Not available", body), HTTPStatus.SERVICE_UNAVAILABLE)
+async def _no_such_page(view: View) -> Response:
+    if (path := view.path.rstrip("/")) != view.path:
+        return RedirectResponse(path)
+    return view.not_found("This page does not exist.")
+
+
+def _problem(request: Request, status: HTTPStatus, words: str) -> Response:
+    """An error: for a person a page, for a script or a program JSON."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return JSONResponse({"error": words}, status)
+    links = element("p", element("a", "Load it again", href=""), " or ", element("a", "go to the first page", href="/"))
+    body = element("main", element("h1", _TITLES[status]), element("p", words), links, id="content")
+    return HTMLResponse(html_document(_TITLES[status], body), status)

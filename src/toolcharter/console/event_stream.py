@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-LONGEST_SECONDS = 300.0
+LONGEST_SECONDS = 60.0
 """After which the browser connects again, so that a person who signed out, or lost a right, sees no more."""
 _BEGIN = "retry: 1000\n\n"
 _SIGN_OF_LIFE = ": \n\n"

@@ -61,8 +61,12 @@ def _header(view: "View") -> Html:
 
 def _current(path: str, pages: "Sequence[Page]") -> "Page | None":
     """The page of the navigation that a path belongs to."""
-    found = [page for page in pages if path == page.path or (page.path != "/" and path.startswith(page.path + "/"))]
-    return max(found, key=lambda page: len(page.path), default=None)
+
+    def has(page: "Page") -> bool:
+        below = () if page.path == "/" else (page.path + "/",)
+        return path == page.path or path.startswith((*below, *page.covers))
+
+    return max(filter(has, pages), key=lambda page: len(page.path), default=None)
 
 
 def _person(view: "View") -> Html | None:

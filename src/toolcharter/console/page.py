@@ -74,7 +74,8 @@ class View:
 
     def not_found(self, message: str) -> Response:
         """The answer where something does not exist, or is not for this viewer: both look the same."""
-        return self.page("Not found", element("h1", "Not found"), element("p", message), status=404)
+        back = element("p", element("a", "All tools", href="/console/tools"), " · ", element("a", "Servers", href="/"))
+        return self.page("Not found", element("h1", "Not found"), element("p", message), back, status=404)
 
 
 Answer = Callable[[View], Awaitable[Response]]
@@ -95,5 +96,7 @@ class Page(NamedTuple):
     """Its place in the navigation: pages are sorted by it."""
     changes: bool = False
     """Whether it answers POST instead of GET. The CSRF token is checked before."""
+    covers: tuple[str, ...] = ()
+    """Where other addresses begin that belong to it in the navigation."""
     is_shown: Callable[[View], bool] = _always
     """Whether the navigation has it for this viewer."""

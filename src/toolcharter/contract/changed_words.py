@@ -1,5 +1,6 @@
 """Shows which words of a text changed, as `git diff --word-diff` does."""
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
@@ -9,11 +10,12 @@ _MAX_WORDS = 1_000
 """Longer texts are shown as replaced: to compare them word by word takes too long."""
 _MAX_PIECE = 600
 """How many characters of one change are shown."""
+_MARK = re.compile(r"\[-|-\]|\{\+|\+\}")
 
 
 def changed_words(old: str, new: str) -> str:
     """The changed words, with a few around them: `Greet [-somebody-] {+a person+} by`."""
-    before, after = old.split(), new.split()
+    before, after = _without_marks(old).split(), _without_marks(new).split()
     if before == after:
         return "only white space"
     if max(len(before), len(after)) > _MAX_WORDS:
@@ -26,6 +28,11 @@ def changed_words(old: str, new: str) -> str:
         else:
             pieces += _replaced(before[start:end], after[new_start:new_end])
     return " ".join(pieces)
+
+
+def _without_marks(text: str) -> str:
+    """The text without what marks a change, so that no description can pass off new words as old ones."""
+    return _MARK.sub(lambda mark: " ".join(mark[0]), text)
 
 
 def _replaced(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

@@ -77,7 +77,7 @@ class Governor:
     """Holds the upstreams and the apps. The app with all tools closes the upstreams when it is closed."""
 
     def __init__(self, path: Path, charter: Charter, settings: Settings, version: str) -> None:
-        self._path, self._charter = path, charter
+        self.path, self._charter = path, charter
         self._groups = ProcessGroups()
         self._invitations: LocalInvitations | None = None
         self.signing = {name: _signing(path, name, table) for name, table in charter.upstream.items()}
@@ -155,8 +155,8 @@ class Governor:
 
     def _connected(self, name: str) -> None:
         """Remember what a server offers, so that a list does not have to start those that offer nothing of it."""
-        if (offered := self.upstreams[name].capabilities) != read_capabilities(self._path, name):
-            write_capabilities(self._path, name, offered or frozenset())
+        if (offered := self.upstreams[name].capabilities) != read_capabilities(self.path, name):
+            write_capabilities(self.path, name, offered or frozenset())
 
     # --- tools --------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class Governor:
         if found.accepted:
             tools = {**(pins.tools if pins else {}), **found.accepted}
             lock = self._pins[name] = Lock(name, pins.version if pins else None, tools)
-            write_pins(lock_file(self._path, name), lock)
+            write_pins(lock_file(self.path, name), lock)
         self.comparisons[name] = found
         self._serve_tools(name)
 
@@ -348,7 +348,7 @@ class Governor:
     def _read_approvals(self) -> None:
         """Serve what a person has approved in another process."""
         for name in self.upstreams:
-            file = lock_file(self._path, name)
+            file = lock_file(self.path, name)
             if modified_at(file) == self._pins_read_at[name]:
                 continue
             self._pins_read_at[name] = modified_at(file)
@@ -393,7 +393,7 @@ class Governor:
         lock = Lock(
             name, self.upstreams[name].server.version or None, {**known, **{tool: live[tool] for tool in wanted}}
         )
-        write_pins(lock_file(self._path, name), lock)
+        write_pins(lock_file(self.path, name), lock)
         self._pins[name] = lock
         self.comparisons[name] = Comparison()
         self._compare(name, shown)

@@ -81,6 +81,26 @@ async def count_slowly(context: ToolContext, steps: int = 3) -> int:
     return steps
 
 
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(default=9, ge=0, le=9)
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    friends: list["Dog"] = []
+
+
+async def pick_pet(pet: Cat | Dog, other: Cat | Dog | None = None, day: int | str = 1) -> dict[str, Any]:
+    """Take one of several forms, one of which has members of its own form."""
+    return {"pet": pet.model_dump(), "other": other.model_dump() if other else None, "day": day}
+
+
+async def answer_much(kilobytes: int = 1000) -> list[str]:
+    """Answer with much text."""
+    return [f"{number:09} " + "x" * 86 for number in range(kilobytes * 10)]
+
+
 async def ask_region(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
     """Take an argument that the client repeats in a header."""
     return region
@@ -130,7 +150,7 @@ def build(settings: Settings) -> App:
         version="1.0.0",
         title=f"Probe {ATTACK}",
         instructions=ATTACK,
-        tools=[take_all, erase, count_slowly, ask_region, fail_on_purpose, attack],
+        tools=[take_all, pick_pet, answer_much, erase, count_slowly, ask_region, fail_on_purpose, attack],
         prompts=[say],
         resources=[ResourceSource("x://", read=read, fixed=[Resource("x://<img src=x>", ATTACK)])],
         format="hints",

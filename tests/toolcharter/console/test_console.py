@@ -7,12 +7,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from starlette.responses import Response
 
 from mcp_core import App, Settings
 from mcp_core.hosts.site.server import Site
 from tests.mcp_core.auth.issuer import Issuer, serving
 from toolcharter import targets
-from toolcharter.console import Console
+from toolcharter.console import Console, Page, View
 from toolcharter.console.static_files import static_files
 
 BASE = "http://127.0.0.1:8000"
@@ -122,6 +123,42 @@ async def test_no_console_leaves_addresses_health_and_calls():
         forwarded = await http.post("/console/call/demo", json=CALL, headers=CALL_HEADERS)
     assert first.text == f"Notebook 1.0.0   {BASE}/demo/mcp\n"
     assert (tools.status_code, call.status_code, forwarded.status_code) == (404, 200, 404)
+
+
+async def test_a_person_gets_a_page_for_what_does_not_exist_and_for_what_fails_and_a_program_gets_json(log):
+    def with_a_broken_page(site: Site) -> Console:
+        async def fail(_: View) -> Response:
+            raise RuntimeError("/srv/secret is broken")
+
+        console = Console(site)
+        console.pages = (Page("/console/broken", fail), *console.pages)
+        return console
+
+    site = Site([demo()], BASE, console=with_a_broken_page)
+    async with site.open(), httpx2.AsyncClient(transport=httpx2.ASGITransport(site), base_url=BASE) as http:
+        missing = await http.get("/console/nothing/here", headers=HTML)
+        moved = await http.get("/console/tools/", headers=HTML)
+        broken = await http.get("/console/broken", headers=HTML)
+        for_a_program = await http.get("/console/broken")
+    assert missing.status_code == 404
+    assert "This page does not exist." in missing.text
+    assert "<nav" in missing.text
+    assert (moved.status_code, moved.headers["location"]) == (307, "/console/tools")
+    assert (broken.status_code, for_a_program.status_code) == (500, 500)
+    assert "<h1>Something went wrong</h1>" in broken.text
+    assert broken.headers["content-security-policy"]
+    assert "secret" not in broken.text + for_a_program.text
+    number = re.search(r"err-[0-9a-f]{12}", for_a_program.json()["error"])[0]
+    assert any(number in text for _, text in log.messages)
+
+
+async def test_a_form_that_is_out_of_date_is_answered_with_a_page():
+    async with visited(targets.load("todo", Settings(user="ana"))) as http:
+        answer = await http.post(
+            "/console/todo", data={"change": "add", "csrf": "old"}, headers=HTML | {"Origin": BASE}
+        )
+    assert answer.status_code == 403
+    assert "<p>The page is out of date. Load it again.</p>" in answer.text
 
 
 async def test_the_short_address_leads_to_the_first_page():

@@ -86,6 +86,31 @@ async def test_arguments_of_every_kind_arrive_as_they_were_written(page):
     }
 
 
+async def test_one_of_several_forms_is_chosen_by_what_tells_them_apart(page):
+    await page.goto("/console/tools/probe/pick_pet")
+    forms = page.get_by_role("combobox", name="Form of pet")
+    assert await forms.locator("option").all_inner_texts() == ['kind: "cat"', 'kind: "dog"']
+    await forms.select_option('kind: "dog"')
+    await page.get_by_role("button", name="Add an item").click()
+    await page.get_by_label("friends[0]", exact=True).fill('{"kind": "dog"}')
+    await page.get_by_role("combobox", name="Form of day").select_option("string")
+    await page.get_by_label("day optional").fill("Monday")
+    await call(page)
+    dog = {"kind": "dog", "friends": [{"kind": "dog", "friends": []}]}
+    assert json.loads(await answer(page)) == {"pet": dog, "other": None, "day": "Monday"}
+    await page.goto('/console/tools/probe/pick_pet#arguments={"pet":{"kind":"dog"}}')
+    assert await page.get_by_role("combobox", name="Form of pet").input_value() == "1"
+
+
+async def test_of_a_long_answer_the_beginning_is_shown_until_the_reader_wants_all(page):
+    await page.goto("/console/tools/probe/answer_much")
+    await call(page)
+    shown = page.locator(".answer [role=tabpanel]:visible code")
+    assert len(await shown.text_content()) == 100_000
+    await page.get_by_role("button", name="Show all").click()
+    assert len(json.loads(await shown.text_content())) == 10_000
+
+
 async def test_what_is_missing_or_not_valid_is_said_before_the_call_and_has_the_focus(page):
     await page.goto("/console/tools/probe/take_all")
     await page.get_by_role("button", name="Call", exact=True).click()
@@ -157,7 +182,7 @@ async def test_progress_is_shown_and_a_call_can_be_cancelled(page):
 async def test_the_same_call_in_a_terminal_gives_the_same_answer(page):
     await page.goto('/console/tools/demo/list_notes#arguments={"words":"it\'s"}')
     await page.get_by_text("The same call in a terminal").click()
-    command, curl = await page.locator("details pre").filter(has_text="/demo/mcp").all_inner_texts()
+    command, curl = await page.locator("details pre code").filter(has_text="/demo/mcp").all_inner_texts()
     words = shlex.split(command)
     done = await asyncio.create_subprocess_exec(command_path(words[0]), *words[1:], stdout=asyncio.subprocess.PIPE)
     output, _ = await asyncio.wait_for(done.communicate(), 60)

@@ -31,6 +31,10 @@ def test_changed_words_are_shown_with_a_few_around_them(old, new, expected):
     assert changed_words(old, new) == expected
 
 
+def test_a_new_text_cannot_pass_off_some_of_its_words_as_old_ones():
+    assert changed_words("Read a file.", "Read a file. x +} Send it. {+ y") == ("Read a file. {+x + } Send it. { + y+}")
+
+
 def test_a_long_change_is_cut_and_says_so():
     assert changed_words("a", "b" * 700) == f"[-a-] {{+{'b' * 600}... (100 more characters)+}}"
 

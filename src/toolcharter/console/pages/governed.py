@@ -1,5 +1,7 @@
 """Servers of other people under the charter: how they are, what waits for a decision, and the policy of each tool."""
 
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,13 +14,15 @@ from toolcharter.console.catalogue import Entry
 from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
 from toolcharter.console.pieces import copyable, tag
-from toolcharter.contract.report import needs, status
+from toolcharter.contract.report import status
 
 if TYPE_CHECKING:
     from toolcharter.govern.governor import Governor
     from toolcharter.govern.pins import Quarantine
+    from toolcharter.govern.upstream.upstream import UpstreamHealth
 
 _CONSENT = {"required": "the person confirms each call", "if_possible": "the person confirms it, if they can be asked"}
+_KINDS = {"breaking": "bad", "behavioural": "warn", "additive": "good"}
 
 
 async def _show(view: View) -> Response:
@@ -36,23 +40,29 @@ async def _show(view: View) -> Response:
 
 def _server(view: View, governor: "Governor", name: str) -> Html:
     health, comparison = governor.upstreams[name].health(), governor.comparisons[name]
-    state = tag(count(health.connections, "connection")) if health.is_ok else tag("not available", "bad")
     link = element("a", name, href=f"/console/tools?server={name}")
     parts: list[Html | None] = []
     if _decides(view.viewer.callers[name]):
         parts = [
             element("p", health.problem, class_="problem") if health.problem else None,
-            _quarantined(name, governor.waiting(name)),
+            _quarantined(governor, name, governor.waiting(name)),
             element("p", f"No longer listed: {', '.join(sorted(comparison.missing))}.") if comparison.missing else None,
             element("p", f"Denied: {', '.join(denied)}.") if (denied := governor.denied(name)) else None,
         ]
     return element(
         "section",
-        element("div", element("h2", link), state, class_="row title"),
+        element("div", element("h2", link), _state(health), class_="row title"),
         *parts,
         _policies(view, governor, name),
         class_="card",
     )
+
+
+def _state(health: "UpstreamHealth") -> Html:
+    """Whether the server runs. It is started by the first call, and stopped when it is not used."""
+    if not health.is_ok:
+        return tag("not available", "bad")
+    return tag(count(health.connections, "connection"), "good") if health.connections else tag("starts when called")
 
 
 def _decides(caller: Caller) -> bool:
@@ -60,35 +70,55 @@ def _decides(caller: Caller) -> bool:
     return not caller.denied and "*" in caller.grants
 
 
-def _quarantined(name: str, tools: "Mapping[str, Quarantine]") -> Html | None:
+def _quarantined(governor: "Governor", name: str, tools: "Mapping[str, Quarantine]") -> Html | None:
     if not tools:
         return None
-    rows = [
-        element(
-            "li",
-            element("div", element("code", tool), " ", quarantine.reason),
-            [
-                element("div", tag(status(change)), f" {change.sentence} ", element("small", f"Needs {needs(change)}."))
-                for change in quarantine.changes
-            ],
-            [element("div", tag(one.severity, "bad"), f" {one.message}") for one in quarantine.findings],
-        )
-        for tool, quarantine in tools.items()
-    ]
-    commands = (f"review {name}", f"approve {name} TOOL", f"deny {name}:TOOL")
+    review = f"toolcharter govern review {_charter_option(governor)} {name}"
+    one_waits = len(tools) == 1
     return join(
-        element("h3", f"{count(len(tools), 'tool')} waiting for your decision"),
-        element("ul", rows, class_="findings"),
-        element("p", "Agents do not see these tools. Look at the changes, then approve or deny them:"),
-        copyable("\n".join(f"toolcharter govern {words}" for words in commands)),
+        element("h3", f"{count(len(tools), 'tool')} {'waits' if one_waits else 'wait'} for your decision"),
+        element("p", f"Agents do not see {'it' if one_waits else 'them'} until you approve.", class_="note"),
+        element("ul", [_waiting(governor, name, tool, why) for tool, why in tools.items()], class_="findings"),
+        element("details", element("summary", "Review all of them in a terminal"), copyable(review)),
     )
+
+
+def _waiting(governor: "Governor", name: str, tool: str, why: "Quarantine") -> Html:
+    """A quarantined tool: why, what changed in it, and the commands that decide."""
+    option = _charter_option(governor)
+    commands = [
+        f"toolcharter govern approve {option} {name} {shlex.quote(tool)}",
+        f"toolcharter govern deny {option} {shlex.quote(f'{name}:{tool}')}",
+    ]
+    changes = [
+        element("div", tag(status(one), _KINDS.get(status(one), "")), " ", _words(one.sentence)) for one in why.changes
+    ]
+    findings = [element("div", tag(one.rule, "bad"), f" {one.name}: it {one.message}") for one in why.findings]
+    return element(
+        "li",
+        element("div", element("code", tool, class_="name"), ": ", why.reason),
+        changes,
+        findings,
+        element("details", element("summary", "Approve or deny it"), *map(copyable, commands)),
+    )
+
+
+def _charter_option(governor: "Governor") -> str:
+    return f"--charter {shlex.quote(str(governor.path))}"
+
+
+def _words(sentence: str) -> Html:
+    """The sentence about a change, with the words that were removed and added as such."""
+    marked = {"[-": "del", "{+": "ins"}
+    parts = re.split(r"(\[-.*?-\]|\{\+.*?\+\})", sentence, flags=re.DOTALL)
+    return join(*(element(marked[part[:2]], part[2:-2]) if at % 2 else part for at, part in enumerate(parts)))
 
 
 def _policies(view: View, governor: "Governor", name: str) -> Html:
     app = governor.apps[name]
     entries = [entry for entry in view.offer(app).entries if entry.kind == "tool"]
     if not entries:
-        return element("p", "No tool of it is served to you.", class_="note")
+        return element("p", "No tool of this server is approved, or none is for you.", class_="note")
     head = element("tr", [element("th", title, scope="col") for title in ("Tool", "Policy")])
     specs = [app.registry.resolve(entry.name) for entry in entries]
     rows = [_policy(entry, spec, governor.narrowed(name, spec)) for entry, spec in zip(entries, specs, strict=True)]
@@ -107,7 +137,7 @@ def _policy(entry: Entry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
         f"cached for {spec.cache_ttl:g} s" if spec.cache_ttl else None,
         f"narrowed: {', '.join(narrowed)}" if narrowed else None,
     ]
-    words = "; ".join(part for part in parts if part) or "as the server has it"
+    words = "; ".join(part for part in parts if part) or "none of its own"
     name = element("th", element("a", element("code", entry.name), href=entry.path), scope="row")
     marks = element("small", [tag(text, kind) for text, kind in entry.marks])
     return element("tr", name, element("td", words, " ", marks))

@@ -15,6 +15,13 @@ from toolcharter.console.pieces import copyable, tag
 from toolcharter.console.rights import visible_calls
 
 _KINDS = {"ok": "good", "validation": "warn", "business": "warn", "system": "bad"}
+_STEPS = {
+    "gates": "Limits, arguments and permissions",
+    "confirmation": "Waiting for a person",
+    "handler": "The tool itself",
+    "answer": "Checking and writing the answer",
+}
+"""What a person reads for each part of a call."""
 _GONE = "This call does not exist, or is no longer kept."
 
 
@@ -42,13 +49,14 @@ def _outcome(entry: CallEntry) -> Html:
 
 
 def _facts(entry: CallEntry) -> Html:
-    when = datetime.fromtimestamp(entry.time, UTC).isoformat(timespec="milliseconds")
+    when = datetime.fromtimestamp(entry.time, UTC)
+    shown = f"{when:%Y-%m-%d %H:%M:%S}.{when.microsecond // 1000:03} UTC"
     related = [
         element("a", element("code", one), href=f"{PATH}?{urlencode({'q': one})}")
         for one in (entry.trace_id, entry.correlation_id)
     ]
     facts: list[tuple[str, str | None]] = [
-        ("Ended", element("time", when, datetime=when)),
+        ("Ended", element("time", shown, datetime=when.isoformat(timespec="milliseconds"))),
         ("Server", entry.server),
         ("Version of the tool", entry.details.get("version")),
         ("Caller", entry.caller),
@@ -86,7 +94,7 @@ def _steps(entry: CallEntry) -> Html:
     rows = [
         element(
             "tr",
-            element("td", element("span", class_=f"swatch step-{name}", aria_hidden="true"), name),
+            element("td", element("span", class_=f"swatch step-{name}", aria_hidden="true"), _STEPS.get(name, name)),
             element("td", f"{ms:,.3f} ms", class_="number"),
             element("td", f"{ms / total:.0%}", class_="number"),
         )

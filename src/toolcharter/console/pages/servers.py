@@ -31,7 +31,7 @@ async def _show(view: View) -> Response:
     return view.page(
         "Servers",
         element("h1", count(len(apps), "MCP server")),
-        element("div", [_card(view, app) for app in apps], class_="grid"),
+        element("div", [_card(view, app) for app in apps], class_="grid servers"),
         element("h2", "Client configuration"),
         element("p", "For clients that read ", element("code", "mcpServers"), ":"),
         copyable(configuration),
@@ -81,8 +81,11 @@ async def _show_one(view: View) -> Response:
         element("h2", "Connect a client"),
         element("p", note) if note else "",
         _install_buttons(app, base),
+        element("h3", "Address"),
         copyable(address(app, base)),
+        element("h3", "Claude Code"),
         copyable(claude_command(app, base)),
+        element("h3", "Clients that read ", element("code", "mcpServers")),
         copyable(json.dumps(client_configuration([app], base), indent=2)),
         element("h2", "Call it from a terminal"),
         copyable(call),
@@ -93,11 +96,14 @@ async def _show_one(view: View) -> Response:
 async def _score(view: View, app: App) -> Html | None:
     """What the verifier thinks of the server as a whole."""
     checks = await view.console.checks.of(app, view.offer(app).tools)
-    if checks is None or checks.score is None:
+    if checks is None:
+        return join("The checks are still running. ", element("a", "Load the page again", href=""), ".")
+    if checks.score is None:
         return None
     findings = sum(len(one.findings) for one in checks.tools.values()) + len(checks.findings)
     cost = sum(entry.tokens or 0 for entry in view.offer(app).entries)
-    words = f" {count(findings, 'finding')} of the verifier. All tools together cost an agent about {cost:,} tokens."
+    found = count(findings, "finding") if findings else "no finding"
+    words = f" The verifier has {found}. All tools together cost an agent about {cost:,} tokens in every request."
     return join(tag(f"score {checks.score}", score_kind(checks.score)), words)
 
 
@@ -117,4 +123,8 @@ async def _lead_to_first(_: View) -> Response:
     return RedirectResponse("/")
 
 
-PAGES = [Page("/", _show, "Servers", 0), Page("/console", _lead_to_first), Page("/console/servers/{server}", _show_one)]
+PAGES = [
+    Page("/", _show, "Servers", 0, covers=("/console/servers/",)),
+    Page("/console", _lead_to_first),
+    Page("/console/servers/{server}", _show_one),
+]

@@ -131,4 +131,4 @@ def _query(view: View, page: int) -> str:
     return urlencode(kept | {"page": str(page)})
 
 
-PAGES = [Page("/console/tools", _show, "Tools", 10)]
+PAGES = [Page("/console/tools", _show, "Tools", 10, covers=("/console/prompts/", "/console/resources/"))]

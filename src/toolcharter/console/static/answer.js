@@ -47,10 +47,10 @@ export function showAnswer(result, args, { milliseconds, followHint }) {
     hintButtons(answer, followHint),
     pictures(result),
     tabs([
-      ["Value", answer.value === undefined || (answer.failed && answer.value === null) ? null : JSON.stringify(answer.value, null, 2)],
-      ["As the agent reads it", answer.text],
-      ["JSON", JSON.stringify(result, null, 2)],
-      ["Arguments", JSON.stringify(args, null, 2)],
+      ["Value", answer.value === undefined || (answer.failed && answer.value === null) ? null : () => JSON.stringify(answer.value, null, 2)],
+      ["As the agent reads it", () => answer.text],
+      ["JSON", () => JSON.stringify(result, null, 2)],
+      ["Arguments", () => JSON.stringify(args, null, 2)],
     ]));
 }
 
@@ -58,7 +58,7 @@ export function showAnswer(result, args, { milliseconds, followHint }) {
 export function showContent(result) {
   const parts = (result.messages ?? []).map((one) => [`${one.role}:\n`, one.content]).concat((result.contents ?? []).map((one) => ["", one]));
   const words = parts.map(([before, one]) => before + (one.text ?? one.resource?.text ?? `(${one.mimeType ?? one.type ?? "data"})`));
-  return tabs([["As the agent reads it", words.join("\n\n")], ["JSON", JSON.stringify(result, null, 2)]]);
+  return tabs([["As the agent reads it", () => words.join("\n\n")], ["JSON", () => JSON.stringify(result, null, 2)]]);
 }
 
 function line(name, text) {
@@ -83,17 +83,11 @@ function pictures(result) {
     .map((one) => element("img", { src: `data:${one.mimeType};base64,${one.data}`, alt: "A picture in the answer" }));
 }
 
-/** Texts under tabs; those without a text are left out. */
+/** Texts under tabs. Each is a name and a function that makes the text, which is called when it is looked at. */
 export function tabs(parts) {
-  const shown = parts.filter(([, text]) => text !== null && text !== undefined);
+  const shown = parts.filter(([, text]) => text);
   const id = `tabs-${Math.random().toString(36).slice(2)}`;
-  const panels = shown.map(([name, text], at) => {
-    const panel = copyable(text);
-    panel.id = `${id}-${at}`;
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-label", name);
-    return panel;
-  });
+  const panels = shown.map(([name], at) => element("div", { id: `${id}-${at}`, role: "tabpanel", "aria-label": name }));
   const buttons = shown.map(([name], at) => element("button", {
     type: "button", role: "tab", class: "tab", "aria-controls": `${id}-${at}`, onclick: () => select(at), onkeydown: move,
   }, name));
@@ -103,6 +97,7 @@ export function tabs(parts) {
       one.tabIndex = number === at ? 0 : -1;
     });
     panels.forEach((one, number) => { one.hidden = number !== at; });
+    if (!panels[at].firstChild) panels[at].append(copyable(shown[at][1]())); // an answer may be long
   }
   function move(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -1,6 +1,7 @@
 // Confirmations that wait. A card stays where it is when its call waits no more, so that nobody clicks the wrong one.
 import { copyable, element } from "./dom.js";
-import { getJson, post } from "./requests.js";
+import { follow } from "./events.js";
+import { errorWords, getJson, post } from "./requests.js";
 
 const state = document.getElementById("state");
 const list = document.getElementById("waiting");
@@ -66,7 +67,7 @@ function add(one) {
     let words;
     try {
       const response = await post(path, { accepted });
-      words = response.ok ? null : (await response.json()).error;
+      words = response.ok ? null : await errorWords(response);
     } catch (error) {
       buttons.forEach((button) => { button.disabled = false; });
       note.textContent = `The answer was not sent: ${error.message}`;
@@ -82,10 +83,18 @@ function add(one) {
   list.append(card);
 }
 
-const events = new EventSource("/console/approvals/events");
-events.addEventListener("message", refresh);
-events.addEventListener("error", () => {
-  state.textContent = events.readyState === EventSource.CLOSED
-    ? "The connection has ended. Load this page again." : "The connection was lost. Trying again.";
-});
+let events = null;
+
+function listen() {
+  events?.close();
+  events = follow("/console/approvals/events", {
+    check: "/console/approvals/list",
+    onMessage: refresh,
+    onOpen: refresh,
+    onLost: (words) => { state.textContent = words; },
+    onAgain: listen,
+  });
+}
+
+listen();
 refresh();

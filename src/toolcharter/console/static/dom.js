@@ -28,25 +28,35 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...parent.firstChild.childNodes);
 }
 
-/** A block of text to copy, with its button. */
+const LONGEST_SHOWN = 100_000;
+
+/** A block of text to copy, with its button. Of a very long text the beginning is shown until the reader wants all. */
 export function copyable(text) {
-  const block = element("div", { class: "copy" }, element("pre", { tabindex: "0" }, element("code", {}, text)));
-  addCopyButton(block);
+  const whole = visible(text);
+  const code = element("code", {}, whole.slice(0, LONGEST_SHOWN));
+  const block = element("div", { class: "copy" }, element("pre", { tabindex: "0" }, code));
+  addCopyButton(block, whole);
+  if (whole.length > LONGEST_SHOWN) {
+    const more = element("button", { type: "button", class: "small", onclick: () => { code.textContent = whole; rest.remove(); } }, "Show all");
+    const rest = element("p", { class: "note" }, `The first ${LONGEST_SHOWN.toLocaleString("en")} of ${whole.length.toLocaleString("en")} characters. `, more);
+    block.append(rest);
+  }
   return block;
 }
 
 /** Give a block `.copy` its button. */
-export function addCopyButton(block) {
+export function addCopyButton(block, text = null) {
   const button = element("button", { type: "button", class: "small" }, "Copy");
+  const code = block.querySelector("code");
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(block.querySelector("pre").textContent);
+      await navigator.clipboard.writeText(text ?? code.textContent);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(block.querySelector("pre"));
+      getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
-  block.append(button);
+  code.before(button); // the text flows around it
 }

@@ -1,11 +1,13 @@
 // Calls as they happen, and the figures of the last hour and day.
 import { element, fill } from "./dom.js";
+import { follow } from "./events.js";
 import { getJson } from "./requests.js";
 import { drawPlots } from "./plots.js";
 
 const MOST_ROWS = 300;
 const FIGURES_MS = 30000;
 const SPACING_MS = 5000;
+const AGAIN_MS = 3000;
 const KINDS = { ok: "good", validation: "warn", business: "warn", system: "bad" };
 const find = (id) => document.getElementById(id);
 const [rows, state, form, older, pause] = ["calls", "state", "filter", "older", "pause"].map(find);
@@ -17,6 +19,7 @@ let paused = false;
 let held = [];
 let span = "hour";
 let round = 0;
+let again = 0;
 
 const query = () => new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()));
 
@@ -60,13 +63,17 @@ function say(words = null) {
 async function load() {
   const mine = ++round;
   events?.close();
+  clearTimeout(again);
   const wanted = query();
   history.replaceState(null, "", wanted.size ? `?${wanted}` : location.pathname);
   let found;
   try {
     found = await getJson(`/console/live/calls?${wanted}`);
   } catch (error) {
-    return say(error.message);
+    if (mine !== round) return;
+    say(`${error.message} Trying again.`);
+    again = setTimeout(load, AGAIN_MS);
+    return;
   }
   if (mine !== round) return;
   held = [];
@@ -74,22 +81,20 @@ async function load() {
   older.hidden = !found.more;
   say();
   wanted.set("after", found.last);
-  events = new EventSource(`/console/live/events?${wanted}`);
-  events.addEventListener("open", () => { if (mine === round) say(); });
-  events.addEventListener("message", (message) => {
-    if (mine !== round) return;
-    const calls = JSON.parse(message.data);
-    loadFiguresSoon();
-    if (paused) {
-      held = [...held, ...calls].slice(-MOST_ROWS);
-      say();
-    } else show(calls);
+  events = follow(`/console/live/events?${wanted}`, {
+    check: `/console/live/calls?${wanted}`,
+    onOpen: () => { say(); loadFiguresSoon(); },
+    onMessage: (data) => take(JSON.parse(data)),
+    onLost: say,
+    onAgain: load,
   });
-  events.addEventListener("error", (error) => {
-    if (mine !== round) return;
-    say(error.target.readyState === EventSource.CLOSED
-      ? "The connection has ended. Load this page again." : "The connection was lost. Trying again.");
-  });
+}
+
+function take(calls) {
+  loadFiguresSoon();
+  if (!paused) return show(calls);
+  held = [...held, ...calls].slice(-MOST_ROWS);
+  say();
 }
 
 async function loadOlder() {
@@ -123,7 +128,8 @@ async function loadFigures() {
   try {
     drawPlots(find("plots"), find("figures"), await getJson(`/console/live/figures?${wanted}`), span);
   } catch (error) {
-    fill(find("plots"), element("p", { class: "problem" }, `The figures cannot be read: ${error.message}`));
+    // Figures that were read before stay: the line above the calls says if the connection is lost.
+    if (!document.querySelector(".plot")) fill(find("plots"), element("p", { class: "problem" }, `The figures cannot be read: ${error.message}`));
   }
 }
 
@@ -149,7 +155,13 @@ for (const button of document.querySelectorAll(".spans button")) {
     loadFigures();
   });
 }
-document.addEventListener("visibilitychange", loadFigures);
+document.addEventListener("visibilitychange", () => {
+  loadFigures();
+  if (paused) return;
+  // A browser has few connections to a server: a tab that nobody sees needs none.
+  if (document.hidden) events?.close();
+  else load();
+});
 setInterval(loadFigures, FIGURES_MS);
 load();
 loadFigures();

@@ -4,7 +4,7 @@ const csrf = () => document.querySelector("meta[name=csrf-token]")?.content ?? "
 
 /** POST to a page of the console. Someone who is no longer signed in is sent to the form. */
 export async function post(path, body, headers = {}, signal = undefined) {
-  const response = await fetch(path, {
+  const response = await ask(path, {
     method: "POST",
     body: typeof body === "string" ? body : JSON.stringify(body),
     headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf(), ...headers },
@@ -16,10 +16,25 @@ export async function post(path, body, headers = {}, signal = undefined) {
 
 /** GET JSON of a page of the console. */
 export async function getJson(path, signal = undefined) {
-  const response = await fetch(path, { headers: { Accept: "application/json" }, signal });
+  const response = await ask(path, { headers: { Accept: "application/json" }, signal });
   if (response.status === 401) signIn();
-  if (!response.ok) throw new Error(`The server answered ${response.status} ${response.statusText}`);
+  if (!response.ok) throw new Error(await errorWords(response));
   return response.json();
+}
+
+/** What a response that is not an answer says. */
+export async function errorWords(response) {
+  const words = await response.json().then((body) => body.error, () => null);
+  return typeof words === "string" ? words : `The server answered ${response.status} ${response.statusText}`.trim() + ".";
+}
+
+/** A fetch that says in plain words if there is no server. */
+async function ask(path, options) {
+  try {
+    return await fetch(path, options);
+  } catch (error) {
+    throw error.name === "AbortError" ? error : new Error("The server does not answer. Is it running?");
+  }
 }
 
 function signIn() {

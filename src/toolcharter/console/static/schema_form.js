@@ -76,13 +76,22 @@ function frame(name, schema, required, input, extra = null) {
 }
 
 function helpText(schema) {
-  const notes = [];
-  if (schema.minimum !== undefined || schema.maximum !== undefined) {
-    notes.push(schema.maximum === undefined ? `at least ${schema.minimum}` : schema.minimum === undefined
-      ? `at most ${schema.maximum}` : `${schema.minimum} to ${schema.maximum}`);
-  }
-  if (schema.default !== undefined && schema.default !== null) notes.push(`default: ${JSON.stringify(schema.default)}`);
-  return [schema.description, notes.length ? `(${notes.join(", ")})` : ""].filter(Boolean).join(" ");
+  const words = sentence([range(schema), schema.multipleOf === undefined ? "" : `a multiple of ${schema.multipleOf}`].filter(Boolean).join(", "));
+  const given = isGiven(schema.default) ? `Default: ${JSON.stringify(schema.default)}.` : "";
+  return [schema.description, words, given].filter(Boolean).join(" ");
+}
+
+/** Whether a default says something: an empty text or list is what a field without a value means anyway. */
+const isGiven = (value) => value !== undefined && value !== null && value !== "" && !(typeof value === "object" && !Object.keys(value).length);
+
+const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) + "." : "");
+
+function range({ minimum: low, maximum: high, exclusiveMinimum: above, exclusiveMaximum: below }) {
+  if (low !== undefined && high !== undefined) return `${low} to ${high}`;
+  return [
+    low === undefined ? null : `at least ${low}`, above === undefined ? null : `above ${above}`,
+    high === undefined ? null : `at most ${high}`, below === undefined ? null : `below ${below}`,
+  ].filter(Boolean).join(", ");
 }
 
 function check(input, name) {
@@ -106,10 +115,10 @@ function requireValue(input, name, required) {
 function choiceField(name, schema, required) {
   const values = "const" in schema ? [schema.const] : schema.enum ?? [true, false];
   const words = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-  const none = element("option", { value: "" }, required ? "Choose…" : "not given");
+  const none = element("option", { value: "" }, required ? "Choose…" : isGiven(schema.default) ? `default: ${words(schema.default)}` : "not given");
   const input = element("select", {}, none, values.map((value, at) => element("option", { value: String(at) }, words(value))));
   return {
-    element: frame(name, schema, required, input),
+    element: frame(name, { ...schema, default: undefined }, required, input),
     read() {
       input.removeAttribute("aria-invalid");
       return input.value === "" ? requireValue(input, name, required) : values[Number(input.value)];
@@ -201,8 +210,10 @@ function groupField(name, schema, required) {
   };
 }
 
-function isEmpty(part) {
-  return [...part.querySelectorAll("input, select, textarea")].every((one) => one.value === "") && !part.querySelector(".item");
+/** Whether nothing is written in any field, but for so many that are filled in from the beginning. */
+function isEmpty(part, filled = 0) {
+  const written = [...part.querySelectorAll("input, select, textarea")].filter((one) => one.value !== "");
+  return written.length <= filled && !part.querySelector(".item");
 }
 
 function listField(name, schema, required) {
@@ -249,14 +260,19 @@ function quietly(one) {
 }
 
 function unionField(name, schema, required) {
-  const options = (schema.anyOf ?? schema.oneOf).map((one) => ({ description: undefined, ...one }));
-  const words = (one, at) => one.title ?? (one.const !== undefined ? JSON.stringify(one.const) : one.type) ?? `form ${at + 1}`;
-  const chooser = element("select", { "aria-label": `Form of ${name}` }, options.map((one, at) => element("option", { value: at }, words(one, at))));
-  const place = element("div");
+  const options = schema.anyOf ?? schema.oneOf;
+  const chooser = element("select", { "aria-label": `Form of ${name}` }, options.map((one, at) => element("option", { value: at }, formName(one, at))));
+  const place = element("div", { class: "form" });
   let inner;
   function choose(at) {
     chooser.value = String(at);
-    inner = field(name, options[at], required);
+    const only = onlyValues(options[at]);
+    const members = options[at]?.type === "object" && Object.keys(options[at].properties ?? {}).length > 0;
+    const fields = members ? objectFields(options[at]) : field(name, options[at], required);
+    // What tells the forms apart is known with the form.
+    fields.write(members ? only : undefined);
+    const isLeftOut = () => members && !required && isEmpty(place, Object.keys(only).length);
+    inner = { ...fields, read: () => (isLeftOut() ? undefined : fields.read()) };
     fill(place, inner.element);
   }
   chooser.addEventListener("change", () => choose(Number(chooser.value)));
@@ -267,15 +283,30 @@ function unionField(name, schema, required) {
     write(value) {
       const at = value === undefined ? 0 : options.findIndex((one) => fits(one, value));
       choose(Math.max(0, at));
-      inner.write(value);
+      if (value !== undefined) inner.write(value);
     },
   };
+}
+
+/** The members of an object that can have one value only, such as `kind: "cat"`. */
+function onlyValues(schema) {
+  const found = Object.entries(schema?.properties ?? {}).map(([key, one]) => [key, "const" in one ? [one.const] : one.enum ?? []]);
+  return Object.fromEntries(found.filter(([, values]) => values.length === 1).map(([key, values]) => [key, values[0]]));
+}
+
+/** What a person reads for one of several forms. */
+function formName(schema, at) {
+  const [only] = Object.entries(onlyValues(schema));
+  if (schema.title) return schema.title;
+  if (only) return `${only[0]}: ${JSON.stringify(only[1])}`;
+  return schema.const === undefined ? schema.type ?? `form ${at + 1}` : JSON.stringify(schema.const);
 }
 
 /** Whether a value may be meant by one of several forms. */
 function fits(schema, value) {
   if (Array.isArray(schema.enum)) return schema.enum.some((one) => JSON.stringify(one) === JSON.stringify(value));
   if ("const" in schema) return JSON.stringify(schema.const) === JSON.stringify(value);
+  if (Object.entries(onlyValues(schema)).some(([key, one]) => value && key in value && value[key] !== one)) return false;
   const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
   if (schema.type !== type && !(schema.type === "integer" && Number.isInteger(value))) return schema.type === undefined;
   return type !== "object" || (schema.required ?? []).every((key) => key in value);
