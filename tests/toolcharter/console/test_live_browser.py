@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Page, expect
+from playwright.async_api import BrowserContext, Page, expect
 
 from tests.mcp_core.audited import audited
 from tests.toolcharter.console.live_app import call, live_app
@@ -137,3 +138,25 @@ async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):
     await page.get_by_role("button", name="Go on").click()
     await expect(page.locator("#calls tr")).to_have_count(1)
     await expect(page.locator("#state")).to_have_text("New calls appear at the top.")
+
+
+async def test_pages_that_are_open_while_the_server_restarts_say_so_and_go_on(context: BrowserContext, tmp_path: Path):
+    context.expected += ["Failed to load resource: net::ERR_", "Failed to load resource: the server responded with"]
+    live, approvals = await context.new_page(), await context.new_page()
+    with served([live_app(tmp_path, port=0)]) as url:
+        await approvals.goto(f"{url}/console/approvals")
+        await expect(approvals.locator("#state")).to_have_text("Nothing waits for you.")
+        await live.goto(f"{url}/console/live")
+        await expect(live.locator("#state")).to_have_text("No calls yet. New calls appear here.")
+        await expect(live.locator(".plot")).to_have_count(5)
+    for page in (live, approvals):
+        await expect(page.locator("#state")).to_contain_text("Trying again.")
+    assert await live.locator(".plot").count() == 5
+    with served([live_app(tmp_path, port=urlsplit(url).port)]):
+        async with httpx2.AsyncClient(base_url=url) as http:
+            await call(http, "double", {"number": 21})
+        await expect(live.locator("#calls tr")).to_have_count(1)
+        await expect(live.locator("#state")).to_have_text("New calls appear at the top.")
+        await expect(approvals.locator("#state")).to_have_text("Nothing waits for you.")
+        for page in (live, approvals):
+            await page.goto("about:blank")

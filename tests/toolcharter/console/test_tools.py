@@ -167,7 +167,7 @@ async def test_a_question_is_asked_in_the_page_and_the_answer_is_sent(page):
     assert await answer(page) == '"erased the list"'
 
 
-async def test_progress_is_shown_and_a_call_can_be_cancelled(page):
+async def test_progress_is_shown_and_a_call_that_is_cancelled_ends_in_the_server_too(page):
     await page.goto("/console/tools/probe/count_slowly")
     await call(page)
     assert await answer(page) == "3"
@@ -177,6 +177,8 @@ async def test_progress_is_shown_and_a_call_can_be_cancelled(page):
     assert await page.locator("progress").get_attribute("max") == "1000"
     await page.get_by_role("button", name="Cancel").click()
     await page.locator(".answer", has_text="The call was cancelled.").wait_for()
+    await page.goto("/console/live?q=count_slowly&outcome=cancelled")
+    await page.locator("#calls tr .outcome", has_text="cancelled").wait_for()
 
 
 async def test_the_same_call_in_a_terminal_gives_the_same_answer(page):

@@ -1,7 +1,7 @@
 // Server-sent events of this server, also over a restart of it.
 import { getJson } from "./requests.js";
 
-const AGAIN_MS = 3000;
+const AGAIN_MS = 2000;
 
 /**
  * Hear events until `close()` is called. `onLost(words)` is called once the connection is lost for longer than a moment,

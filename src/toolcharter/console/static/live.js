@@ -7,7 +7,7 @@ import { drawPlots } from "./plots.js";
 const MOST_ROWS = 300;
 const FIGURES_MS = 30000;
 const SPACING_MS = 5000;
-const AGAIN_MS = 3000;
+const AGAIN_MS = 2000;
 const KINDS = { ok: "good", validation: "warn", business: "warn", system: "bad" };
 const find = (id) => document.getElementById(id);
 const [rows, state, form, older, pause] = ["calls", "state", "filter", "older", "pause"].map(find);
