@@ -11,11 +11,14 @@ from typing import Any
 import httpx2
 import jwt
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from mcp_core import App, Caller, Settings
 from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
 from mcp_core.auth.issuer_http import IssuerHttp
+from mcp_core.auth.issuer_keys import IssuerKey, IssuerKeys
+from mcp_core.auth.jwt_tokens import JwtTokens
 from mcp_core.auth.permissions import ScopesAsPermissions
 from mcp_core.hosts.site.routes import readiness
 from mcp_core.telemetry import prometheus
@@ -151,13 +154,7 @@ async def test_a_token_is_refused_that_is(issuer: Issuer, access: AccessTokens, 
 
 @pytest.mark.requirement("OPS-1")
 async def test_a_public_key_is_not_a_secret_to_sign_with(issuer: Issuer, access: AccessTokens):
-    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - here alone
-
-    pem = (
-        RSA_KEYS[0]
-        .public_key()
-        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    )
+    pem = RSA_KEYS[0].public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     head, payload = part({"alg": "HS256", "typ": "at+jwt", "kid": "k1"}), part(issuer.claims())
     algorithm = jwt.algorithms.HMACAlgorithm(jwt.algorithms.HMACAlgorithm.SHA256)
     for secret in (pem, pem.strip(), json.dumps(public_jwk(RSA_KEYS[0], "k1")).encode()):
@@ -166,6 +163,48 @@ async def test_a_public_key_is_not_a_secret_to_sign_with(issuer: Issuer, access:
     # Not even if the issuer publishes a shared secret by mistake.
     issuer.more_keys = [{"kty": "oct", "kid": "s", "k": base64.urlsafe_b64encode(b"x" * 32).decode().rstrip("=")}]
     assert await access.verify(jwt.encode(issuer.claims(), b"x" * 32, "HS256", {"kid": "s"})) is None
+
+
+# Three checks keep a public key from being used as a secret. Each of these tests has the other checks out of its way.
+
+
+class FoundKeys(IssuerKeys):
+    """Keys that find the same one for every token."""
+
+    def __init__(self, issuer: Issuer, key: Any, *algorithms: str) -> None:
+        super().__init__(issuer.url, IssuerHttp(httpx2.ASGITransport(issuer.app)))
+        self._found = IssuerKey("k1", key, algorithms)
+
+    async def find(self, kid: str | None, algorithm: str) -> IssuerKey:
+        return self._found
+
+
+@pytest.mark.requirement("OPS-1")
+async def test_a_signature_that_needs_no_private_key_is_refused_whatever_the_keys_allow(issuer: Issuer):
+    secret = b"known to the issuer and to others"
+    token = jwt.encode(issuer.claims(), secret, "HS256", {"kid": "k1"})
+    assert jwt.decode(token, secret, algorithms=["HS256"], audience=AUDIENCE)["sub"] == "ann"
+    tokens = JwtTokens(FoundKeys(issuer, secret, "RS256", "HS256"), [AUDIENCE], ScopesAsPermissions())
+    assert await tokens.verify(token) is None
+
+
+@pytest.mark.requirement("OPS-1")
+async def test_a_token_is_verified_with_the_algorithms_of_its_key_and_no_other(issuer: Issuer):
+    token, key = issuer.token(), RSA_KEYS[0].public_key()
+    same = JwtTokens(FoundKeys(issuer, key, "RS256"), [AUDIENCE], ScopesAsPermissions())
+    other = JwtTokens(FoundKeys(issuer, key, "PS256"), [AUDIENCE], ScopesAsPermissions())
+    assert await same.verify(token) is not None
+    assert await other.verify(token) is None
+
+
+async def test_a_key_is_found_for_its_own_algorithms_only(issuer: Issuer):
+    keys = IssuerKeys(issuer.url, IssuerHttp(httpx2.ASGITransport(issuer.app)))
+    found = await keys.find("k1", "RS256")
+    assert found is not None
+    assert found.kid == "k1"
+    assert await keys.find("k1", "ES256") is None
+    assert await keys.find("k1", "HS256") is None
+    await keys.close()
 
 
 async def test_a_key_is_used_with_its_own_algorithms_only(issuer: Issuer, access: AccessTokens):
