@@ -51,15 +51,14 @@ def asker(request: Request, tool: str) -> Elicit:
 class _Held:
     """A call that runs on while its client has only a question of it."""
 
-    def __init__(self, request: Request, check_room: Callable[[str], None]) -> None:
-        """`check_room` raises Busy if no further call of a caller can be held."""
-        self.caller, self.progress, self._check_room = request.caller.key, request.progress, check_room
+    def __init__(self, request: Request, asking: "_Asking") -> None:
+        self.caller, self.progress, self._asking = request.caller.key, request.progress, asking
         self.pending: dict[str, tuple[Mapping[str, Any], asyncio.Future[Mapping[str, Any]]]] = {}
         self.has_asked = asyncio.Event()
         self._count = 0
 
     async def ask(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        self._check_room(self.caller)
+        self._asking.add(self)
         self._count += 1
         key, answer = f"question-{self._count}", asyncio.get_running_loop().create_future()
         self.pending[key] = (params, answer)
@@ -68,6 +67,8 @@ class _Held:
             return await answer
         finally:
             self.pending.pop(key, None)
+            if not self.pending:
+                self._asking.remove(self)
 
     async def report(self, done: float, total: float | None, message: str | None) -> None:
         """Report to the request that waits now; it is another one after each question."""
@@ -83,11 +84,29 @@ class _Held:
             self.has_asked.clear()
 
 
+class _Asking:
+    """The calls that have asked and have no answer yet. A call is one of them before its client has the question."""
+
+    def __init__(self) -> None:
+        self._calls: set[_Held] = set()
+
+    def add(self, call: _Held) -> None:
+        """Add a call. Raises Busy if there are too many, in all or of its caller."""
+        others = self._calls - {call}
+        if len(others) >= MAX_HELD or sum(one.caller == call.caller for one in others) >= MAX_HELD_EACH:
+            raise Busy("Too many calls wait for answers of users.")
+        self._calls.add(call)
+
+    def remove(self, call: _Held) -> None:
+        self._calls.discard(call)
+
+
 class HeldCalls:
     """The calls of one app that wait for an answer of a person, by the nonce of their seal."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[_Held, asyncio.Task[Answer | Question]]] = {}
+        self._asking = _Asking()
 
     async def run(self, request: Request, run: Run, state: State) -> Answer | Question:
         """Begin a call, which may ask: its answer, or its first question."""
@@ -95,7 +114,7 @@ class HeldCalls:
             await state.seal_key()
         except StateUnavailable:
             return await run(request._replace(modes=frozenset()))  # nobody can be asked now
-        held = _Held(request, self._check_room)
+        held = _Held(request, self._asking)
         task = asyncio.ensure_future(run(request._replace(elicit=held.ask, progress=held.report)))
         return await self._next(held, task, request, state)
 
@@ -125,11 +144,6 @@ class HeldCalls:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _check_room(self, caller: str) -> None:
-        of_caller = sum(held.caller == caller for held, _ in self._held.values())
-        if len(self._held) >= MAX_HELD or of_caller >= MAX_HELD_EACH:
-            raise Busy("Too many calls wait for answers of users.")
 
     async def _next(
         self, held: _Held, task: "asyncio.Task[Answer | Question]", request: Request, state: State
