@@ -45,6 +45,15 @@ class Chain:
         """Continue after the record that `line` made last: it has been written."""
         self.seq, self.head = self.seq + 1, self._next_hash
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """The number and the hash of the last record."""
+        return self.seq, self.head
+
+    @place.setter
+    def place(self, place: tuple[int, str]) -> None:
+        self.seq, self.head = place
+
     def digest(self, text: str) -> str:
         """The digest of a text, which cannot be guessed by trying values if there is a key."""
         return _digest(text.encode("utf-8", "replace"), self._key)

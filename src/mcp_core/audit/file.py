@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -81,6 +81,22 @@ class FileSink:
         self._size += len(line)
         if self._rotates and self._is_file and self._is_full():
             self._rotate()
+
+    def write_together(self, lines: Sequence[bytes]) -> int:
+        """Append lines in one write. Returns how many are complete: fewer than all if the disk is nearly full."""
+        if self._torn:
+            return 0
+        if self._is_file and self._ticks() - self._checked >= CHECK_SECONDS:
+            self._reopen_if_moved()
+        data = b"".join(lines)
+        written = os.write(self._file, data)
+        self._size += written
+        if written != len(data):
+            self._torn = not data[:written].endswith(b"\n") and written > 0
+            return data.count(b"\n", 0, written)
+        if self._rotates and self._is_file and self._is_full():
+            self._rotate()
+        return len(lines)
 
     def close(self) -> None:
         """Close the file."""

@@ -100,6 +100,8 @@ class AuditTrail:
         self._unreported = 0
         """Lost records that the trail itself does not mention yet."""
         self._logged = -_LOG_SECONDS
+        self._held: list[str] | None = None
+        """Records for a file that are written together, as their members."""
         self._queue: deque[_Queued] = deque()
         self._added_records = self._finished = 0
         """Records for a database, since the start: those that were queued, and those that are stored."""
@@ -148,6 +150,19 @@ class AuditTrail:
         self._added.set()
         return True
 
+    def hold(self) -> None:
+        """Write the records that follow with one system call, in `release`. Nothing may be answered before it."""
+        if self._file is not None and not self.refuses:  # otherwise each answer depends on its own record
+            self._held = []
+
+    def release(self) -> None:
+        """Write the records since `hold`."""
+        held, self._held = self._held, None
+        if held:
+            written = self._write_together(held)
+            for members in held[written:]:
+                self._write(members)
+
     async def settled(self) -> bool:
         """Whether all records so far are written. Waits for a database, for a bounded time."""
         if self._task is None:
@@ -184,6 +199,9 @@ class AuditTrail:
         file, chain = self._file, self.chain
         if file is None:
             return False
+        if self._held is not None:
+            self._held.append(members)
+            return True
         try:
             if self._unreported:
                 file.write(chain.line(self._loss()))
@@ -197,6 +215,23 @@ class AuditTrail:
         chain.advance()
         self._count(1)
         return True
+
+    def _write_together(self, records: Sequence[str]) -> int:
+        """Append records with one system call. Returns how many are written: fewer if something is wrong."""
+        if self._file is None or self._unreported or len(records) == 1:
+            return 0
+        chain, lines, places = self.chain, list[bytes](), [self.chain.place]
+        for members in records:
+            lines.append(chain.line(members))
+            chain.advance()
+            places.append(chain.place)
+        try:
+            written = self._file.write_together(lines)
+        except OSError:
+            written = 0
+        chain.place = places[written]
+        self._count(written)
+        return written
 
     async def _write_batches(self, sink: SqlSink) -> None:
         while self._queue or not self._closing:

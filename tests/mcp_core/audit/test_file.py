@@ -1,5 +1,6 @@
 """The audit file: short writes, rotation, retention, logrotate, full disks and jumping clocks."""
 
+import errno
 import os
 import resource
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from mcp_core.audit import AuditTrail, verify
 from mcp_core.audit import file as audit_file
+from mcp_core.audit.chain import parse
 from mcp_core.audit.file import FileSink, Rotation, rotated_files
 
 
@@ -58,6 +60,68 @@ async def test_a_short_write_does_not_join_two_lines(tmp_path: Path, monkeypatch
     (chain,) = report.chains.values()
     assert (report.problems, report.fragments, chain.lost) == ([], 2, 1)
     assert b'"number":1' not in path.read_bytes()
+
+
+@pytest.mark.parametrize("cut", [0, 30, 600, 601, 10_000])
+async def test_a_short_write_of_several_records_loses_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int):
+    path = tmp_path / "audit.jsonl"
+    trail = await opened(path)
+    write, cuts = os.write, [cut]
+
+    def short(file: int, data: bytes) -> int:
+        if cuts and cuts[0] == 601:  # after a whole line
+            cuts[0] = data.index(b"\n") + 1
+        return write(file, data[: cuts.pop()] if cuts else data)
+
+    monkeypatch.setattr(audit_file.os, "write", short)
+    trail.hold()
+    assert all(add(trail, number) for number in range(10))
+    assert b"number" not in path.read_bytes()
+    trail.release()
+    assert add(trail, 10)
+    await trail.close()
+    report = verify(files_of(path))
+    (chain,) = report.chains.values()
+    assert (report.problems, chain.lost, chain.records, trail.written) == ([], 0, 13, 13)
+    records = filter(None, map(parse, path.read_bytes().splitlines()))
+    assert [record.members["number"] for record in records if "number" in record.members] == [*range(11)]
+
+
+async def test_records_that_are_written_together_can_fail_and_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "audit.jsonl"
+    trail = await opened(path)
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(audit_file.os, "write", full)
+        trail.hold()
+        add(trail, 1)
+        add(trail, 2)
+        trail.release()
+        assert (trail.lost, trail.failing) == (2, True)
+    trail.hold()
+    add(trail, 3)
+    add(trail, 4)
+    trail.release()
+    await trail.close()
+    report = verify(files_of(path))
+    (chain,) = report.chains.values()
+    assert (report.problems, chain.lost, trail.failing) == ([], 2, False)
+
+
+async def test_with_refuse_each_record_is_written_at_once(tmp_path: Path):
+    path = tmp_path / "audit.jsonl"
+    trail = AuditTrail("test", FileSink(path), policy="refuse")
+    await trail.open()
+    trail.hold()
+    add(trail, 1)
+    assert b'"number":1' in path.read_bytes()
+    trail.release()
+    await trail.close()
 
 
 async def test_a_full_file_is_rotated_by_size_and_the_chain_goes_on(tmp_path: Path):

@@ -4,12 +4,12 @@ A quick call is a POST that a fast lane answers at once. It needs no scope, no c
 the lane, and the response is one write. Everything else, and what the lane does not handle, goes the ordinary way
 through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
 
-For a drain: the task of a quick call is in `server_state.tasks` like those of other calls; while `Calls.draining` or
-`Calls.closing` is set, or after `shutdown()`, its response closes the connection.
+For a drain: a quick call that waits for something has a task in `server_state.tasks` like other calls; while
+`Calls.draining` or `Calls.closing` is set, or after `shutdown()`, its response closes the connection.
 """
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import Any
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -29,7 +29,8 @@ from mcp_core.hosts.site.connections import (
     response_bytes,
 )
 from mcp_core.hosts.site.corked import CorkedTransport
-from mcp_core.hosts.site.quick_heads import QuickHead, QuickHeads
+from mcp_core.hosts.site.quick_calls import QuickCalls
+from mcp_core.hosts.site.quick_heads import QuickHead
 from mcp_core.mcp_log import get_logger
 
 logger = get_logger(__name__)
@@ -41,13 +42,6 @@ _MOST_PIPELINED = 64
 """Requests that wait for the response to another on their connection. uvicorn keeps 4 KB for each."""
 _OK = 200
 _IDLE, _CALL = ConnectionPhase.IDLE, ConnectionPhase.CALL  # to look up a member of an enum takes ten times as long
-
-
-class QuickCalls(NamedTuple):
-    """What the connections of a server need to answer quick calls."""
-
-    heads: QuickHeads
-    calls: Calls
 
 
 class LimitExceeded(Exception):
@@ -69,14 +63,17 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.connections_open, self._quick = connections_open, quick
-        self._call: asyncio.Task[None] | None = None
+        self._has_call = False
+        """Whether a quick call runs, or is about to."""
+        self._task: asyncio.Task[None] | None = None
+        """Of a quick call that waits for something."""
         self._incomplete = b""
         """The beginning of a quick call."""
         self._last_head: QuickHead | None = None
         self._last_head_data = b""
         """The head of the last quick call, if it has no token: most clients send it again."""
         self._held = b""
-        """What came after a quick call that still runs."""
+        """What came after a quick call, until it is answered."""
         self._close_after_call = self._client_ended = False
         self._head_size = 0
         self._bytes_without_progress = 0
@@ -94,27 +91,32 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End. A quick call that still runs is not stopped, as it is short."""
         self.connections_open.remove(self)
+        if self._quick is not None:
+            self._quick.forget(self)
         super().connection_lost(exc)
 
     def eof_received(self) -> bool | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The client has ended its side: it gets the answer to a quick call; otherwise it has left."""
-        if self._call is None or self.scheme == "https":
+        if self.scheme == "https" or not (self._has_call or self._held):
             return None
         self._client_ended = True
         return True
 
     def shutdown(self) -> None:
         """Close the connection, after the response to a call that runs."""
-        if self._call is not None:
+        if self._has_call or self._held:
             self._close_after_call = True
         else:
             super().shutdown()
 
     def data_received(self, data: bytes) -> None:
         """Answer what can be answered here, and give the rest to the parser."""
-        if self._call is not None:
+        if self._has_call or self._held:
             self._hold(data)
-            return
+        else:
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
         if self._incomplete and self.phase != ConnectionPhase.REFUSED:
             data, self._incomplete = self._incomplete + data, b""
             if not self._answer_quickly(data):
@@ -150,12 +152,16 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         if len(data) > end:
             data, self._held = data[:end], data[end:]
         quick.calls.begin()
-        self.phase = _CALL
-        call = self._call = self.loop.create_task(self._run(head, data, data[body_at:], quick.calls))
-        self.tasks.add(call)
+        self.phase, self._has_call = _CALL, True
+        quick.begin(self, self._run(head, data, data[body_at:], quick), self.loop)
         return True
 
-    async def _run(self, head: QuickHead, data: bytes, body: bytes, calls: Calls) -> None:
+    def run_in_task(self, task: asyncio.Task[None]) -> None:
+        """Take the task of a quick call that waits for something."""
+        self._task = task
+        self.tasks.add(task)
+
+    async def _run(self, head: QuickHead, data: bytes, body: bytes, quick: QuickCalls) -> None:
         """Answer a quick call, or give it to the parser if the lane does not handle it."""
         try:
             authorization = "" if head.token_at is None else head.authorization(data)
@@ -168,16 +174,17 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             if response is not None and self.flow.write_paused:
                 await self.flow.drain()
         finally:
-            calls.end()
-            self.tasks.discard(self._call)  # pyright: ignore[reportArgumentType]
-            self._call = None
+            quick.calls.end()
+            self._has_call = False
+            if self._task is not None:
+                self.tasks.discard(self._task)
+                self._task = None
         if self._corked.is_closing():
             return
         if response is None:
             self._go_on_with_parser(data)
         else:
-            closes = self._close_after_call or self._client_ended or calls.draining or calls.closing
-            self._respond(response, keep_alive=not closes)
+            quick.finish(self, response)
 
     def _failure(self, error: BaseException) -> HttpResponse:
         """The response to a call that the end of the server has cut off, or that an error in the server has."""
@@ -187,8 +194,10 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         logger.error("A request could not be answered", exc_info=error)
         return _error(500, RpcError(INTERNAL_ERROR, "The server failed; its log has the reason."))
 
-    def _respond(self, response: HttpResponse, *, keep_alive: bool) -> None:
+    def respond(self, response: HttpResponse, calls: Calls) -> None:
+        """Send the response to a quick call."""
         status, body, headers = response
+        keep_alive = not (self._close_after_call or self._client_ended or calls.draining or calls.closing)
         if status == _OK and headers is JSON_HEADERS and keep_alive:
             head = self.connections_open.ok_head(self.server_state.default_headers)
             self._corked.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
@@ -197,13 +206,20 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self._corked.send(response_bytes(response, self.server_state.default_headers, keep_alive=keep_alive))
         self.server_state.total_requests += 1
         if not keep_alive:
+            self._held = b""
             self.transport.close()
             return
-        self.enter(_IDLE)
         if self._held:
+            self.loop.call_soon(self._take_held)  # one call in each turn, so that other connections have theirs
+        else:
+            self.enter(_IDLE)
+
+    def _take_held(self) -> None:
+        if not self._corked.is_closing():
             data, self._held = self._held, b""
+            self.enter(_IDLE)
             self.flow.resume_reading()
-            self.data_received(data)
+            self._take(data)
 
     def _go_on_with_parser(self, data: bytes) -> None:
         """Take the ordinary way with a request that the lane did not answer, and with what followed it."""

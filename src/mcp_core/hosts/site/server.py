@@ -213,8 +213,10 @@ def uvicorn_options(site: Site) -> dict[str, Any]:
 
         protocol = partial(LimitedH11Protocol, connections_open=site.connections)
         return options | {"http": protocol, "h11_max_incomplete_event_size": site.settings.max_head_bytes}
-    from mcp_core.hosts.site.http_protocol import HttpProtocol, QuickCalls  # noqa: PLC0415 - needs httptools, an extra
+    from mcp_core.hosts.site.http_protocol import HttpProtocol  # noqa: PLC0415 - needs httptools, an extra
+    from mcp_core.hosts.site.quick_calls import QuickCalls  # noqa: PLC0415 - the same
     from mcp_core.hosts.site.quick_heads import QuickHeads  # noqa: PLC0415 - the same
 
-    quick = QuickCalls(QuickHeads(site.quick_lane, site.settings.max_headers, site.proxies), site.calls)
+    heads = QuickHeads(site.quick_lane, site.settings.max_headers, site.proxies)
+    quick = QuickCalls(heads, site.calls, [app.requests for app in site.apps])
     return options | {"http": partial(HttpProtocol, connections_open=site.connections, quick=quick)}

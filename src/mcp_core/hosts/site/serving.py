@@ -264,6 +264,7 @@ class HttpServer(uvicorn.Server):
                 connection.shutdown()
 
     async def _drain(self) -> None:
+        await asyncio.sleep(0)  # so that calls that have arrived have begun
         calls = {task for task in self.server_state.tasks if not task.done()}
         if running := self._site.calls.running:
             sys.stderr.write(drain_notice(running, self._drain_seconds))
