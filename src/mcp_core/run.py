@@ -2,22 +2,25 @@
 
 import argparse
 import asyncio
-import difflib
 import gc
 import json
+import shlex
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.call_log.opening import keep_calls
 from mcp_core.errors import DeclarationError
+from mcp_core.extras import SERVERS
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.interrupt import INTERRUPTED
+from mcp_core.option_parser import OptionParser
 from mcp_core.otlp import set_up_export
 from mcp_core.settings import Settings, add_options, from_options, settings_type
 from mcp_core.start_errors import CannotStart
@@ -80,18 +83,9 @@ def run(
         raise SystemExit(error.exit_code) from None
 
 
-class _Parser(argparse.ArgumentParser):
-    """Answers a mistyped option with the nearest one."""
-
-    def error(self, message: str) -> NoReturn:
-        wrong = message.removeprefix("unrecognized arguments: ").split(" ")[0] if "unrecognized" in message else ""
-        nearest = difflib.get_close_matches(wrong, self._option_string_actions, n=1) if wrong else []
-        super().error(f"{message}; did you mean {nearest[0]}?" if nearest else message)
-
-
 def _parser(program: Program, about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:
     # A usage with every option would bury the error message for a mistyped one.
-    parser = _Parser(
+    parser = OptionParser(
         prog=program.name,
         usage=f"{program.command('[stdio | http]')} [options]",
         description=f"{about} Serves an MCP client over stdio (the default), or many over HTTP.",
@@ -159,17 +153,31 @@ def greeting(app: App, program: Program, arguments: Sequence[str] = ()) -> str:
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
         f"{notice}"
-        f"To try it from a terminal: {program.command('http')}, then open the address it prints; "
-        "or add it to your client:\n"
+        f"To try it: {program.command('http')}, then open the address that it prints.\n"
+        f"To add it to a client: {_install(app, program, arguments)}\n"
         f"  {json.dumps({'mcpServers': {app.name: _start(program, arguments)}})}\n"
         "End it with Ctrl+D."
     )
+
+
+def _install(app: App, program: Program, arguments: Sequence[str]) -> str:
+    """How a client gets this server: by a command, if that knows the server, or by an entry in its file."""
+    script = program.name if program.name.endswith(".py") else None
+    name = program.target or script or next(iter(entry_points(group=SERVERS, name=app.name).names), None)
+    command = f"toolcharter install CLIENT {shlex.join([name, *arguments])}; or write" if name else "write"
+    return f"{command} this into its file:"
+
+
+def _absolute(target: str) -> str:
+    """A client starts a server in another folder, so the path of its file must be absolute."""
+    name, suffix, rest = target.partition(".py")
+    return f"{Path(name).absolute()}{suffix}{rest}" if suffix else target
 
 
 def _start(program: Program, arguments: Sequence[str]) -> dict[str, Any]:
     """How a client starts this server. The path is absolute: desktop programs do not have the PATH of a shell."""
     script = Path(sys.argv[0]).absolute()
     command = [sys.executable, str(script)] if script.suffix == ".py" else [str(script)]
-    named = ["stdio", program.target] if program.target else []
+    named = ["stdio", _absolute(program.target)] if program.target else []
     rest = [*command[1:], *named, *arguments]
     return {"command": command[0], **({"args": rest} if rest else {})}

@@ -56,6 +56,7 @@ DEFAULT_TIMEOUTS = Timeouts()
 _EXPLAINED: frozenset[int] = frozenset({
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.NOT_FOUND,
+    HTTPStatus.METHOD_NOT_ALLOWED,
     HTTPStatus.MISDIRECTED_REQUEST,
     HTTPStatus.SERVICE_UNAVAILABLE,
 })  # fmt: skip
@@ -76,7 +77,8 @@ async def connect(
     rejected: list[httpx2.Response] = []
 
     async def note_rejection(response: httpx2.Response) -> None:
-        if response.status_code in _EXPLAINED:
+        # A server without a stream of its own refuses a GET, and works.
+        if response.status_code in _EXPLAINED and response.request.method == "POST":
             rejected.append(response)
 
     # The SDK raises the same error for every rejection, without the reason.
@@ -100,14 +102,14 @@ async def connect(
 
 def _explain(rejection: httpx2.Response, url: str, *, has_token: bool) -> str:
     """Why a server rejected a request, and what to do."""
-    match rejection.status_code:
+    match HTTPStatus(rejection.status_code):
         case HTTPStatus.MISDIRECTED_REQUEST:
             host = httpx2.URL(url).host
             hint = f"A server of toolcharter does with --allow-hosts {host}"
             return f"the server does not answer to the name {host!r}. {hint}."
-        case HTTPStatus.NOT_FOUND:
+        case HTTPStatus.NOT_FOUND | HTTPStatus.METHOD_NOT_ALLOWED as status:
             hint = "" if url.rstrip("/").endswith("/mcp") else " Most addresses of MCP servers end in /mcp."
-            return f"there is no MCP server at this address (404 Not Found).{hint}"
+            return f"there is no MCP server at this address ({status.value} {status.phrase}).{hint}"
         case HTTPStatus.SERVICE_UNAVAILABLE:
             seconds = rejection.headers.get("retry-after", "")
             when = f"in {seconds} seconds" if seconds.isdecimal() else "later"

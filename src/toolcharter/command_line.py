@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol
 from mcp_core.errors import DeclarationError
 from mcp_core.install_command import install_command
 from mcp_core.interrupt import INTERRUPTED
+from mcp_core.option_parser import OptionParser
 from mcp_core.settings import add_own_options, settings_type
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets
@@ -43,7 +44,7 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
         if name not in EXTRAS:
             raise
         _fail(f"`toolcharter {name}` needs {error.name}: {install_command(EXTRAS[name])}", FAILED)
-    parser = argparse.ArgumentParser(prog=f"toolcharter {name}", description=command.__doc__)
+    parser = OptionParser(prog=f"toolcharter {name}", description=command.__doc__)
     command.add_arguments(parser)
     own, server_command = _split_at_dashes(argv)
     try:

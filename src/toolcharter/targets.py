@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -64,6 +65,17 @@ def is_address(target: str) -> bool:
     return target.startswith(("http://", "https://"))
 
 
+def is_file(target: str) -> bool:
+    """Whether a target is a file of Python, or `file.py:object`."""
+    return target not in known() and ".py" in target
+
+
+def absolute(target: str) -> str:
+    """A target that means the same in every folder, where it is a file."""
+    name, suffix, rest = target.partition(".py")
+    return f"{Path(name).expanduser().absolute()}{suffix}{rest}" if is_file(target) else target
+
+
 def load(target: str, settings: Settings) -> App:
     """Build the App that a name, `file.py[:object]` or `module:object` stands for."""
     return require_app(load_any(target, settings), target)
@@ -91,9 +103,15 @@ def find(target: str) -> Any:
     if ":" in target:
         module, _, name = target.partition(":")
         return _attribute(_import(module, target), name, target)
-    names = ", ".join(servers) or "none"
-    forms = "Give the name of an installed server, file.py, module:object, or an http:// address."
-    raise UnknownTarget(f"No server {target!r} is installed. Installed: {names}. {forms}")
+    raise UnknownTarget(not_installed(target, "file.py, module:object, or an http:// address"))
+
+
+def not_installed(name: str, otherwise: str) -> str:
+    """The error for a name that no installed server has. `otherwise` is what can be given in place of a name."""
+    names = ", ".join(known()) or "none"
+    nearest = get_close_matches(name, known(), n=1, cutoff=0.7)
+    hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
+    return f"No server {name!r} is installed. {hint}Installed: {names}. Give the name of one, {otherwise}."
 
 
 def require_app(server: Any, target: str) -> App:

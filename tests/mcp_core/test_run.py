@@ -216,12 +216,20 @@ def test_a_mistake_is_not_buried_below_all_options(capsys: pytest.CaptureFixture
 def test_the_greeting_says_how_a_client_starts_this_very_server(monkeypatch: pytest.MonkeyPatch):
     app = App("demo", version="1.0.0", title="Demo")
     monkeypatch.setattr(sys, "argv", ["/opt/bin/mcp-demo"])
-    line = greeting(app, Program("mcp-demo")).splitlines()[2]
+    add, line = greeting(app, Program("mcp-demo")).splitlines()[2:4]
+    assert add == "To add it to a client: write this into its file:"
     assert line == '  {"mcpServers": {"demo": {"command": "/opt/bin/mcp-demo"}}}'
     monkeypatch.setattr(sys, "argv", ["demo.py"])
-    line = greeting(app, Program("demo.py"), ["--user", "ana"]).splitlines()[2]
+    add, line = greeting(app, Program("demo.py"), ["--user", "ana"]).splitlines()[2:4]
+    assert add == "To add it to a client: toolcharter install CLIENT demo.py --user ana; or write this into its file:"
     arguments = [str(Path.cwd() / "demo.py"), "--user", "ana"]
     assert json.loads(line) == {"mcpServers": {"demo": {"command": sys.executable, "args": arguments}}}
+    monkeypatch.setattr(sys, "argv", ["/opt/bin/toolcharter"])
+    line = greeting(app, Program("toolcharter", "demo.py:build")).splitlines()[3]
+    arguments = ["stdio", str(Path.cwd() / "demo.py:build")]
+    assert json.loads(line) == {"mcpServers": {"demo": {"command": "/opt/bin/toolcharter", "args": arguments}}}
+    add = greeting(App("todo", version="1.0.0"), Program("mcp-todo")).splitlines()[2]
+    assert add == "To add it to a client: toolcharter install CLIENT todo; or write this into its file:"
 
 
 def test_tools_that_are_declared_wrongly_are_listed(monkeypatch: pytest.MonkeyPatch):

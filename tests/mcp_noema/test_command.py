@@ -42,10 +42,11 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
         os.close(terminal)
         os.close(stdin)
     assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 4
+    assert len(done.stderr.splitlines()) == 5
     assert done.stderr.startswith("Noema 1.0.0 is waiting for an MCP client on stdin. Tools: ")
     assert "create-deck, get-deck, " in done.stderr
     assert " and 25 more.\n" in done.stderr
+    assert "\nTo add it to a client: toolcharter install CLIENT noema --db " in done.stderr
 
 
 def test_over_http_there_is_a_health_page_and_a_page_for_people(tmp_path: Path):

@@ -24,6 +24,27 @@ def test_an_unknown_command_is_refused_with_the_nearest_one(capsys, word, hint):
     assert run(capsys, word) == (2, "", message)
 
 
+def test_a_misspelled_option_is_answered_with_the_nearest_one(capsys):
+    code, _, err = run(capsys, "serve", "--prot", "8001")
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        "toolcharter serve: error: unrecognized arguments: --prot; did you mean --port?",
+    )
+
+
+def test_a_call_without_a_tool_asks_for_the_tool_only(capsys):
+    code, _, err = run(capsys, "call")
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        "toolcharter call: error: the following arguments are required: TOOL",
+    )
+
+
+def test_python_runs_the_package_as_the_command():
+    done = subprocess.run([sys.executable, "-m", "toolcharter", "-V"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"toolcharter {version('toolcharter')}\n"
+
+
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_the_version_is_that_of_the_installed_package(capsys, option):
     assert run(capsys, option) == (0, f"toolcharter {version('toolcharter')}\n", "")

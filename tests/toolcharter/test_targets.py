@@ -38,7 +38,7 @@ def test_an_app_object_is_used_as_it_is(tmp_path):
             "nobody",
             (
                 f"No server 'nobody' is installed. Installed: {', '.join(targets.known())}. "
-                "Give the name of an installed server, file.py, module:object, or an http:// address."
+                "Give the name of one, file.py, module:object, or an http:// address."
             ),
         ),
         ("missing.py", "The file missing.py does not exist."),

@@ -20,9 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     connection.add_arguments(parser, " TOOL [key=value ...]")
     parser.add_argument("tool", metavar="TOOL", help="the tool to call")
-    parser.add_argument(
-        "arguments", nargs="*", metavar="key=value", help="its arguments; a value that is not a string is JSON"
+    pairs = parser.add_argument(
+        "arguments",
+        nargs="*",
+        metavar="key=value",
+        help="its arguments, or one JSON object of them; a value that is not a string is JSON",
     )
+    pairs.required = False  # so that the error for a missing tool does not ask for them too
     parser.add_argument("--json", dest="json_object", metavar="OBJECT", help="all arguments as one JSON object")
     parser.add_argument(
         "--idempotency-key",
@@ -46,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options, attended=True) as server:
         tool = connection.require_tool(options.tool, await server.list_tools())
-        arguments = _parse_object(options.json_object) | _parse_pairs(options.arguments, tool.input_schema)
+        arguments = _parse_object(options.json_object, "--json") | _parse_pairs(options.arguments, tool.input_schema)
         meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
         answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)
     if sys.stdout.isatty():
@@ -61,15 +65,15 @@ async def print_progress(done: float, total: float | None, message: str | None) 
     print(f"  {done:g}{f' of {total:g}' if total else ''} {escape_invisible(message or '')}".rstrip(), file=sys.stderr)
 
 
-def _parse_object(text: str | None) -> dict[str, Any]:
+def _parse_object(text: str | None, what: str) -> dict[str, Any]:
     if text is None:
         return {}
     try:
         value = json.loads(sys.stdin.read() if text == "-" else text)
     except ValueError as error:
-        raise UsageError(f"--json is not valid JSON: {error}") from None
+        raise UsageError(f"{what} is not valid JSON: {error}") from None
     if not isinstance(value, dict):
-        raise UsageError('--json takes an object, such as {"a": 1}')
+        raise UsageError(what + ' takes an object, such as {"a": 1}')
     return cast(dict[str, Any], value)
 
 
@@ -77,6 +81,9 @@ def _parse_pairs(words: Sequence[str], schema: Mapping[str, Any]) -> dict[str, A
     arguments: dict[str, Any] = {}
     for word in words:
         name, separator, text = word.partition("=")
+        if word.startswith("{"):
+            arguments |= _parse_object(word, "The argument")
+            continue
         if not separator:
             raise UsageError(f"{word!r} is not key=value. Write {word}=VALUE.")
         arguments[name] = _parse_value(text, schema.get("properties", {}).get(name, {}))

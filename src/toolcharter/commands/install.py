@@ -26,12 +26,12 @@ NAMES = [client.name for client in CLIENTS]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments. The names of servers and their options are read one after the other."""
     parser.usage = "%(prog)s CLIENT [options] [SERVER [options of the server] ...]"
-    parser.add_argument("client", metavar="CLIENT", choices=NAMES, help=", ".join(NAMES))
+    parser.add_argument("client", nargs="?", metavar="CLIENT", help=", ".join(NAMES))
     words = parser.add_argument(
         "words",
         nargs=argparse.REMAINDER,
         metavar="SERVER",
-        help="an installed server; default: all that it lacks",
+        help="an installed server, or a file.py; default: all installed ones that it lacks",
     )
     words.required = False
     add_own_options(parser)
@@ -66,9 +66,9 @@ class Wanted(NamedTuple):
 
 def run(options: argparse.Namespace) -> int:
     """Change the client's file, or show what would be in it."""
-    client = next(one for one in CLIENTS if one.name == options.client)
-    named = _read_words(options)
     places = Places.here()
+    client = _client(options.client, places)
+    named = _read_words(options)
     path = client.path(places, options.scope)
     if path is None:
         raise UsageError(f"{client.title} has no file for a project. Leave out --scope project.")
@@ -85,6 +85,18 @@ def run(options: argparse.Namespace) -> int:
         missing = client.trace(places)
         raise CannotRun(f"{client.title} is not installed: {missing} does not exist. To write its file anyway: --force")
     return _add(file, entries, is_shared=options.scope == "project")
+
+
+def _client(name: str | None, places: Places) -> Client:
+    if name is None:
+        here = ", ".join(one.name for one in CLIENTS if one.is_installed(places)) or "none"
+        raise UsageError(f"Give the name of a client: {', '.join(NAMES)}. Found here: {here}.")
+    found = next((one for one in CLIENTS if one.name == name), None)
+    if found is None:
+        nearest = get_close_matches(name, NAMES, n=1)
+        hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
+        raise UsageError(f"No client {name!r} is known. {hint}Known: {', '.join(NAMES)}.")
+    return found
 
 
 def _add(file: ClientFile, entries: Sequence[ServerEntry], *, is_shared: bool) -> int:
@@ -137,11 +149,11 @@ def _entries(client: Client, wanted: Sequence[Wanted], options: argparse.Namespa
         return
     is_shared = options.scope == "project"
     for one in wanted:
-        launch = launch_of(one.name)
+        launch = launch_of(one.name if is_shared else targets.absolute(one.name))
         # In a file that others use too, nothing may be a path of this machine.
         command = launch.uvx(pinned=True) if is_shared else command_of(launch)
         words = one.words if is_shared else tuple(_absolute_words(launch, one.words))
-        yield ServerEntry(one.name, (*command, *words), environment, description=launch.description)
+        yield ServerEntry(launch.name, (*command, *words), environment, description=launch.description)
 
 
 def _remote(client: Client, wanted: Sequence[Wanted], options: argparse.Namespace) -> ServerEntry:
@@ -201,7 +213,9 @@ def _read_words(options: argparse.Namespace) -> list[Wanted]:
         if value != parser.get_default(name):
             setattr(options, name, [*options.env, *value] if name == "env" else value)
     is_name_enough = options.remove or options.http is not None
-    return [Wanted(word) for word in words] if is_name_enough else list(_divide(words))
+    if not is_name_enough:
+        return list(_divide(words))
+    return [Wanted(launch_of(word).name if targets.is_file(word) else word) for word in words]
 
 
 def _unnamed(file: ClientFile, options: argparse.Namespace) -> list[Wanted]:
@@ -235,9 +249,10 @@ def _divide(words: Sequence[str]) -> Iterator[Wanted]:
 
 
 def _installed(name: str) -> Launch:
-    known = targets.known()
-    if name not in known:
-        raise UsageError(f"No server {name!r} is installed. Installed: {', '.join(known)}.")
+    if targets.is_file(name):
+        return launch_of(name)
+    if name not in targets.known():
+        raise UsageError(targets.not_installed(name, "or a file.py"))
     missing = targets.missing_libraries(name)
     if missing is not None:
         raise missing

@@ -7,7 +7,7 @@ import shutil
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin
@@ -61,11 +61,13 @@ class Launch:
     script: str | None
     """The command of the server's own, if its distribution has one."""
     settings: tuple[LaunchSetting, ...]
+    file: str | None = None
+    """The file, or `file.py:object`, of a server that no distribution registers."""
 
     @property
     def command(self) -> tuple[str, ...]:
         """The words that serve over stdio where the distribution is installed."""
-        return (self.script,) if self.script else ("toolcharter", "stdio", self.name)
+        return (self.script,) if self.script else ("toolcharter", "stdio", self.file or self.name)
 
     @property
     def own_settings(self) -> tuple[LaunchSetting, ...]:
@@ -96,7 +98,12 @@ class Launch:
 
 
 def launch_of(name: str) -> Launch:
-    """How the installed server of that name is started. Raises UnknownTarget, or CannotStart if it cannot be loaded."""
+    """How the installed server of that name, or that of a file, is started.
+
+    Raises UnknownTarget, or CannotStart if it cannot be loaded.
+    """
+    if targets.is_file(name):
+        return _launch_of_file(name)
     app = app_of(name)
     entry = targets.known()[name]
     distribution = targets.distribution_of(entry)
@@ -110,6 +117,23 @@ def launch_of(name: str) -> Launch:
         extra=extra_of(entry),
         script=script.name if (script := script_of(entry)) else None,
         settings=_settings(settings_type(targets.find(name))),
+    )
+
+
+def _launch_of_file(target: str) -> Launch:
+    build = targets.find(target)
+    app = targets.require_app(targets.build(build, target, _without_environment(settings_type(build), {})), target)
+    return Launch(
+        name=app.name,
+        title=app.title,
+        description=app.description or app.title,
+        version=app.version,
+        distribution="toolcharter",
+        distribution_version=version("toolcharter"),
+        extra=None,
+        script=None,
+        settings=_settings(settings_type(build)),
+        file=target,
     )
 
 

@@ -67,6 +67,48 @@ def test_servers_are_added_with_their_options_and_absolute_paths_and_taken_out_a
     assert file.read_text() == old
 
 
+SERVER = """
+from toolcharter import App, Settings
+
+class Mine(Settings):
+    words: str = "none"
+
+def build(settings: Mine) -> App:
+    return App("mine", version="1.0.0", settings=settings)
+"""
+
+
+def test_a_server_in_a_file_is_added_by_its_path_with_its_own_options_and_taken_out_again(capsys, home: Path):
+    (home / "project/server.py").write_text(SERVER)
+    assert run(capsys, "install", "cursor", "server.py", "--words", "a b")[1].startswith("Cursor now has mine.")
+    args = ["stdio", str(home / "project/server.py"), "--words", "a b"]
+    entry = json.loads((home / CURSOR).read_text())["mcpServers"]["mine"]
+    assert (Path(entry["command"]).name, entry["args"]) == ("toolcharter", args)
+    assert run(capsys, "install", "cursor", "server.py", "--wrds", "x")[2].startswith("server.py has no option --wrds")
+    shown = json.loads(run(capsys, "install", "cursor", "server.py:build", "--scope", "project", "--print")[1])
+    assert shown["mcpServers"]["mine"]["args"][-2:] == ["stdio", "server.py:build"]
+    assert run(capsys, "install", "cursor", "--remove", "server.py")[1].startswith("Cursor no longer has mine.")
+
+
+def test_without_a_client_those_that_are_here_are_named(capsys, home: Path):
+    code, _, error = run(capsys, "install")
+    assert (code, error.splitlines()[0].partition(": ")[0]) == (2, "Give the name of a client")
+    assert error.endswith("Found here: cursor, codex, goose.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["curser", "todo"], "No client 'curser' is known. Did you mean 'cursor'? Known: claude-desktop, "),
+        (["cursor", "tod"], "No server 'tod' is installed. Did you mean 'todo'? Installed: "),
+        (["cursor", "missing.py"], "The file missing.py does not exist."),
+    ],
+)
+def test_a_misspelled_name_is_answered_with_the_nearest_one(capsys, home: Path, words: list[str], says: str):
+    code, _, error = run(capsys, "install", *words)
+    assert (code, error[: len(says)]) == (2, says)
+
+
 def test_a_new_file_can_be_read_by_its_owner_only_and_a_link_stays_a_link(capsys, home: Path):
     real = home / "dotfiles.toml"
     (home / ".codex/config.toml").symlink_to(real)
@@ -118,7 +160,7 @@ def test_a_server_that_runs_is_added_by_its_address(capsys, home: Path):
             "Zed is not installed: {home}/.config/zed does not exist. To write its file anyway: --force",
         ),
         (["claude-code", "todo"], 1, "Claude Code is not installed: {home}/.claude does not exist."),
-        (["cursor", "nope"], 2, "No server 'nope' is installed. Installed: demo, atl, guide, noema, todo."),
+        (["cursor", "nope"], 2, "No server 'nope' is installed. Installed: demo, atl, guide, noema, todo. Give "),
         (
             ["cursor", "todo", "--usr", "x"],
             2,

@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx2
 import pytest
 from rich.console import Console
 
@@ -76,8 +77,9 @@ def test_strings_stay_strings_and_numbers_are_parsed_as_json(capsys):
 
 
 def test_all_arguments_can_be_given_as_json(capsys):
-    code, out, _ = run(capsys, "call", "demo", "add", "--json", '{"a": 2, "b": 3}')
-    assert (code, json.loads(out)["data"]) == (0, 5)
+    for words in (["--json", '{"a": 2, "b": 3}'], ['{"a": 2, "b": 3}'], ['{"a": 2}', "b=3"]):
+        code, out, _ = run(capsys, "call", "demo", "add", *words)
+        assert (code, json.loads(out)["data"]) == (0, 5)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,7 @@ def test_all_arguments_can_be_given_as_json(capsys):
     [
         (("add", "five"), "'five' is not key=value. Write five=VALUE.\n"),
         (("add", "--json", "{"), "--json is not valid JSON: "),
+        (("add", '{"a": 2'), "The argument is not valid JSON: "),
         (("add", "--json", "[]"), '--json takes an object, such as {"a": 1}\n'),
         (("ad",), "The server has no tool 'ad'. Did you mean 'add'? Its tools: add, "),
     ],
@@ -143,12 +146,13 @@ def address():
         yield url
 
 
-def test_an_address_without_a_server_says_what_addresses_look_like(capsys, address):
-    wrong = address.removesuffix("/mcp") + "/nothing"
+@pytest.mark.parametrize(("path", "status"), [("/nothing", "404 Not Found"), ("/", "405 Method Not Allowed")])
+def test_an_address_without_a_server_says_what_addresses_look_like(capsys, address, path, status):
+    wrong = httpx2.URL(address).join(path)
     message = (
-        f"{wrong}: there is no MCP server at this address (404 Not Found). Most addresses of MCP servers end in /mcp.\n"
+        f"{wrong}: there is no MCP server at this address ({status}). Most addresses of MCP servers end in /mcp.\n"
     )
-    assert run(capsys, "call", wrong, "add", "a=2", "b=3") == (1, "", message)
+    assert run(capsys, "call", str(wrong), "add", "a=2", "b=3") == (1, "", message)
 
 
 def test_a_name_that_the_server_does_not_answer_to_is_explained(capsys):

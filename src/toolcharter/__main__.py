@@ -1,0 +1,5 @@
+"""`python -m toolcharter` is `toolcharter`."""
+
+from toolcharter.cli import main
+
+main()
