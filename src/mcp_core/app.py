@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
+_CALL = "tools/call"
 MOST_CLIENTS = 10_000
 """How many clients may wait for changes of lists."""
 Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
@@ -364,12 +365,26 @@ class App:
             return await pipeline.run(request)
         try:
             confirmed = spec.declaration.confirm is not None
-            resumed = await self._held.resume(request, self._shared, confirmed=confirmed)
+            resumed = await self._held.resume(request, self._shared, _CALL, confirmed=confirmed)
         except ForgedReply as error:
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
-            self.requests.record("tools/call", "business", sender, name=request.tool, error=str(error))
+            self.requests.record(_CALL, "business", sender, name=request.tool, error=str(error))
             raise
-        return resumed or await self._held.run(request, pipeline.run, self._shared)
+        return resumed or await self._held.run(request, pipeline.run, self._shared, _CALL)
+
+    async def ask_library(
+        self, method: str, request: Request, answer: Callable[[Request], Awaitable[T]]
+    ) -> T | Question:
+        """Answer a request for a prompt or a resource, during which the person may be asked."""
+        if not request.modes or not request.must_declare:
+            return await answer(request)
+        try:
+            resumed: T | Question | None = await self._held.resume(request, self._shared, method)
+        except ForgedReply as error:
+            sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
+            self.requests.record(method, "business", sender, name=request.tool, error=str(error))
+            raise
+        return resumed or await self._held.run(request, answer, self._shared, method)
 
     @property
     def state(self) -> State:

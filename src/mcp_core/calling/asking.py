@@ -1,20 +1,23 @@
 """Questions that a handler asks the person while it runs: `await context.ask_user(...)`.
 
 A client with sessions is asked on its connection, and the call waits. A client without sessions gets the question as
-the answer to its call; the handler waits here, and goes on when the client calls again with the person's answer. What
-the client keeps meanwhile is a seal that is bound to caller, tool and arguments, expires, and is used once.
+the answer to its call; the handler waits here, and goes on when the client calls again with the person's answer, at
+this process or another. What the client keeps meanwhile is a seal that is bound to caller, method, tool and arguments,
+expires, and is used once.
 """
 
 import asyncio
 import json
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar, cast
 
 from mcp_core.calling import seal
-from mcp_core.calling.records import Answer, Question, Request
-from mcp_core.context import Elicit
+from mcp_core.calling.held_elsewhere import HeldElsewhere
+from mcp_core.calling.records import Question, Request
+from mcp_core.context import Elicit, ReportProgress
 from mcp_core.errors import Busy, ConsentRequired, ElicitationUnsupported, ForgedReply
 from mcp_core.state.interface import State, StateUnavailable
 
@@ -24,7 +27,8 @@ MAX_HELD = 1000
 MAX_HELD_EACH = 20
 """How many handlers may wait for answers, in all and of one caller."""
 
-Run = Callable[[Request], Awaitable[Answer | Question]]
+T = TypeVar("T")
+Run = Callable[[Request], Awaitable[T]]
 
 
 def asker(request: Request, tool: str) -> Elicit:
@@ -51,8 +55,9 @@ def asker(request: Request, tool: str) -> Elicit:
 class _Held:
     """A call that runs on while its client has only a question of it."""
 
-    def __init__(self, request: Request, asking: "_Asking") -> None:
+    def __init__(self, request: Request, binding: str, asking: "_Asking") -> None:
         self.caller, self.progress, self._asking = request.caller.key, request.progress, asking
+        self.binding, self.is_marked = binding, False
         self.pending: dict[str, tuple[Mapping[str, Any], asyncio.Future[Mapping[str, Any]]]] = {}
         self.has_asked = asyncio.Event()
         self._count = 0
@@ -105,69 +110,98 @@ class HeldCalls:
     """The calls of one app that wait for an answer of a person, by the nonce of their seal."""
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[_Held, asyncio.Task[Answer | Question]]] = {}
+        self._held: dict[str, tuple[_Held, asyncio.Task[Any]]] = {}
         self._asking = _Asking()
+        self._elsewhere = HeldElsewhere(self._go_on)
+        self._state: State | None = None
 
-    async def run(self, request: Request, run: Run, state: State) -> Answer | Question:
+    async def run(self, request: Request, run: Run[T], state: State, method: str) -> T | Question:
         """Begin a call, which may ask: its answer, or its first question."""
         try:
             await state.seal_key()
         except StateUnavailable:
             return await run(request._replace(modes=frozenset()))  # nobody can be asked now
-        held = _Held(request, self._asking)
+        self._state = state
+        held = _Held(request, _binding(request, method), self._asking)
         task = asyncio.ensure_future(run(request._replace(elicit=held.ask, progress=held.report)))
-        return await self._next(held, task, request, state)
+        return await self._next(held, task)
 
-    async def resume(self, request: Request, state: State, *, confirmed: bool) -> Answer | Question | None:
-        """Go on with the call that a reply belongs to. None without a reply.
+    async def resume(self, request: Request, state: State, method: str, *, confirmed: bool = False) -> Any:
+        """Go on with the call that a reply belongs to, in whichever process it waits. None without a reply.
 
         None also if it may be the reply to a confirmation, for a tool that is `confirmed`. Raises ForgedReply if it
-        is about another call, or the call does not wait any more, or waits in another process.
+        is about another call, or the call does not wait any more.
         """
         if request.reply is None:
             return None
-        opened = seal.open_seal(await state.seal_key(), _binding(request), request.reply.state, time.time())
+        opened = seal.open_seal(await state.seal_key(), _binding(request, method), request.reply.state, time.time())
         if isinstance(opened, str) and confirmed:
             return None
-        found = None if isinstance(opened, str) else self._held.pop(opened.nonce, None)
-        if found is None:
-            raise ForgedReply(f"{request.tool!r} does not wait for this answer any more.")
-        held, task = found
-        held.progress = request.progress
-        held.answer(request.reply.responses)
-        return await self._next(held, task, request, state)
+        if isinstance(opened, str):
+            raise _not_waiting(request)
+        responses = request.reply.responses
+        is_first = await self._take_mark(opened.nonce, state)
+        if is_first and (going_on := self._go_on(opened.nonce, responses, request.progress)):
+            return await going_on
+        if not is_first:
+            raise _not_waiting(request)
+        return await self._elsewhere.pass_on(state, opened.nonce, responses, request.progress)
+
+    async def _take_mark(self, nonce: str, state: State) -> bool:
+        """Whether this is the first answer to a question. Without the store, only this process can know."""
+        held, _ = self._held.get(nonce, (None, None))
+        if held is not None and not held.is_marked:
+            return True
+        try:
+            return await state.take_mark(_mark(nonce))
+        except StateUnavailable:
+            return held is not None
 
     async def close(self) -> None:
         """End the calls that wait."""
+        await self._elsewhere.close()
         tasks = [task for _, task in self._held.values()]
         self._held.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _next(
-        self, held: _Held, task: "asyncio.Task[Answer | Question]", request: Request, state: State
-    ) -> Answer | Question:
+    def _go_on(
+        self, nonce: str, responses: Mapping[str, Any], progress: ReportProgress | None
+    ) -> Coroutine[Any, Any, Any] | None:
+        """Give the answers to a call that is held here. None if it is not."""
+        found = self._held.pop(nonce, None)
+        if found is None:
+            return None
+        held, task = found
+        held.progress = progress
+        held.answer(responses)
+        return self._next(held, task)
+
+    async def _next(self, held: _Held, task: "asyncio.Task[T]") -> T | Question:
         asked = asyncio.ensure_future(held.has_asked.wait())
         try:
             await asyncio.wait({task, asked}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
-            return await self._hold(held, task, request, state)
+            return await self._hold(held, task)
         except BaseException:
             task.cancel()
             raise
         finally:
             asked.cancel()
 
-    async def _hold(
-        self, held: _Held, task: "asyncio.Task[Answer | Question]", request: Request, state: State
-    ) -> Question:
-        """Keep the call until its client calls again."""
-        nonce, expires = secrets.token_urlsafe(16), time.time() + ANSWER_SECONDS
-        sealed = seal.make(await state.seal_key(), _binding(request), expires, nonce)
+    async def _hold(self, held: _Held, task: "asyncio.Task[Any]") -> Question:
+        """Keep the call until its client calls again, here or at another process."""
+        state, nonce, expires = cast(State, self._state), secrets.token_urlsafe(16), time.time() + ANSWER_SECONDS
+        sealed = seal.make(await state.seal_key(), held.binding, expires, nonce)
         self._held[nonce] = (held, task)
         task.add_done_callback(lambda _: self._held.pop(nonce, None))
+        held.is_marked = False
+        with suppress(StateUnavailable):  # the answer may still come to this process
+            await self._elsewhere.listen(state)
+            await state.mark(_mark(nonce), ANSWER_SECONDS)
+            held.is_marked = True
         questions = {key: _without_ids(params) for key, (params, _) in held.pending.items()}
         return Question(str(next(iter(questions.values())).get("message", "")), sealed, questions)
 
@@ -177,6 +211,14 @@ def _without_ids(params: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in params.items() if name not in ("elicitationId", "task")}
 
 
-def _binding(request: Request) -> str:
+def _binding(request: Request, method: str) -> str:
     arguments = json.dumps(request.arguments, sort_keys=True, default=str)
-    return seal.bind("question", request.caller.key, request.tool, arguments)
+    return seal.bind("question", request.caller.key, method, request.tool, arguments)
+
+
+def _mark(nonce: str) -> str:
+    return f"held:{nonce}"
+
+
+def _not_waiting(request: Request) -> ForgedReply:
+    return ForgedReply(f"{request.tool!r} does not wait for this answer any more.")

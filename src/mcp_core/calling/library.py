@@ -25,7 +25,7 @@ from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
-from mcp_core.errors import BrokenResult, DeclarationError, Refused, Unavailable, UnknownTool
+from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable, UnknownTool
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
@@ -227,6 +227,9 @@ class Library:
         except Refused as refused:
             outcome, error = refused.kind, str(refused)
             raise
+        except ElicitationUnsupported as unsupported:
+            outcome, error = unsupported.kind, str(unsupported)
+            raise
         finally:
             seconds, name = time.perf_counter() - started, None if method.endswith("/list") else request.tool
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
@@ -254,6 +257,8 @@ class Library:
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
             raise self._refused(Body(failure=failure), call, refused, invoked=invoked) from None
+        except ElicitationUnsupported:
+            raise  # the host reports it
         except Exception as error:  # noqa: BLE001 - every exception becomes an answer, as in the pipeline
             raise self._refused(fail(error, call, None), call, error, invoked=invoked) from None
         finally:

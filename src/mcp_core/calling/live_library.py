@@ -16,6 +16,8 @@ class ResourceUpdate(NamedTuple):
     uri: str
 
 
+ASKING = frozenset({"prompts/get", "resources/read"})
+"""The requests during which a server may ask the person something."""
 Changes = Subscribers[str | ResourceUpdate]
 """Tells clients what changes: the name of a list, or a resource."""
 

@@ -29,7 +29,7 @@ from mcp_core.declare import resources as ours
 from mcp_core.declare.prompts import Prompt as OurPrompt
 from mcp_core.errors import Refused
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import anonymous
+from mcp_core.hosts.callers import anonymous, may_ask
 from mcp_core.hosts.sdk import wire
 from mcp_core.mcp_log import get_logger
 
@@ -278,7 +278,8 @@ def _request(app: App, tool: str, arguments: Mapping[str, Any]) -> Request:
     if request_context is None:
         return Request(tool, arguments, app.local_caller)
     sdk_context = request_context._srctx  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - FastMCP's escape hatch
-    return wire.request_of(app, sdk_context, tool, arguments, _caller(app, request_context.request))
+    asks = (spec := app.registry.find(tool)) is not None and may_ask(spec)
+    return wire.request_of(app, sdk_context, tool, arguments, _caller(app, request_context.request), asks=asks)
 
 
 def _user_name(subject: str | None, client_id: str) -> str:

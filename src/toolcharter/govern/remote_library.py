@@ -21,10 +21,11 @@ from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.spec import Declaration, ResponseTime, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
-from mcp_core.hosts.protocol import INVALID_PARAMS
+from mcp_core.hosts.protocol import INVALID_PARAMS, MISSING_CAPABILITY
 from mcp_core.json_text import JsonObject
 from mcp_core.registry import ToolRegistry
 from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
+from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
 from toolcharter.govern.offers import Offer, address_policy, offers_of
 from toolcharter.govern.resource_routes import owner_of, template_owner
@@ -110,11 +111,12 @@ class RemoteLibrary(LiveLibrary):
             held = self._take_tokens(context)
             return await self._watch(server, uri, context, held)
 
-        def bound(function: Callable[..., Any]) -> BoundTool:
-            spec = spec_of(function, Declaration(category="query", permissions=(), response_time="slow"))
+        def bound(function: Callable[..., Any], *, asks: bool = False) -> BoundTool:
+            spec = spec_of(function, Declaration(category="query", permissions=(), response_time="slow", asks=asks))
             return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
 
-        self._show, self._finder, self._asker, self._watcher = bound(show), bound(find), bound(ask), bound(watch)
+        self._show, self._finder, self._watcher = bound(show), bound(find), bound(watch)
+        self._asker = bound(ask, asks=True)
 
     def _take_tokens(self, context: ToolContext) -> list[object]:
         return [one.upstream.take_token(context) for one in self._servers.values()]
@@ -261,14 +263,17 @@ class RemoteLibrary(LiveLibrary):
     # --- answers -----------------------------------------------------------------------------------------
 
     async def _ask(self, method: str, server: str, params: JsonObject, context: ToolContext) -> JsonObject:
-        upstream, meta = self._servers[server].upstream, trace_of(context)
+        upstream, meta, person = self._servers[server].upstream, trace_of(context), CallersPerson(server, context)
         try:
-            result = await upstream.request(context.caller_key, method, params, seconds=_SECONDS, meta=meta)
+            result = await upstream.request(
+                context.caller_key, method, params, seconds=_SECONDS, meta=meta, person=person
+            )
         except UpstreamRefused as error:
+            person.raise_problem()
+            if error.code == MISSING_CAPABILITY:
+                await person.raise_missing()
             refusal = InvalidArguments if error.code == INVALID_PARAMS else Conflict
             raise refusal(f"{server!r} refused the request: {error.message}") from None
-        if result.get("resultType") == "input_required":
-            raise Conflict(f"{server!r} asks the user a question before it answers, which only tools can pass on.")
         if method == "prompts/get":
             return self._examined_prompt(server, str(params["name"]), result)
         return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)

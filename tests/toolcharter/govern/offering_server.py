@@ -102,15 +102,23 @@ async def announce(ctx: Any, kind: str) -> None:
 
 
 async def ask(ctx: Any, params: types.CallToolRequestParams, wanted: list[str]) -> Any:
+    answered = await answers_of(ctx, params, wanted)
+    return text(answered) if isinstance(answered, str) else answered
+
+
+async def answers_of(
+    ctx: Any, params: types.InputResponseRequestParams, wanted: list[str]
+) -> str | types.InputRequiredResult:
+    """What the person answered, or the next question."""
     answers: list[str] = (params.request_state or "").split(",") if params.request_state else []
     if not is_modern(ctx):
         for name in wanted:
             given = await ctx.session.elicit_form(f"Which {name}?", COLOUR, related_request_id=ctx.request_id)
             answers.append(said(given))
-        return text(" ".join(answers))
+        return " ".join(answers)
     answers += [said(given) for given in (params.input_responses or {}).values()]
     if len(answers) == len(wanted):
-        return text(" ".join(answers))
+        return " ".join(answers)
     form = types.ElicitRequestFormParams(message=f"Which {wanted[len(answers)]}?", requested_schema=COLOUR)
     return types.InputRequiredResult(
         input_requests={"q": types.ElicitRequest(params=form)}, request_state=",".join(answers) or None
@@ -145,6 +153,7 @@ async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
     prompts = [
         types.Prompt(name="review", title="Review", description="Review something.", arguments=[argument]),
         types.Prompt(name="evil_text", description="Give a text."),
+        types.Prompt(name="asking", description="Ask for a colour."),
         types.Prompt(name="evil_definition", description=EVIL),
         types.Prompt(name="secret", description="Denied by the charter."),
     ]
@@ -152,10 +161,17 @@ async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
     return types.ListPromptsResult(prompts=prompts + extra)
 
 
-async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
+    if params.name == "asking":
+        answered = await answers_of(ctx, params, ["colour", "size"])
+        return prompt_text(answered) if isinstance(answered, str) else answered
     if params.name == "review" and "topic" not in (params.arguments or {}):
         raise MCPError(types.INVALID_PARAMS, "topic is missing")
     said = EVIL if params.name == "evil_text" else f"{NAME}: {params.name} {(params.arguments or {}).get('topic', '')}"
+    return prompt_text(said)
+
+
+def prompt_text(said: str) -> types.GetPromptResult:
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=said))
     return types.GetPromptResult(description="A prompt.", messages=[message])
 
@@ -184,7 +200,13 @@ async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesRe
     return types.ListResourceTemplatesResult(resource_templates=[template])
 
 
-async def read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+async def read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
+    if params.uri.endswith("asking"):
+        answered = await answers_of(ctx, params, ["colour"])
+        if not isinstance(answered, str):
+            return answered
+        content = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=answered)
+        return types.ReadResourceResult(contents=[content])
     said = EVIL if params.uri.endswith("evil") else f"{NAME} has {params.uri}"
     return types.ReadResourceResult(
         contents=[types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said)]

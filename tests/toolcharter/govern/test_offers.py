@@ -17,7 +17,7 @@ from tests.toolcharter.govern.governed import CLIENTS, UPSTREAMS, connected
 async def test_prompts_and_resources_of_every_upstream_reach_every_client(connection: str, served: tuple[Path, str]):
     async with connected(connection, *served) as client:
         prompts = [prompt.name for prompt in (await client.list_prompts()).prompts]
-        assert prompts == [f"{name}_{prompt}" for name in UPSTREAMS for prompt in ("review", "evil_text")]
+        assert prompts == [f"{name}_{prompt}" for name in UPSTREAMS for prompt in ("review", "evil_text", "asking")]
         for name, said in zip(UPSTREAMS, ("pipe", "old-pipe", "web", "web"), strict=True):
             given = await client.get_prompt(f"{name}_review", {"topic": "tea"})
             (message,) = given.messages
@@ -69,13 +69,13 @@ async def test_prompts_and_resources_of_every_upstream_reach_every_client(connec
 def test_the_commands_show_what_a_governed_server_offers(capsys: pytest.CaptureFixture[str], served: tuple[Path, str]):
     path, address = served
     code, out, _ = run(capsys, "tools", f"{address}/web/mcp", "--prompts")
-    assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review", "evil_text"])
+    assert (code, [prompt["name"] for prompt in json.loads(out)]) == (0, ["review", "evil_text", "asking"])
     code, out, _ = run(capsys, "tools", f"{address}/web/mcp", "--resources")
     assert code == 0
     shown = [resource.get("uri") or resource["uriTemplate"] for resource in json.loads(out)]
     assert shown == ["web://readme", "shared://both", "web://evil", "web://page/{number}"]
     code, out, _ = run(capsys, "govern", "status", "web", "--charter", str(path))
-    assert (code, out) == (0, "web: 9 tools served, 2 prompts, 1 suspicious prompt, 3 resources, 1 template\n")
+    assert (code, out) == (0, "web: 9 tools served, 3 prompts, 1 suspicious prompt, 3 resources, 1 template\n")
 
 
 def test_the_health_of_each_upstream_is_shown(served: tuple[Path, str]):

@@ -65,6 +65,37 @@ async def test_a_question_of_every_upstream_reaches_the_person_of_every_client(
     ]
 
 
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_a_question_before_a_prompt_or_a_resource_reaches_the_person(connection: str, served: tuple[Path, str]):
+    person = Chooser()
+    async with connected(connection, *served, elicitation_callback=person) as client:
+        for name in UPSTREAMS:
+            (message,) = (await client.get_prompt(f"{name}_asking")).messages
+            assert message.content == types.TextContent(type="text", text="accept:blue accept:blue")
+        for name in UPSTREAMS[:2]:  # the address of the others is the same
+            (content,) = (await client.read_resource(f"{name}://asking")).contents
+            assert isinstance(content, types.TextResourceContents)
+            assert content.text == "accept:blue"
+    prompts = [("form", f"{name}: Which {what}?") for name in UPSTREAMS for what in ("colour", "size")]
+    assert person.asked == [*prompts, ("form", "pipe: Which colour?"), ("form", "old-pipe: Which colour?")]
+
+
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_a_prompt_or_resource_that_asks_is_refused_if_nobody_can_be_asked(
+    connection: str, served: tuple[Path, str]
+):
+    code = -32021 if "2026" in connection else -32602
+    async with connected(connection, *served) as client:
+        for name in UPSTREAMS:
+            with pytest.raises(MCPError) as refused:
+                await client.get_prompt(f"{name}_asking")
+            words = f"'{name}_asking' has a question to the user, and this client cannot ask them."
+            assert (refused.value.error.code, refused.value.error.message[: len(words)]) == (code, words)
+        with pytest.raises(MCPError, match="'pipe://asking' has a question to the user"):
+            await client.read_resource("pipe://asking")
+
+
 @pytest.mark.parametrize("connection", ["http-legacy", "http-2026-07-28"])
 async def test_a_client_that_cannot_be_asked_gets_an_error_that_says_so(connection: str, served: tuple[Path, str]):
     async with connected(connection, *served) as client:

@@ -7,13 +7,14 @@ for all callers with the same permissions; a call goes straight to the pipeline.
 
 import asyncio
 from collections.abc import Awaitable
+from functools import partial
 from typing import cast
 
 from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
-from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.live_library import ASKING, LiveLibrary
 from mcp_core.calling.records import Answer, Question, Reply
 from mcp_core.calling.requests import Sender
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
@@ -231,12 +232,18 @@ class Lane:
         name = _subject(method, params)
         if name is None:
             raise self.refuse(method, invalid_params(), peer)
-        request = peer.request(name, params.get("arguments"), params.get("_meta") or {})
+        asks = self._is_live and method in ASKING
+        reply = _reply(params) if asks and peer.modern else None
+        request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
         await self.wait_until_open()
+        answer = partial(library_json.answer, self.app.library, method, params)
         try:
-            result, caching = await library_json.answer(self.app.library, method, params, request)
-        except Refused as refused:
+            answered = await self.app.ask_library(method, request, answer)
+        except (Refused, ForgedReply, ElicitationUnsupported) as refused:
             raise protocol_error(refused) from None
+        if isinstance(answered, Question):
+            return self._input_required(answered)
+        result, caching = answered
         if method == "resources/list" and params.get("cursor") is None:
             result["resources"] = self._fixed_resources + result["resources"]
         if peer.modern:

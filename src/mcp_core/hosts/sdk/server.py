@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -19,12 +20,20 @@ from starlette.types import Receive, Scope, Send
 from mcp_core.app import App, ListedTool
 from mcp_core.auth import Caller
 from mcp_core.calling.library import CHANGING_LIST_TTL_MS, LIST_TTL_MS
-from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.live_library import ASKING, LiveLibrary
 from mcp_core.calling.records import Question
 from mcp_core.calling.requests import Sender
-from mcp_core.errors import Refused
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
 from mcp_core.hosts import library_json
-from mcp_core.hosts.callers import ByGrants, NotIdentified, allowed_hosts, allowed_origins, http_caller, record_http
+from mcp_core.hosts.callers import (
+    ByGrants,
+    NotIdentified,
+    allowed_hosts,
+    allowed_origins,
+    http_caller,
+    may_ask,
+    record_http,
+)
 from mcp_core.hosts.sdk import wire
 from mcp_core.hosts.sdk.wire import CALLER_KEY, Context
 from mcp_core.json_text import JsonObject
@@ -98,7 +107,9 @@ class _Handlers:
 
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> Any:
         app = self._app
-        answer = await wire.run(app, wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx)))
+        asks = (spec := app.registry.find(params.name)) is not None and may_ask(spec)
+        request = wire.request_of(app, ctx, params.name, params.arguments, self._caller(ctx), asks=asks)
+        answer = await wire.run(app, request)
         if isinstance(answer, Question):
             return wire.input_required(answer)
         # A dict, not a model, which the SDK would only turn into a dict again.
@@ -139,14 +150,17 @@ class _Handlers:
         name = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
         return await self._from_library(ctx, "completion/complete", name)
 
-    async def _from_library(
-        self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None
-    ) -> JsonObject:
-        request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx))
+    async def _from_library(self, ctx: Context, method: str, name: str, arguments: dict[str, str] | None = None) -> Any:
+        asks = self._is_live and method in ASKING
+        request = wire.request_of(self._app, ctx, name, arguments, self._caller(ctx), asks=asks)
+        answer = partial(library_json.answer, self._app.library, method, ctx.params or {})
         try:
-            result, caching = await library_json.answer(self._app.library, method, ctx.params or {}, request)
-        except Refused as refused:
+            answered = await self._app.ask_library(method, request, answer)
+        except (Refused, ForgedReply, ElicitationUnsupported) as refused:
             raise wire.mcp_error(refused) from None
+        if isinstance(answered, Question):
+            return wire.input_required(answered)
+        result, caching = answered
         return _complete(ctx, {**result, **caching})
 
     def _caller(self, ctx: Context) -> Caller:

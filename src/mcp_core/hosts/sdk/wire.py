@@ -17,7 +17,7 @@ from mcp_core.calling.records import Answer, Question, Reply, Request
 from mcp_core.context import NO_HEADERS
 from mcp_core.errors import ConsentRequired, ElicitationUnsupported, ForgedReply, Refused, UnknownTool
 from mcp_core.hosts import protocol
-from mcp_core.hosts.callers import may_ask, request_headers
+from mcp_core.hosts.callers import request_headers
 from mcp_core.hosts.protocol import CONFIRM, CONFIRM_SCHEMA, Peer, local_folders, protocol_error
 
 CALLER_KEY = "toolcharter.caller"
@@ -37,11 +37,12 @@ _CONTEXT_HEADERS = {
 Context = ServerRequestContext[Any, Any]
 
 
-def request_of(app: App, ctx: Context, name: str, arguments: Mapping[str, Any] | None, caller: Caller) -> Request:
-    """The request for a tool, prompt or resource that arrived in an SDK context."""
+def request_of(
+    app: App, ctx: Context, name: str, arguments: Mapping[str, Any] | None, caller: Caller, *, asks: bool
+) -> Request:
+    """The request for a tool, prompt or resource that arrived in an SDK context, and may ask the person."""
     mark_recorded(ctx)
     peer = _peer(app, ctx, caller)
-    asks = (spec := app.registry.find(name)) is not None and may_ask(spec)
     reply = _reply(ctx) if asks and peer.modern else None
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
     meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
@@ -162,7 +163,7 @@ def is_accepted(response: Any) -> bool:
 
 def _reply(ctx: Context) -> Reply | None:
     """Modern protocol: the person's answer comes with the next call, next to the sealed state."""
-    params = types.CallToolRequestParams.model_validate(ctx.params, by_name=False)
+    params = types.InputResponseRequestParams.model_validate(ctx.params, by_name=False)
     if params.request_state is None:
         return None
     responses = params.input_responses or {}

@@ -206,10 +206,25 @@ class UpstreamSession:
     ) -> JsonObject:
         """The result of a call, as the upstream sent it. `person` answers what the upstream asks meanwhile."""
         params: JsonObject = {"name": name, "arguments": dict(arguments)}
+        return await self.request(
+            "tools/call", params, seconds=seconds, meta=meta, on_progress=on_progress, person=person
+        )
+
+    async def request(
+        self,
+        method: str,
+        params: JsonObject,
+        *,
+        seconds: float,
+        meta: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+        person: Person | None = None,
+    ) -> JsonObject:
+        """The result of any request, after the questions that the upstream asks meanwhile."""
 
         async def send(more: JsonObject) -> JsonObject:
             return await self._request(
-                "tools/call", {**params, **more}, seconds=seconds, meta=meta, on_progress=on_progress, person=person
+                method, {**params, **more}, seconds=seconds, meta=meta, on_progress=on_progress, person=person
             )
 
         result = await send({})
@@ -217,16 +232,10 @@ class UpstreamSession:
             if result.get("resultType") != "input_required":
                 return result
             # The call goes on with the answers, and with what the upstream wants to be reminded of.
-            responses = await person.answer_all(as_object(result.get("inputRequests")))
+            responses = await (person or NOBODY).answer_all(as_object(result.get("inputRequests")))
             state = {"requestState": result["requestState"]} if "requestState" in result else {}
             result = await send({"inputResponses": responses, **state})
         raise UpstreamUnavailable(f"asked the user more than {MAX_QUESTIONS} times during one call.")
-
-    async def request(
-        self, method: str, params: JsonObject, *, seconds: float, meta: Mapping[str, Any] | None = None
-    ) -> JsonObject:
-        """The result of any other request."""
-        return await self._request(method, params, seconds=seconds, meta=meta)
 
     async def _list(self, listed: Listed) -> AsyncIterator[Any]:
         method, member, _ = listed

@@ -191,12 +191,19 @@ class Upstream:
         return items
 
     async def request(
-        self, caller: str, method: str, params: JsonObject, *, seconds: float, meta: Mapping[str, Any]
+        self,
+        caller: str,
+        method: str,
+        params: JsonObject,
+        *,
+        seconds: float,
+        meta: Mapping[str, Any],
+        person: Person | None = None,
     ) -> JsonObject:
-        """The result of a request that is no call. Raises Unavailable, or UpstreamRefused for a protocol error."""
+        """The result of a request that is not a call. Raises Unavailable, or UpstreamRefused for a protocol error."""
         connection = await self.connect(caller)
         with _Use(self, self._key(caller), connection):
-            return await connection.session.request(method, params, seconds=seconds, meta=meta)
+            return await connection.session.request(method, params, seconds=seconds, meta=meta, person=person)
 
     async def watch(self, caller: str, uri: str, on_updated: OnUpdated) -> Callable[[], None]:
         """Call a function when a resource changes, until the function that is returned is called.
