@@ -188,6 +188,18 @@ def test_a_plain_install_serves_what_it_can_load_and_names_the_rest(plain: Path,
 
 
 @pytest.mark.requirement("PKG-1")
+def test_a_server_is_served_installed_and_checked_without_a_library_that_it_can_do_without(plain: Path, tmp_path: Path):
+    assert SERVERS["atl"] in listed_tools([plain / "mcp-atl"], tmp_path)
+    assert "/atl/mcp" in "".join(served(plain, tmp_path))
+    (tmp_path / ".cursor").mkdir()
+    installed = run([plain / "toolcharter", "install", "cursor", "atl"], tmp_path)
+    assert installed.returncode == 0, installed.stderr
+    checked = run([plain / "toolcharter", "doctor"], tmp_path)
+    assert checked.returncode == 0, checked.stdout
+    assert "toolcharter[atl]" not in checked.stdout
+
+
+@pytest.mark.requirement("PKG-1")
 @pytest.mark.skipif(VARIABLE not in os.environ, reason="loads all libraries from the index; run with --thorough")
 def test_the_wheel_installs_from_the_index_with_all_servers(built: tuple[Path, Path], tmp_path: Path):
     folder = tmp_path / "environment"

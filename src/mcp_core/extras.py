@@ -12,6 +12,8 @@ from mcp_core.start_errors import CannotStart
 
 SERVERS = "toolcharter.servers"
 """The entry point group in which a package registers its server: NAME = "package.module:build"."""
+OPTIONAL = frozenset({"keyring"})
+"""What servers use where it is installed, and do without elsewhere: `mcp_core.system_keyring` does for all of them."""
 _REQUIREMENT = re.compile(r"""([\w.-]+)\s*(?:\[([^\]]*)\])?[^;]*;\s*extra == ["']([^"']+)["']\s*""")
 """A requirement of an extra on every platform."""
 
@@ -53,7 +55,7 @@ def extra_of(entry: EntryPoint) -> str | None:
 
 
 def check_extra(entry: EntryPoint) -> None:
-    """Raise MissingExtra unless everything that the extra of a server names is installed."""
+    """Raise MissingExtra unless everything that a server needs of its extra is installed."""
     extra = extra_of(entry)
     missing = _missing_packages(entry.dist, extra) if entry.dist and extra else []
     if extra and missing:
@@ -71,7 +73,7 @@ def _missing(entry: EntryPoint, extra: str, library: str) -> MissingExtra:
 
 
 def _missing_packages(of: Distribution, extra: str) -> list[str]:
-    """The packages of an extra that are not installed. An extra may name others of its own distribution."""
+    """The packages of an extra that are needed and not installed. An extra may name others of its own distribution."""
     missing: list[str] = []
     for requirement in of.requires or ():
         match = _REQUIREMENT.fullmatch(requirement)
@@ -80,7 +82,7 @@ def _missing_packages(of: Distribution, extra: str) -> list[str]:
         if match[1] == of.name:
             for each in (match[2] or "").split(","):
                 missing += _missing_packages(of, each.strip())
-        elif not _is_installed(match[1]):
+        elif match[1] not in OPTIONAL and not _is_installed(match[1]):
             missing.append(match[1])
     return missing
 
