@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Versio
 @asynccontextmanager
 async def running(tmp_path: Path, redis: RedisServer, policy: str = "open") -> AsyncIterator[httpx2.AsyncClient]:
     """A client of a server with this Redis, in a session."""
-    with sqlite3.connect(tmp_path / "shared.db") as database:
+    with closing(sqlite3.connect(tmp_path / "shared.db", isolation_level=None)) as database:
         database.executescript(shared_server.TABLES)
     database.close()
     command = [command_path("python"), str(Path(shared_server.__file__)), "--user", "ann", "--redis", redis.url]

@@ -4,6 +4,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ async def test_a_row_that_was_changed_or_deleted_is_found(tmp_path: Path):
     async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url)) as app:
         for n in range(5):
             await app.call("double", {"n": n})
-    with sqlite3.connect(tmp_path / "audit.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "audit.db", isolation_level=None)) as connection:
         connection.execute("UPDATE toolcharter_audit SET record = replace(record, 'ok', 'no') WHERE seq = 3")
         connection.execute("DELETE FROM toolcharter_audit WHERE seq = 5")
     connection.close()
@@ -114,7 +115,7 @@ async def test_old_rows_are_deleted_and_the_rest_still_verifies(tmp_path: Path):
     async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url)) as app:
         for n in range(5):
             await app.call("double", {"n": n})
-    with sqlite3.connect(tmp_path / "audit.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "audit.db", isolation_level=None)) as connection:
         connection.execute("UPDATE toolcharter_audit SET time = '2020-01-01T00:00:00.000+00:00' WHERE seq < 4")
     connection.close()
     async with App("test", version="1.0.0", tools=[double], settings=Settings(audit=url, audit_keep="90d")) as app:

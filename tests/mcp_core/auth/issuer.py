@@ -193,6 +193,7 @@ def serving(issuer: Issuer) -> Iterator[Issuer]:
     config = uvicorn.Config(issuer.app, port=0, log_config=None, lifespan="off", ws="none")
     server = uvicorn.Server(config)
     listener = config.bind_socket()
+    listener.listen()  # so that nobody is refused before the thread runs
     issuer.url = f"http://127.0.0.1:{listener.getsockname()[1]}/issuer"
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

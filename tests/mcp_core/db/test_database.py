@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Annotated
@@ -337,7 +338,7 @@ def test_several_processes_write_one_sqlite_file_and_none_finds_it_locked(tmp_pa
         writer.stdin.flush()
     said = [writer.communicate(timeout=60)[1] for writer in writers]
     assert said == [""] * 2
-    with sqlite3.connect(tmp_path / "todo.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "todo.db", isolation_level=None)) as connection:
         assert connection.execute("SELECT n FROM sums").fetchall() == [(100,)]
     connection.close()
 

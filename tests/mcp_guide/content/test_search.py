@@ -4,6 +4,7 @@ import sqlite3
 import struct
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -251,7 +252,7 @@ def test_a_broken_index_is_rebuilt(search, root, tmp_path, damage):
     if damage in ("garbage", "emptied", "cut"):
         path.write_bytes({"garbage": b"no database" * 1_000, "emptied": b"", "cut": path.read_bytes()[:5_000]}[damage])
     else:
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute(
                 {
                     "no table": "DROP TABLE words",

@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -45,7 +46,7 @@ def test_any_text_becomes_a_query_that_the_index_accepts(text):
         query = parse_query(text)
     except InvalidArguments:
         return
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(body, tokenize = 'unicode61 remove_diacritics 2')")
         for operator in ("AND", "OR"):
             connection.execute("SELECT * FROM words WHERE words MATCH ?", (query.to_fts5(operator),)).fetchall()

@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +35,7 @@ def test_each_part_of_a_text_without_spaces_finds_it(text, data):
     start = data.draw(st.integers(0, len(text) - 1))
     part = text[start : data.draw(st.integers(start + 1, len(text)))]
     other = data.draw(st.text("日本語検索", min_size=1, max_size=3))
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute("CREATE VIRTUAL TABLE words USING fts5(body, tokenize = 'unicode61 remove_diacritics 2')")
         connection.execute("INSERT INTO words VALUES (?)", (index_form(f"a{text}b、"),))
 

@@ -18,9 +18,6 @@ TODAY = date(2026, 7, 1)
 META = "dev.toolcharter/"
 NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 GREET = ListedTool("greet", "Greet", "Greet somebody by name.", NAMED)
-DEEP: dict[str, Any] = {"type": "string"}
-for _ in range(500):
-    DEEP = {"type": "array", "items": DEEP}
 
 
 def changed(**fields: Any) -> list[tuple[str, str]]:
@@ -93,7 +90,6 @@ OF_A_TOOL: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]] = 
         ("permission-removed", '$._meta["dev.toolcharter/permissions"]'),
     ]),
     ({}, {"meta": {"org.example/cost": 5}}, [("meta-changed", '$._meta["org.example/cost"]')]),
-    ({}, {"input_schema": DEEP}, [("unjudged", "$.inputSchema")]),
     ({}, {"output_schema": answering(a=TEXT)}, [("output-schema-added", "$.outputSchema")]),
     ({"output_schema": answering(a=TEXT)}, {}, [("output-schema-removed", "$.outputSchema")]),
     ({"output_schema": answering(a=TEXT)}, {"output_schema": answering()}, [
@@ -128,9 +124,16 @@ def test_a_change_of_a_tool_is_named_with_its_place(old, new, expected):
     assert changes(replace(GREET, **old), replace(GREET, **new)) == expected
 
 
+def test_a_schema_that_is_too_deep_to_compare_is_not_judged():
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(5000):
+        deep = {"type": "array", "items": deep}
+    assert changed(input_schema=deep) == [("unjudged", "$.inputSchema")]
+
+
 def test_every_kind_of_change_has_an_example_here_or_at_the_schemas():
     shown = {kind for _, _, expected in OF_A_TOOL for kind, _ in expected}
-    others = {"tool-added", "tool-removed", "tool-renamed", "security-finding"}
+    others = {"tool-added", "tool-removed", "tool-renamed", "security-finding", "unjudged"}
     assert shown | others == TOOL_KINDS.keys() | OUTPUT_KINDS.keys()
 
 

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import httpx2
@@ -137,7 +137,7 @@ async def test_workers_act_as_one_survive_a_kill_and_are_replaced_without_losing
     assert rolling.errors == []
     # What a killed worker counted since the last look is lost; no counter ever falls, and a replaced worker's stays.
     assert third["toolcharter_tool_calls_total"] == seen["toolcharter_tool_calls_total"] + len(rolling.acknowledged)
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         titles = [title for (title,) in connection.execute("SELECT title FROM todo_tasks")]
     connection.close()
     assert set(titles) >= {*load.acknowledged, *rolling.acknowledged}

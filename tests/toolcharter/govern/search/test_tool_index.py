@@ -2,6 +2,7 @@ import logging
 import sqlite3
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, content: bytes):
 def test_rows_that_are_no_analyses_are_made_anew(tmp_path: Path):
     path = tmp_path / "search.db"
     ToolIndex(TOOLS, None, SearchFile(path))
-    with sqlite3.connect(path) as file:
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
         for number, content in enumerate(("{", "[1]", "[[1], 2]", '[{"name": 1}, []]')):
             file.execute(
                 "UPDATE analyses SET content = ? WHERE digest = (SELECT digest FROM analyses LIMIT 1 OFFSET ?)",
