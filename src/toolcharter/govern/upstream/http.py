@@ -3,20 +3,24 @@
 import asyncio
 import contextlib
 import itertools
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from functools import partial
 from http import HTTPStatus
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import aiohttp
 from pydantic_core import from_json
 
 from mcp_core import json_text
 from mcp_core.errors import ToolError
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.oauth.credentials import Credentials
 from toolcharter.govern.upstream.errors import HttpRefused, TokenRequired, UpstreamUnavailable, refused
+from toolcharter.govern.upstream.http_client import (
+    CannotConnect,
+    ClientResponse,
+    HttpClient,
+    HttpFailed,
+    basic_authorization,
+)
 from toolcharter.govern.upstream.transport import (
     MAX_MESSAGE,
     Exchange,
@@ -28,12 +32,13 @@ from toolcharter.govern.upstream.transport import (
     progress_token,
 )
 
-_ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
-_SESSION = "Mcp-Session-Id"
-_CONNECT_SECONDS = 10.0
+if TYPE_CHECKING:
+    from toolcharter.govern.oauth.credentials import Credentials
+
+_ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+_SESSION = "mcp-session-id"
+_EVENTS = "text/event-stream"
 _NOTIFY_SECONDS = 10.0
-_CONNECTIONS = 100
-_CHUNK = 64 * 1024
 _ERROR_TEXT = 200
 _NO_HEADERS: Mapping[str, str] = {}
 _NOT_ALLOWED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -42,12 +47,13 @@ _NOT_ALLOWED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 class HttpTransport:
     """The connections to one address. They are kept open and reused."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], credentials: Credentials | None = None) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], credentials: "Credentials | None" = None) -> None:
         """`headers` are sent with each request; `credentials` sign each one anew."""
         self._credentials = credentials
         self.on_notification: OnNotification = ignore_notification
-        self._url, self._headers = url, headers
-        self._http: aiohttp.ClientSession | None = None
+        self._url = url
+        self._headers = {**_ACCEPT, **basic_authorization(url), **_in_lower_case(headers)}
+        self._http: HttpClient | None = None
         self._ids = itertools.count(1)
         self._exchanges: dict[int, Exchange] = {}
         self._session_id: str | None = None
@@ -58,13 +64,7 @@ class HttpTransport:
         return self._http is not None and not self._is_lost
 
     async def open(self) -> None:
-        self._http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS),
-            headers={**_ACCEPT, **self._headers},
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=True,
-        )
+        self._http = HttpClient(self._url)
 
     async def request(self, outgoing: Outgoing) -> JsonObject:
         number = next(self._ids)
@@ -87,8 +87,8 @@ class HttpTransport:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         try:
             # The answer has no content that matters.
-            async with asyncio.timeout(_NOTIFY_SECONDS), self._post(message, headers):
-                pass
+            async with asyncio.timeout(_NOTIFY_SECONDS):
+                (await self._post(message, headers)).close()
         except TimeoutError:
             raise UpstreamUnavailable(f"did not accept {method!r} within {_NOTIFY_SECONDS:g} seconds.") from None
 
@@ -96,13 +96,21 @@ class HttpTransport:
         """What a session sends outside of requests comes on the stream of a GET, if the server has one."""
         if self._http is None or self._session_id is None:
             return
-        sent = {**self._session_headers(), **headers, "Accept": "text/event-stream"}
-        with contextlib.suppress(aiohttp.ClientError, UpstreamUnavailable):
-            async with self._http.get(self._url, headers=sent, allow_redirects=False) as response:
-                if response.status != HTTPStatus.OK or response.content_type != "text/event-stream":
+        with contextlib.suppress(HttpFailed, UpstreamUnavailable):
+            async with self._open_stream(self._url, headers) as response:
+                if response.status != HTTPStatus.OK or response.content_type != _EVENTS:
                     return
                 async for data in read_events(response):
                     await self._take(data, headers)
+
+    @contextlib.asynccontextmanager
+    async def _open_stream(self, url: str, headers: Mapping[str, str]) -> AsyncGenerator[ClientResponse]:
+        """The response to a GET. Raises HttpFailed."""
+        if self._http is None:
+            raise UpstreamUnavailable("is not connected.")
+        response = await self._http.request("GET", url, self._sent({**headers, "accept": _EVENTS}))
+        with contextlib.closing(response):
+            yield response
 
     async def _take(self, data: bytes, headers: Mapping[str, str]) -> None:
         try:
@@ -120,63 +128,79 @@ class HttpTransport:
         http, self._http = self._http, None
         if http is not None:
             if self._session_id is not None:
-                with contextlib.suppress(aiohttp.ClientError, TimeoutError, ToolError):
+                with contextlib.suppress(HttpFailed, TimeoutError, ToolError):
                     async with asyncio.timeout(2):
-                        signed = await self._signed()
-                        headers = {**self._session_headers(), **signed}
-                        await http.delete(self._url, headers=headers, allow_redirects=False)
-            await http.close()
+                        await http.request("DELETE", self._url, self._sent(await self._signed()))
+            http.close()
 
     async def _send(self, message: JsonObject, exchange: Exchange) -> JsonObject:
         outgoing = exchange.outgoing
-        async with self._post(message, outgoing.headers) as response:
-            if _SESSION in response.headers and outgoing.method == "initialize":
-                self._session_id = response.headers[_SESSION]
-            if response.content_type == "text/event-stream":
+        response = await self._post(message, outgoing.headers)
+        try:
+            if outgoing.method == "initialize":
+                self._session_id = response.header(_SESSION) or self._session_id
+            if response.content_type == _EVENTS:
                 answer = await self._from_events(response, message["id"], exchange)
             else:
                 answer = await self._from_json(response)
+        except HttpFailed as error:
+            raise self._broken(error) from None
+        finally:
+            response.close()
         result = answer.get("result")
         if isinstance(result, dict):
             return cast(JsonObject, result)
         raise refused(answer.get("error"))
 
-    @contextlib.asynccontextmanager
-    async def _post(self, message: JsonObject, headers: Mapping[str, str]) -> AsyncGenerator[aiohttp.ClientResponse]:
-        if self._http is None:
-            raise UpstreamUnavailable("is not connected.")
+    async def _post(self, message: JsonObject, headers: Mapping[str, str]) -> ClientResponse:
+        """The response to a message, whose body must be read or closed."""
         body = json_text.to_text(message).encode()
-        try:
-            for again in (False, True):
-                signed = await self._signed()
-                sent = {**self._session_headers(), **headers, **signed}
-                async with self._http.post(self._url, data=body, headers=sent, allow_redirects=False) as response:
-                    if response.status not in _NOT_ALLOWED or not await self._can_retry(response, signed, again=again):
-                        yield response
-                        return
-        except aiohttp.ClientConnectorError as error:
+        for again in (False, True):
+            if self._http is None:
+                raise UpstreamUnavailable("is not connected.")
+            signed = await self._signed()
+            try:
+                response = await self._http.request("POST", self._url, self._sent({**headers, **signed}), body)
+            except HttpFailed as error:
+                raise self._broken(error) from None
+            try:
+                if response.status not in _NOT_ALLOWED or not await self._can_retry(response, signed, again=again):
+                    return response
+            except BaseException:
+                response.close()
+                raise
+            response.close()
+        raise AssertionError("the second response is returned, whatever it is")
+
+    def _broken(self, error: HttpFailed) -> UpstreamUnavailable:
+        if isinstance(error, CannotConnect):
             self._is_lost = True
-            raise UpstreamUnavailable(f"cannot be reached at {self._url}: {_reason(error)}.") from None
-        except aiohttp.ClientError as error:
-            raise UpstreamUnavailable(f"broke the connection to {self._url}: {type(error).__name__}.") from None
+            return UpstreamUnavailable(f"cannot be reached at {self._url}: {error}.")
+        return UpstreamUnavailable(f"broke the connection to {self._url}: {error}.")
+
+    def _sent(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """All headers of a request. Their names are in lower case, so that later ones replace earlier ones."""
+        sent = {**self._headers, **_in_lower_case(headers)}
+        if self._session_id:
+            sent[_SESSION] = self._session_id
+        return sent
 
     async def _signed(self) -> Mapping[str, str]:
         return _NO_HEADERS if self._credentials is None else await self._credentials.headers()
 
-    async def _can_retry(self, response: aiohttp.ClientResponse, signed: Mapping[str, str], *, again: bool) -> bool:
+    async def _can_retry(self, response: ClientResponse, signed: Mapping[str, str], *, again: bool) -> bool:
         """Whether a request that was refused can be sent again with another token."""
         if self._credentials is not None:
-            challenges = response.headers.getall("WWW-Authenticate", ())
+            challenges = response.headers("www-authenticate")
             return await self._credentials.refused(response.status, challenges, signed, again=again)
         if response.status == HTTPStatus.UNAUTHORIZED:
             raise TokenRequired("requires a token, or rejects ours (401).")
         return False
 
-    def _session_headers(self) -> dict[str, str]:
-        return {_SESSION: self._session_id} if self._session_id else {}
-
-    async def _from_json(self, response: aiohttp.ClientResponse) -> JsonObject:
-        body = await _read(response)
+    async def _from_json(self, response: ClientResponse) -> JsonObject:
+        body = await response.read(MAX_MESSAGE)
+        if body is None:
+            raise UpstreamUnavailable(f"sent an answer that is larger than {MAX_MESSAGE:,} bytes.")
         try:
             answer: Any = from_json(body)
         except ValueError:
@@ -189,17 +213,17 @@ class HttpTransport:
             raise UpstreamUnavailable("no longer knows our session.")
         if response.status in _NOT_ALLOWED:
             raise UpstreamUnavailable(f"requires a token, or rejects ours ({response.status}).")
-        if "Location" in response.headers:
+        if (address := response.header("location")) is not None:
             # Not followed: whoever is there would get our credentials.
-            address = response.headers["Location"][:_ERROR_TEXT]
             raise UpstreamUnavailable(
-                f"moved from {self._url} to {address!r}. If you trust that address, set it as url in the charter."
+                f"moved from {self._url} to {address[:_ERROR_TEXT]!r}. "
+                "If you trust that address, set it as url in the charter."
             )
         if response.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             raise HttpRefused(response.status, f"HTTP {response.status} {response.reason}: {text}")
         raise UpstreamUnavailable(f"answered {response.status} {response.reason} without a message of MCP.")
 
-    async def _from_events(self, response: aiohttp.ClientResponse, number: int, exchange: Exchange) -> JsonObject:
+    async def _from_events(self, response: ClientResponse, number: int, exchange: Exchange) -> JsonObject:
         async for data in read_events(response):
             try:
                 message: Any = from_json(data)
@@ -227,8 +251,8 @@ class HttpTransport:
 
     async def _reply(self, headers: Mapping[str, str], message: JsonObject) -> None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_NOTIFY_SECONDS), self._post(message, headers):
-                pass
+            async with asyncio.timeout(_NOTIFY_SECONDS):
+                (await self._post(message, headers)).close()
 
     async def _cancel(self, number: int, outgoing: Outgoing) -> None:
         """In a session a notification cancels a request; without one, the closed connection does."""
@@ -240,30 +264,15 @@ class HttpTransport:
                 await self.notify("notifications/cancelled", params, outgoing.headers)
 
 
-def _reason(error: aiohttp.ClientConnectorError) -> str:
-    """Such as `Connection refused`; asyncio's own words have the address as Python writes it."""
-    failed = error.os_error
-    if failed.errno and not isinstance(error, aiohttp.ClientConnectorDNSError):
-        return os.strerror(failed.errno)
-    return failed.strerror or str(error)
+def _in_lower_case(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    async for chunk in response.content.iter_chunked(_CHUNK):
-        size += len(chunk)
-        if size > MAX_MESSAGE:
-            raise UpstreamUnavailable(f"sent an answer that is larger than {MAX_MESSAGE:,} bytes.")
-        parts.append(chunk)
-    return b"".join(parts)
-
-
-async def read_events(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+async def read_events(response: ClientResponse) -> AsyncIterator[bytes]:
     """The data of each event of a stream."""
     rest, data = b"", list[bytes]()
     size = 0
-    async for chunk in response.content.iter_chunked(_CHUNK):
+    async for chunk in response.parts():
         size += len(chunk)
         if size > MAX_MESSAGE:
             raise UpstreamUnavailable(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")

@@ -5,12 +5,12 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
-import aiohttp
 from pydantic_core import from_json
 
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.http import HttpTransport, read_events
+from toolcharter.govern.upstream.http_client import HttpFailed
 from toolcharter.govern.upstream.transport import (
     Exchange,
     Outgoing,
@@ -55,9 +55,10 @@ class SseTransport(HttpTransport):
         number = cast(int, message["id"])
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
-            async with self._post(message, exchange.outgoing.headers) as response:
-                if response.status >= _FIRST_ERROR:
-                    raise UpstreamUnavailable(f"did not accept a message: {response.status} {response.reason}.")
+            response = await self._post(message, exchange.outgoing.headers)
+            response.close()
+            if response.status >= _FIRST_ERROR:
+                raise UpstreamUnavailable(f"did not accept a message: {response.status} {response.reason}.")
             return await answer
         finally:
             del self._waiting[number]
@@ -73,9 +74,7 @@ class SseTransport(HttpTransport):
     async def _read(self, url: str, endpoint: "asyncio.Future[str]") -> None:
         problem = "ended its stream."
         try:
-            headers = {"Accept": "text/event-stream", **await self._signed()}
-            http = cast(aiohttp.ClientSession, self._http)
-            async with http.get(url, headers=headers, allow_redirects=False) as response:
+            async with self._open_stream(url, await self._signed()) as response:
                 if response.status >= _FIRST_ERROR or response.content_type != "text/event-stream":
                     problem = f"has no stream at {url}: {response.status} {response.reason}."
                     return
@@ -84,8 +83,8 @@ class SseTransport(HttpTransport):
                         await self._receive(data)
                     else:
                         endpoint.set_result(data.decode("utf-8", "replace"))
-        except aiohttp.ClientError as error:
-            problem = f"broke the connection to {url}: {type(error).__name__}."
+        except HttpFailed as error:
+            problem = str(self._broken(error))
         except UpstreamUnavailable as error:
             problem = str(error)
         finally:

@@ -20,6 +20,7 @@ from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets
 from toolcharter.govern.upstream.breaker import Breaker
 from toolcharter.govern.upstream.errors import NotStreamable, TokenRequired, UpstreamRefused, UpstreamUnavailable
+from toolcharter.govern.upstream.http import HttpTransport
 from toolcharter.govern.upstream.person import NOBODY, Person
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.session import Listed, ServerIdentity, UpstreamSession
@@ -442,8 +443,6 @@ class Upstream:
             folder = self._folder / table.folder if table.folder else None
             environment = {**needed_environment(), **table.env, **secrets}
             return StdioTransport(self.name, table.command, environment, self._groups, folder)
-        from toolcharter.govern.upstream.http import HttpTransport  # noqa: PLC0415 - 160 ms, and many have no address
-
         credentials = None if self._signing is None else self._signing.credentials(self._signing.owner(key))
         if is_sse or self._is_sse:
             from toolcharter.govern.upstream.sse import SseTransport  # noqa: PLC0415 - few servers need it

@@ -1,43 +1,22 @@
 """Where a server listens: TLS, unix sockets, and behind a proxy."""
 
 import asyncio
-import ipaddress
 import signal
 import socket
 import ssl
 import stat
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from mcp_core import App, Settings
 from mcp_core.hosts.site.listener import base_url, listen, tls_options
 from mcp_core.hosts.site.proxies import TrustedProxies
 from mcp_core.hosts.site.server import Site
 from mcp_core.start_errors import CannotStart, InvalidSetting
+from tests.certificates import write_certificate
 from tests.mcp_core.hosts.site.processes import GATE_SERVER, PATIENCE, call, started
-
-
-def write_certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for 127.0.0.1 that signs itself, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "toolcharter test")])
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(1), now + timedelta(1))
-    constraints = x509.BasicConstraints(ca=True, path_length=None)
-    certificate = builder.add_extension(address, critical=False).add_extension(constraints, critical=True)
-    cert_file, key_file = folder / "cert.pem", folder / "key.pem"
-    cert_file.write_bytes(certificate.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
-    private = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    key_file.write_bytes(key.private_bytes(serialization.Encoding.PEM, *private))
-    return cert_file, key_file
 
 
 async def test_a_server_with_a_certificate_serves_tls_and_reads_a_new_one_on_sighup(tmp_path: Path):
