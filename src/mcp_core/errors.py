@@ -71,9 +71,12 @@ class InvalidArguments(ToolError):
 
 
 class NotFound(ToolError):
-    """What was asked for does not exist."""
+    """What was asked for does not exist. The message says where to look for what does."""
 
     error_type = "NotFoundError"
+    default_instruction = (
+        f"{instructions.consider('the next step that the error names')} If it names none, present it to the user."
+    )
 
 
 class Conflict(ToolError):

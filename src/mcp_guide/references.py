@@ -76,7 +76,8 @@ class _Resolver:
         self.resolved.add(specification)
 
     def _not_found(self, name: str, path: tuple[str, ...]) -> NotFound:
-        known = [*self.project.categories, *self.project.collections] if self.project.categories else []
+        names = [*self.project.categories, *self.project.collections] if self.project.categories else []
+        known = [name for name in names if name not in path]  # a collection cannot name itself
         suggestion = suggest_names(name, known, no_category(self.project))
         missing = f"The project {self.project.name!r} has no category or collection {name[:100]!r}"
         user = f", which the collection {path[-1]!r} names" if path else ""

@@ -81,7 +81,7 @@ def find_documents(view: ProjectView, expression: str) -> FoundDocuments:
         selections += resolved
         for selection in resolved:
             matched = _match(view, selection, unreadable)
-            empty += [] if matched else [f"{selection.category.name}/{'+'.join(selection.patterns)}"]
+            empty += [] if matched else [_unmatched(view, selection)]
             for document in matched:
                 found.setdefault(document.entry.path, document)
     if not found and missing is not None:
@@ -173,10 +173,18 @@ def _no_match(view: ProjectView, expression: str, selections: Sequence[CategoryS
     )
 
 
+def _unmatched(view: ProjectView, selection: CategorySelection) -> str:
+    """A part of an expression without documents, and the nearest names."""
+    category, patterns = selection
+    similar = [f"{category.name}/{path}" for pattern in patterns for path in _similar(view, category, pattern)]
+    guess = f" (did you mean {' or '.join(map(repr, similar[:3]))}?)" if similar else ""
+    return f"{category.name}/{'+'.join(patterns)}{guess}"
+
+
 def _similar(view: ProjectView, category: Category, pattern: str) -> list[str]:
     try:
         return view.tree.similar(pattern, category.dir)
-    except NotFound:
+    except (NotFound, PermissionDenied, Unavailable):  # no suggestion is better than no answer
         return []
 
 

@@ -48,7 +48,10 @@ def test_each_tool_error_has_a_type_of_its_own_and_hangs_from_the_root():
     ("error", "instruction"),
     [
         (ToolError("x"), instructions.PRESENT_ERROR),
-        (NotFound("x"), instructions.PRESENT_ERROR),
+        (
+            NotFound("x"),
+            "Consider the next step that the error names. If it names none, present it to the user.",
+        ),
         (Conflict("x"), instructions.PRESENT_ERROR),
         (DeadlineExceeded("x"), instructions.PRESENT_ERROR),
         (Unavailable("x"), instructions.PRESENT_ERROR),

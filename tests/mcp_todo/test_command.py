@@ -48,7 +48,7 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
         os.close(terminal)
         os.close(stdin)
     assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 4
+    assert len(done.stderr.splitlines()) == 5
     assert done.stderr.startswith("Todo list 1.0.0 is waiting for an MCP client on stdin.")
 
 

@@ -66,6 +66,8 @@ async def create(call: Call[Create]) -> Item:
     wanted = call.required_subject.lower().replace(" ", "_")
     if wanted not in KINDS:
         raise InvalidArguments(
-            f"subject: {call.subject!r} cannot be created. It takes {', '.join(KINDS)}.", fields=("subject",)
+            f"subject: {call.subject!r} cannot be created. It takes {', '.join(KINDS)}; a project or a space belongs "
+            "in parameters.project or parameters.space.",
+            fields=("subject",),
         )
     return Item(await KINDS[wanted](call))

@@ -110,6 +110,8 @@ async def test_a_page_that_somebody_saved_meanwhile_is_not_overwritten(server: S
     error = await server.refused("ConflictError", "update", "20105", section="Goal", body="x", version=1)
     assert "is at version 2, not 1: Mia Keller saved it at" in error
     assert "Nothing was written" in error
+    answer = await server.call("update", "20105", section="Goal", body="x", version=1)
+    assert answer["instruction"] == "Suggest reading the page again before retrying."
 
 
 async def test_an_edit_leaves_every_other_node_of_the_page(server: Server):

@@ -77,6 +77,8 @@ async def test_no_match_is_an_error_that_suggests_similar_names(call):
 async def test_a_part_that_matches_nothing_is_named_in_the_message(call):
     failed, answer = await call("get_content", expression="lang/python,docs/nothing")
     assert (failed, answer["message"]) == (False, "1 document. Nothing matches docs/nothing.")
+    _, answer = await call("get_content", expression="docs/api,lang/pyton")
+    assert answer["message"] == "1 document. Nothing matches lang/pyton (did you mean 'lang/python.md'?)."
 
 
 async def test_many_documents_come_in_pages_and_none_is_lost(call, root):

@@ -10,7 +10,7 @@ from mcp_atl.edit.document import Edit
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.users import find_user_id
 from mcp_atl.tools.get_page import find_page
-from toolcharter import Conflict, InvalidArguments
+from toolcharter import Conflict, InvalidArguments, instructions
 
 WAYS = "section with body, after with body, old_text with new_text, append or prepend with body, replace_page with body"
 
@@ -107,7 +107,8 @@ async def saved_meanwhile(api: ConfluenceApi, current: Page, expected: int) -> C
     return Conflict(
         f"The page {current.title!r} is at version {current.version}, not {expected}: "
         f"{editor.get('name') or 'somebody'} saved it at {current.updated_at}. Nothing was written. Read it again and "
-        "repeat the change."
+        "repeat the change.",
+        instruction=instructions.suggest_before_retrying("reading the page again"),
     )
 
 

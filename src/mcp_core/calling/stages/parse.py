@@ -22,6 +22,8 @@ _MOST_ERRORS = 8
 _MOST_BUILT = 1000
 """Pydantic builds all errors or none. Each of them costs about 10 microseconds and 1 KB."""
 _LONGEST_QUOTE = 60
+_UNKNOWN = "extra_forbidden"
+"""Pydantic's name for an argument that does not exist."""
 
 
 def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str]:
@@ -65,13 +67,15 @@ def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
         return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {problem}. Compare them with the schema.")
     details = _without_null(error.errors(include_url=False, include_context=False))
     fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
-    if message := _declared_message(tool.spec, details):
+    # A misspelled argument is missing too; the message for a missing one would not say why.
+    is_misspelled = any(detail["type"] == _UNKNOWN for detail in details)
+    if not is_misspelled and (message := _declared_message(tool.spec, details)):
         return InvalidArguments(message, fields=tuple(fields))
     lines = [_line(tool.spec, detail) for detail in details[:_MOST_ERRORS]]
     if len(details) > _MOST_ERRORS:
         lines.append(f"and {len(details) - _MOST_ERRORS} more")
     # An agent that is told to correct the arguments would add the literal that states the user's request.
-    is_consent = any(detail["loc"][-1:] == (CONSENT_FIELD,) for detail in details[:_MOST_ERRORS])
+    is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MOST_ERRORS])
     instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(
         f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
@@ -103,18 +107,38 @@ def _declared_message(spec: ToolSpec, details: list[ErrorDetails]) -> str | None
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
     place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
+    if detail["type"] == _UNKNOWN:
+        return f"{place}: {_not_known(spec, detail['loc'])}"
     if detail["loc"][-1:] == (CONSENT_FIELD,):
         return f"{place}: the user must ask for exactly this action; do not set it without their request"
     if detail["type"] == "missing":
-        return f"{place}: is required, but missing"
-    if detail["type"] == "extra_forbidden":
-        return f"{place}: {_not_known(spec, detail['loc'])}"
+        inner = [name for name in _required_at(spec.parameters, detail["loc"]) if name != CONSENT_FIELD]
+        needs = f"; it needs {', '.join(inner)}" if inner else ""
+        return f"{place}: is required, but missing{needs}"
     message = detail["msg"].removeprefix("Value error, ")
     message = message[0].lower() + message[1:]
     if not place:
         return message
     secret = detail["loc"][0] in spec.secret_fields or any(is_secret_name(str(part)) for part in detail["loc"])
     return f"{place}: {message}, got {REDACTED if secret else redact_text(_quote(detail['input']))}"
+
+
+def _is_consent(spec: ToolSpec, detail: ErrorDetails) -> bool:
+    """Whether an error is about the literal that states the user's request, or about an object that needs it."""
+    if detail["type"] == "missing" and CONSENT_FIELD in _required_at(spec.parameters, detail["loc"]):
+        return True
+    return detail["loc"][-1:] == (CONSENT_FIELD,) and detail["type"] != _UNKNOWN
+
+
+def _required_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """The required arguments of the object at a place; none if no object belongs there."""
+    for part in place:
+        field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
+        inner = None if field is None else next(models_in_type(field.annotation), None)
+        if inner is None:
+            return []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items() if field.is_required()]
 
 
 def _not_known(spec: ToolSpec, place: tuple[int | str, ...]) -> str:

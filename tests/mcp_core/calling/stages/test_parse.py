@@ -283,12 +283,26 @@ async def named(
         ({"name": "long", "kind": "z"}, "That name is too long", ("name", "kind")),
         ({"name": 5}, "Invalid arguments for 'named': name: input should be a valid string, got 5.", ("name",)),
         ({"name": 5, "kind": "z"}, "x or y", ("name", "kind")),
+        (
+            {"nam": "a"},
+            (
+                "Invalid arguments for 'named': name: is required, but missing; "
+                "nam: is not an argument here; it takes name, kind (did you mean name?)."
+            ),
+            ("name", "nam"),
+        ),
     ],
 )
 def test_a_declared_error_message_is_used(arguments, words, fields):
     with pytest.raises(InvalidArguments) as refused:
         parse(bind(spec_of(named), "named", {}, DEADLINES), arguments)
     assert (str(refused.value), refused.value.fields) == (words, fields)
+
+
+def test_a_missing_object_is_named_with_what_it_needs():
+    with pytest.raises(InvalidArguments) as refused:
+        parse(bind(spec_of(travel), "travel", {}, DEADLINES), {})
+    assert str(refused.value) == "Invalid arguments for 'travel': stops: is required, but missing; it needs city."
 
 
 class Removal(BaseModel, extra="forbid"):
