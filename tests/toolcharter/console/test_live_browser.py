@@ -113,18 +113,18 @@ async def test_what_callers_and_agents_say_is_text_on_every_page(page: Page, url
 
 
 @pytest.mark.requirement("WEB-5")
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
-async def test_the_pages_fit_and_can_be_read(page: Page, url: str, width: int, scheme: str):
+async def test_the_pages_fit_and_can_be_read(page: Page, url: str):
     async with httpx2.AsyncClient(base_url=url) as http:
         await call(http, "double", {"number": 5}, agent="a-very-long-name-of-an-agent-" * 4)
-    await page.set_viewport_size({"width": width, "height": 800})
-    await page.emulate_media(color_scheme=scheme)
+    await page.emulate_media(color_scheme="dark")
     for path in ("/console/live", "/console/live/1", "/console/approvals"):
         await page.goto(url + path)
         if path == "/console/live":
             await expect(page.locator("#calls tr").first).to_be_visible()
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-        await passes_axe(page)
+        for width in (1400, 360):
+            await page.set_viewport_size({"width": width, "height": 800})
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        await passes_axe(page)  # in the dark, on a phone; the other tests look at the rest
 
 
 async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):

@@ -42,7 +42,7 @@ def servers(tmp_path_factory):
 async def tab(context, servers):
     """A tab of the browser at these servers."""
     opened = await context.new_page()
-    await opened.goto(servers)
+    opened.address = servers
     return opened
 
 
@@ -52,7 +52,7 @@ async def create_deck(client, name):
 
 
 async def go(tab, path):
-    await tab.goto(urljoin(tab.url, path))
+    await tab.goto(urljoin(tab.address, path))
 
 
 async def test_tasks_are_added_completed_edited_and_deleted(tab):
