@@ -288,7 +288,8 @@ class App:
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
         self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
-        self.library.open(self._resources, self.policy.deadlines, threads, self._running)
+        limits = (state, self.policy.limits_without_redis)
+        self.library.open(self._resources, self.policy.deadlines, threads, self._running, limits)
         self._pipeline = Pipeline(
             self.registry,
             self.policy,

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
@@ -54,6 +54,8 @@ class BoundTool:
     forgets: tuple[str, ...]
     permissions: tuple[str, ...]
     rate_limit: RateLimit | None
+    counted_as: str | None = field(default=None, kw_only=True)
+    """Under which name its calls are counted, if that is not its own."""
     confirmed: bool
     target: ResolveTarget | None
     """From the validated arguments and the context to the target that a confirmation is about; None for no question."""

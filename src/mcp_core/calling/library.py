@@ -1,4 +1,6 @@
-"""The prompts and resources of one server, and the only way they are read: observe, authorize, parse, invoke, check.
+"""The prompts and resources of one server, and the only way they are read.
+
+    observe -> limit -> authorize -> parse -> invoke -> check
 
 The steps and their order are the pipeline's. A failure is a protocol error, `Refused`: these methods have no result
 that could carry it.
@@ -16,6 +18,7 @@ from mcp_core.calling.requests import RequestRecorder, Sender
 from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.invoke import RunningHandlers, invoke
+from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import StackLimit, failure_level, log_system_failure
@@ -29,6 +32,8 @@ from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupport
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
+from mcp_core.state.interface import State
+from mcp_core.state.memory import MemoryState
 
 DOCS_SCHEME = "toolcharter://tools/"
 """Resources of this scheme are the full documentation of a tool."""
@@ -79,6 +84,7 @@ class Library:
         self._bound_prompts: dict[str, BoundTool] = {}
         self._bound_sources: list[_BoundSource] = []
         self._running: RunningHandlers = set()
+        self._limits: tuple[State, WithoutRedis] = (MemoryState(), "open")
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -101,9 +107,13 @@ class Library:
         deadlines: Mapping[ResponseTime, float],
         threads: HandlerThreads,
         running: RunningHandlers,
+        limits: tuple[State, WithoutRedis],
     ) -> None:
-        """Bind the functions to their resources. While one waits, it is in `running`."""
-        self._running = running
+        """Bind the functions to their resources. While one waits, it is in `running`.
+
+        `limits` are where requests are counted, and what happens if they cannot be.
+        """
+        self._running, self._limits = running, limits
 
         def bound(spec: ToolSpec) -> BoundTool:
             return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
@@ -248,6 +258,8 @@ class Library:
         token, invoked = set_log_context(log_context(call)), False
         logger.trace("Requested: %s", request.tool)
         try:
+            if bound.rate_limit is not None:
+                await limit(call, bound.rate_limit, *self._limits, counted_as=bound.counted_as)
             authorize(call, bound.permissions)
             arguments, arguments_json = parse(bound, request.arguments)
             invoked = True

@@ -234,6 +234,10 @@ class OfferPolicy(_Table):
     )
     deny: bool | None = Field(default=None, description="true hides it and refuses it, whatever else is set.")
     permissions: list[str] | None = Field(default=None, description="What a caller must be granted.")
+    rate_limit: Rate | None = Field(
+        default=None,
+        description="Requests of each caller, such as 10/minute. All that match the pattern count together.",
+    )
     deadline: float | None = Field(default=None, gt=0, description="Time limit of a request in seconds.")
 
 

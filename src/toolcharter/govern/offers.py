@@ -74,6 +74,7 @@ def address_policy(server: str, uri: str, patterns: Mapping[str, OfferPolicy]) -
         is_trusted=all(policy.is_trusted for policy in policies),
         permissions=tuple(dict.fromkeys(name for policy in policies for name in policy.permissions)),
         deadline=policies[0].deadline,
+        limit=next((policy.limit for policy in policies if policy.limit is not None), None),
     )
 
 

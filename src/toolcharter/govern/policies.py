@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp_core.declare.spec import RateLimit
 from toolcharter.govern.charter import AnswerPolicy, Consent, OfferPolicy, ToolPolicy, parse_rate
@@ -67,6 +67,13 @@ def is_denied(server: str, tool: str, patterns: Mapping[str, ToolPolicy]) -> boo
     return not policy_for(server, tool, Intent(), patterns).allowed
 
 
+class OfferLimit(NamedTuple):
+    """How often a caller may request what matches a pattern, all of it together: addresses have many spellings."""
+
+    pattern: str
+    allowed: RateLimit
+
+
 @dataclass(frozen=True, slots=True)
 class EffectiveOffer:
     """What holds for one prompt or resource."""
@@ -76,19 +83,23 @@ class EffectiveOffer:
     """Whether the file says that it is passed on whatever a rule finds in its definition."""
     permissions: tuple[str, ...] = ()
     deadline: float | None = None
+    limit: OfferLimit | None = None
 
 
 def offer_policy(server: str, name: str, patterns: Mapping[str, OfferPolicy]) -> EffectiveOffer:
     """The policy of a prompt or a resource, by the same order as that of a tool."""
-    matching = [patterns[pattern] for pattern in _matching(server, name, patterns)]
+    names = _matching(server, name, patterns)
+    matching = [patterns[pattern] for pattern in names]
     fields: dict[str, Any] = {}
     for policy in matching:
         fields |= {field: getattr(policy, field) for field in policy.model_fields_set}
+    limits = [OfferLimit(one, parse_rate(rate)) for one in names if (rate := patterns[one].rate_limit)]
     return EffectiveOffer(
         allowed=fields.get("allow", True) is not False and not any(policy.deny for policy in matching),
         is_trusted=fields.get("allow") is True,
         permissions=tuple(fields.get("permissions") or ()),
         deadline=fields.get("deadline"),
+        limit=limits[-1] if limits else None,
     )
 
 

@@ -17,6 +17,7 @@ from mcp_core.calling.live_library import LiveLibrary
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.calling.stages.invoke import RunningHandlers
+from mcp_core.calling.stages.limit import WithoutRedis
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.spec import Declaration, ResponseTime, spec_of
@@ -24,10 +25,12 @@ from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDeni
 from mcp_core.hosts.protocol import INVALID_PARAMS, MISSING_CAPABILITY
 from mcp_core.json_text import JsonObject
 from mcp_core.registry import ToolRegistry
+from mcp_core.state.interface import State
 from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
 from toolcharter.govern.offers import Offer, address_policy, offers_of
+from toolcharter.govern.policies import OfferLimit
 from toolcharter.govern.resource_routes import owner_of, template_owner
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.session import PROMPTS, RESOURCES, TEMPLATES, Listed
@@ -67,11 +70,20 @@ class _Target(NamedTuple):
     params: JsonObject
     permissions: tuple[str, ...]
     deadline: float | None
+    limit: OfferLimit | None = None
+    table: str = ""
+    """Of the charter, which has the limit: a prompt and a resource may have the same pattern."""
 
     def over(self, handler: BoundTool, request: Request) -> BoundTool:
         """The handler under this policy."""
-        deadline = self.deadline or handler.deadline
-        return replace(handler, final_name=request.tool, permissions=self.permissions, deadline=deadline)
+        return replace(
+            handler,
+            final_name=request.tool,
+            permissions=self.permissions,
+            deadline=self.deadline or handler.deadline,
+            rate_limit=self.limit and self.limit.allowed,
+            counted_as=self.limit and f"{self.table}:{self.limit.pattern}",
+        )
 
 
 class RemoteLibrary(LiveLibrary):
@@ -92,8 +104,9 @@ class RemoteLibrary(LiveLibrary):
         deadlines: Mapping[ResponseTime, float],
         threads: HandlerThreads,
         running: RunningHandlers,
+        limits: tuple[State, WithoutRedis],
     ) -> None:
-        super().open(resources, deadlines, threads, running)
+        super().open(resources, deadlines, threads, running, limits)
 
         async def show(method: str, cursor: str | None, context: ToolContext) -> list[Offer]:  # noqa: ARG001 - checked
             _held = self._take_tokens(context)
@@ -206,7 +219,8 @@ class RemoteLibrary(LiveLibrary):
         """The server that a request is for. Raises NotFound, or Conflict for what is quarantined or ambiguous."""
         if method == "prompts/get":
             offer = await self._find_prompt(str(params["name"]), caller)
-            return _target(offer, {"name": offer.key, "arguments": params.get("arguments") or {}})
+            target = _target(offer, {"name": offer.key, "arguments": params.get("arguments") or {}})
+            return target._replace(limit=offer.policy.limit, table="prompts")
         if method in ("resources/read", SUBSCRIBE):
             return await self._find_resource(str(params["uri"]), caller)
         ref = as_object(params["ref"])
@@ -250,12 +264,12 @@ class RemoteLibrary(LiveLibrary):
         policy = address_policy(server, uri, self._charter.resources)
         if not policy.allowed:
             raise InvalidArguments(f"Unknown resource: {uri}")
-        permissions, deadline = policy.permissions, policy.deadline
+        permissions, deadline, limit = policy.permissions, policy.deadline, policy.limit
         if isinstance(owner, Offer):
             owner.check()
             permissions = tuple(dict.fromkeys((*permissions, *owner.policy.permissions)))
-            deadline = deadline or owner.policy.deadline
-        return _Target(server, {"uri": uri}, permissions, deadline)
+            deadline, limit = deadline or owner.policy.deadline, limit or owner.policy.limit
+        return _Target(server, {"uri": uri}, permissions, deadline, limit, "resources")
 
     def _allowed(self, offers: Sequence[Offer]) -> list[Offer]:
         return [offer for offer in offers if offer.policy.allowed]

@@ -16,10 +16,12 @@ WithoutRedis = Literal["open", "closed"]
 """What a limit does while the shared store cannot be reached: let calls pass, or refuse them."""
 
 
-async def limit(call: Call, allowed: RateLimit, state: State, without_redis: WithoutRedis) -> None:
-    """Count the call, or refuse it."""
+async def limit(
+    call: Call, allowed: RateLimit, state: State, without_redis: WithoutRedis, counted_as: str | None = None
+) -> None:
+    """Count the call, or refuse it. It counts under the name of its tool, or another one."""
     try:
-        wait = await state.hit(_key(call), allowed)
+        wait = await state.hit(_key(call, counted_as), allowed)
     except StateUnavailable as error:
         _without_state(error, without_redis)
         return
@@ -42,8 +44,8 @@ async def limit_and_recall(
     return place_and_answer(key, recalled)
 
 
-def _key(call: Call) -> str:
-    return f"{call.request.caller.key}\0{call.final_name}"
+def _key(call: Call, counted_as: str | None = None) -> str:
+    return f"{call.request.caller.key}\0{counted_as or call.final_name}"
 
 
 def _without_state(error: StateUnavailable, without_redis: WithoutRedis) -> None:
