@@ -305,7 +305,7 @@ class App:
     @asynccontextmanager
     async def keep_calls(self, log: CallLog) -> AsyncGenerator[None]:
         """Add each call of this app, which is open, to a record of recent calls."""
-        ended, pipeline = EndedCalls(self.name), self._pipeline
+        ended, pipeline = EndedCalls(self.name, log.counts), self._pipeline
         if pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
         log.add_source(ended)

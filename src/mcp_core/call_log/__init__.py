@@ -1,6 +1,6 @@
 """The record of recent calls, for people who look at a server: each call in full, and figures of each minute.
 
-entry      a call as it is kept, and the figures that every call is counted with
+entry      a call as it is kept
 counts     the counts of a minute, and percentiles from them
 lines      the log lines of calls that failed
 log        takes calls from the pipelines, and writes them in batches
@@ -11,7 +11,7 @@ series     the figures of the last hour and day
 feed       sends new calls to whoever looks
 """
 
-from mcp_core.call_log.entry import CallEntry, CallFigures, CallFilter, CallSource
+from mcp_core.call_log.entry import CallEntry, CallFilter, CallSource
 from mcp_core.call_log.log import CallLog
 
-__all__ = ["CallEntry", "CallFigures", "CallFilter", "CallLog", "CallSource"]
+__all__ = ["CallEntry", "CallFilter", "CallLog", "CallSource"]

@@ -1,10 +1,8 @@
 """How many calls there were in each minute, by what they are counted by, and percentiles from these counts."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
-
-from mcp_core.call_log.entry import CallFigures
 
 MINUTE = 60
 MOST_NAMES = 250
@@ -30,6 +28,10 @@ class CountKey(NamedTuple):
     cached: bool
     bucket: int
     """Of the duration."""
+
+
+PlainKey = tuple[int, str, str, str, str, str, bool, int]
+"""The members of a `CountKey`: it has the same hash, and takes a quarter of the time to make."""
 
 
 def bucket_of(seconds: float) -> int:
@@ -64,17 +66,13 @@ class Counts:
         self._names: set[tuple[str, ...]] = set()
         """Those of the minute."""
 
-    def add(self, server: str, calls: Iterable[CallFigures]) -> None:
-        """Count calls."""
-        counts = self._counts
-        for time, tool, caller, agent, outcome, cached, seconds, tokens in calls:
-            # A plain tuple has the same hash as a CountKey, and takes a quarter of the time to make.
-            key = (int(time) // MINUTE, server, tool, caller, agent, outcome, cached, bucket_of(seconds))
-            count = counts.get(key)  # pyright: ignore[reportArgumentType, reportCallIssue] - see above
-            if count is None:
-                count = counts.setdefault(self._bounded(CountKey(*key)), [0, 0])
-            count[0] += 1
-            count[1] += tokens
+    def add(self, key: PlainKey, tokens: int) -> None:
+        """Count a call."""
+        count = self._counts.get(key)  # pyright: ignore[reportArgumentType, reportCallIssue] - it has the same hash
+        if count is None:
+            count = self._counts.setdefault(self._bounded(CountKey(*key)), [0, 0])
+        count[0] += 1
+        count[1] += tokens
 
     def _bounded(self, key: CountKey) -> CountKey:
         """The key, without its names if the minute has too many."""

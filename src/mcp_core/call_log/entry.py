@@ -1,19 +1,11 @@
-"""A call as it is kept, and the figures that every call is counted with."""
+"""A call as it is kept."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 FAILURES = frozenset({"validation", "business", "system"})
 """The outcomes that count as errors. A call that was cancelled, or that waits for a person, has not failed."""
-
-
-CallFigures = tuple[float, str, str, str, str, bool, float, int]
-"""What a call is counted by: when it ended, tool, caller, agent, outcome, whether it was cached, seconds, tokens.
-
-A plain tuple, as one is made for each call.
-"""
-OUTCOME = 4
 
 
 class CallEntry(NamedTuple):
@@ -91,12 +83,8 @@ class CallSource(Protocol):
         """The name of the server."""
         ...
 
-    def take(self) -> list[Any]:
-        """Take all calls that have ended since the last time."""
-        ...
-
-    def figures(self, ended: Any) -> CallFigures:
-        """What a call is counted by."""
+    def take(self, most: int) -> tuple[Sequence[Any], int]:
+        """Those of the calls since the last time that are written in full, and how many calls there were."""
         ...
 
     def entry(self, ended: Any, find_lines: FindLines) -> CallEntry:

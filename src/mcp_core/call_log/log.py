@@ -1,21 +1,19 @@
 """Takes calls from the pipelines, and writes them in batches.
 
-A pipeline adds a call to a list and goes on. A moment later a task counts what was added, redacts what is kept in
-full, and writes both. Every call is counted; of more than `MOST_IN_BATCH` calls, the failures come first, and then a
-sample at equal distances. Nobody can read more, and to keep a call in full takes longer than its way through the
-pipeline.
+Every call is counted as it ends, and some are kept. A moment later a task redacts those, and writes both. Of more than
+`MOST_IN_BATCH` calls, the failures come first, and then a sample at equal distances. Nobody can read more, and to keep
+a call in full takes longer than its way through the pipeline.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from mcp_core.call_log.counts import Counts
-from mcp_core.call_log.entry import FAILURES, OUTCOME, CallEntry, CallFigures, CallSource
+from mcp_core.call_log.entry import CallEntry, CallSource
 from mcp_core.call_log.feed import CallFeed
 from mcp_core.call_log.lines import CallLines
 from mcp_core.mcp_log import get_logger
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 logger = get_logger(__name__)
 
 COLLECT_SECONDS = 0.25
-"""How often calls are taken from the pipelines. Those that wait longer would have to be looked at as garbage."""
+"""How often calls are taken from the pipelines."""
 BUSY_SECONDS = 1.0
 """How often they are written while there are many; otherwise at once, so that people see them."""
 MOST_IN_BATCH, MOST_WHILE_BUSY = 50, 6
@@ -44,7 +42,7 @@ class CallLog:
     def __init__(self, store: "CallStore", clock: Callable[[], float] = time.monotonic) -> None:
         self.store, self.feed = store, CallFeed(store)
         self._sources: list[CallSource] = []
-        self._counts, self._lines = Counts(), CallLines()
+        self.counts, self._lines = Counts(), CallLines()
         self._entries: list[CallEntry] = []
         self._is_busy = False
         self._closing = asyncio.Event()
@@ -96,23 +94,20 @@ class CallLog:
         await self._write_collected()
 
     def _collect(self) -> None:
-        """Count what has been added, and choose what is kept in full."""
+        """Take what has ended."""
         find_lines, most = self._lines.take(), MOST_WHILE_BUSY if self._is_busy else MOST_IN_BATCH
         self._is_busy = False
         for source in self._sources:
-            ended = source.take()
-            figures = [source.figures(one) for one in ended]
-            self._counts.add(source.server, figures)
-            chosen = _chosen(figures, most)
-            self._entries += [source.entry(ended[at], find_lines) for at in chosen]
-            self.sampled_out += len(ended) - len(chosen)
-            self._is_busy = self._is_busy or len(ended) > MOST_IN_BATCH
+            taken, ended = source.take(most)
+            self._entries += [source.entry(one, find_lines) for one in taken]
+            self.sampled_out += ended - len(taken)
+            self._is_busy = self._is_busy or ended > MOST_IN_BATCH
 
     async def _write_collected(self) -> None:
         """Write what has been collected. What cannot be written is dropped, and the log says so."""
         self._written_at = self._clock()
         entries, self._entries = self._entries, []
-        counts = self._counts.take()
+        counts = self.counts.take()
         if not counts:
             return
         if await self._try(self.store.write, entries, counts):
@@ -137,13 +132,3 @@ class CallLog:
         yield Sample(CALL_LOG_CALLS, ("written",), self.written)
         yield Sample(CALL_LOG_CALLS, ("counted",), self.sampled_out)
         yield Sample(CALL_LOG_CALLS, ("lost",), self.lost)
-
-
-def _chosen(figures: Sequence[CallFigures], most: int) -> Sequence[int]:
-    """Which calls are kept in full: all, or failures first and others at equal distances."""
-    if len(figures) <= most:
-        return range(len(figures))
-    failed = list(islice((at for at, one in enumerate(figures) if one[OUTCOME] in FAILURES), most // 2))
-    rest = most - len(failed)
-    even = {at * len(figures) // rest for at in range(rest)}
-    return sorted(even.union(failed))

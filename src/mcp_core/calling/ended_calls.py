@@ -1,15 +1,17 @@
 """The calls of a server that have ended, until the record of recent calls takes them.
 
-A pipeline adds a plain tuple, which takes 0.3 µs. What is kept of it is worked out later, for many calls at once.
+Each call is counted as it ends, which takes 1 µs. Few are kept, as many as are written in full: to keep all of them
+for a quarter of a second costs a busy server more than to count them, in cache misses and garbage collection.
 """
 
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp_core import json_text
-from mcp_core.call_log import CallEntry, CallFigures
-from mcp_core.call_log.entry import FindLines
+from mcp_core.call_log import CallEntry
+from mcp_core.call_log.counts import MINUTE, Counts, bucket_of
+from mcp_core.call_log.entry import FAILURES, FindLines
+from mcp_core.call_log.log import MOST_IN_BATCH
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call
 from mcp_core.calling.stages.record import CallSummary, estimate_tokens, redacted_arguments
@@ -17,8 +19,8 @@ from mcp_core.calling.stages.record import CallSummary, estimate_tokens, redacte
 EndedCall = tuple[Call, CallSummary, float, float, float]
 """The call, how it went, when it began by the clock of `time.perf_counter`, its seconds, and when it ended."""
 
-MOST_ENDED = 20_000
-"""Calls that may wait to be taken. Of more, the oldest are dropped."""
+MOST_FAILURES = MOST_IN_BATCH // 2
+"""Failures that come before all other calls."""
 LONGEST_NAME = 128
 LONGEST_ARGUMENTS = 16_000
 """In characters of JSON. Longer ones are left out."""
@@ -28,26 +30,49 @@ LONGEST_ERROR = 2000
 class EndedCalls:
     """Calls that have ended, as a source of the record of recent calls."""
 
-    def __init__(self, server: str) -> None:
-        self.server = server
-        self._ended: deque[EndedCall] = deque(maxlen=MOST_ENDED)
-        self.add: Callable[[EndedCall], None] = self._ended.append
-        """Add a call."""
+    def __init__(self, server: str, counts: Counts) -> None:
+        self.server, self._counts = server, counts
+        self._begin_again()
 
-    def take(self) -> list[EndedCall]:
-        taken = list(self._ended)
-        self._ended.clear()
+    def _begin_again(self) -> None:
+        self._ended, self._distance = 0, 1
+        self._sample: list[tuple[int, EndedCall]] = []
+        """Calls at equal distances."""
+        self._failures: list[tuple[int, EndedCall]] = []
+
+    def add(self, ended: EndedCall) -> None:
+        """Count a call, and keep it if it is one of a few."""
+        call, summary, _, seconds, now = ended
+        outcome = summary.outcome
+        # By its final name: callers choose the names of tools that do not exist.
+        tool, caller, agent = call.final_name, call.request.caller.key, call.context.agent_id[:LONGEST_NAME]
+        cached, bucket = bool(summary.cached), bucket_of(seconds)
+        key = (int(now) // MINUTE, self.server, tool, caller, agent, outcome, cached, bucket)
+        self._counts.add(key, (summary.size + 3) // 4)
+        number = self._ended
+        self._ended = number + 1
+        if outcome in FAILURES and len(self._failures) < MOST_FAILURES:
+            self._failures.append((number, ended))
+        elif not number % self._distance:
+            self._sample.append((number, ended))
+            if len(self._sample) >= 2 * MOST_IN_BATCH:
+                del self._sample[1::2]
+                self._distance *= 2
+
+    def take(self, most: int) -> tuple[Sequence[EndedCall], int]:
+        """Those of the calls since the last time that are written in full, and how many there were."""
+        ended, sample, failures = self._ended, self._sample, self._failures
+        self._begin_again()
+        chosen, others = failures[: most // 2], sorted([*failures[most // 2 :], *sample], key=_number)
+        rest = most - len(chosen)
+        if len(others) > rest:
+            others = [others[at * len(others) // rest] for at in range(rest)]
+        taken = [one for _, one in sorted([*chosen, *others], key=_number)]
         for _, summary, *_ in taken:
             # An error refers to the frames that it passed, and these to the summary. By now such a cycle is old, and
             # would stay until a full collection.
             summary.error = None
-        return taken
-
-    def figures(self, ended: EndedCall) -> CallFigures:
-        call, summary, _, seconds, now = ended
-        # By its final name: callers choose the names of tools that do not exist.
-        tool, caller, agent = call.final_name, call.request.caller.key, call.context.agent_id[:LONGEST_NAME]
-        return now, tool, caller, agent, summary.outcome, bool(summary.cached), seconds, (summary.size + 3) // 4
+        return taken, ended
 
     def entry(self, ended: EndedCall, find_lines: FindLines) -> CallEntry:
         call, summary, _, seconds, now = ended
@@ -70,6 +95,10 @@ class EndedCalls:
             error_id=failure and failure.error_id,
             details=_details(ended, lines),
         )
+
+
+def _number(numbered: tuple[int, EndedCall]) -> int:
+    return numbered[0]
 
 
 def _details(ended: EndedCall, lines: list[str]) -> Mapping[str, Any]:

@@ -111,6 +111,27 @@ async def test_of_very_many_calls_all_are_counted_and_failures_are_kept_first(tm
     }
 
 
+@pytest.mark.parametrize("calls", [10, 51, 99, 100, 101, 1000])
+@pytest.mark.parametrize("failures", [0, 1, 30])
+async def test_failures_come_first_and_the_rest_is_a_sample_of_the_whole_time(tmp_path, calls: int, failures: int):
+    app, most = build(f"sqlite:///{tmp_path / 'n.db'}"), log_module.MOST_IN_BATCH
+    async with app, recorded(app) as log:
+        for number in range(calls):
+            await app.call("double", {"number": number}, ANN)
+            if number < failures:
+                await app.call("save", {"password": "p", "note": "lost"}, ANN)
+        await log.write()
+        kept = list(reversed(await log.store.find(ALL, most=1000)))
+        totals = {total.name: total.calls for total in await log.store.totals(ALL, 0, 1, "tool")}
+    failed = min(calls, failures)
+    assert totals == {"double": calls} | ({"save": failed} if failed else {})
+    assert len(kept) == min(most, calls + failed)
+    assert sum(entry.tool == "save" for entry in kept) >= min(failed, most // 2)
+    numbers = [entry.details["arguments"]["number"] for entry in kept if entry.tool == "double"]
+    assert numbers == sorted(set(numbers))
+    assert max(b - a for a, b in pairwise([-1, *numbers, calls])) <= max(2 * calls / len(numbers), 2) + 20
+
+
 async def test_while_there_are_very_many_calls_fewer_are_kept_until_there_are_few_again(tmp_path):
     app = build(f"sqlite:///{tmp_path / 'n.db'}")
     kept: list[int] = []
