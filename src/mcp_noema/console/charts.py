@@ -70,7 +70,9 @@ def calendar(counts: dict[date, int], last: date, weeks: int = 53) -> Html:
         if day.weekday() == 0 and day.month != (day - timedelta(weeks=1)).month
     ]
     drawing = _svg(weeks * (_CELL + _GAP), 7 * (_CELL + _GAP) + 16, months, *squares)
-    return element("div", drawing, class_="scroll calendar")
+    return element(
+        "div", drawing, class_="scroll calendar", tabindex="0", role="region", aria_label="A square for each day"
+    )
 
 
 def _square(day: date, number: int, reviews: int, most: int) -> Html:

@@ -71,6 +71,7 @@ async def test_it_shows_what_changed_in_a_real_server_how_to_decide_and_the_poli
     )
     assert f"toolcharter govern approve --charter {charter} todo read_file" in page
     assert f"toolcharter govern deny --charter {charter} todo:upload_all" in page
+    assert "&quot;name&quot;: &quot;upload_all&quot;" in page
     assert "No longer listed: old_file." in page
     assert "the person confirms each call; needs mail:send; 5 calls in 60 s; narrowed: to" in page
     assert "Denied: move_file." in page

@@ -159,6 +159,7 @@ async def test_the_pages_are_accessible_on_a_phone_in_the_dark(tab, path):
 async def test_statistics_of_a_deck_are_accessible(tab, servers):
     async with Client(f"{servers}/noema/mcp") as client:
         deck = await create_deck(client, "Letters")
+    await tab.set_viewport_size({"width": 360, "height": 740})
     await go(tab, f"/console/learn/statistics?deck={deck}")
     assert await tab.locator("figure").count() == 5
     found = await Axe().run(tab)

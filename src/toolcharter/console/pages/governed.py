@@ -1,5 +1,6 @@
 """Servers of other people under the charter: how they are, what waits for a decision, and the policy of each tool."""
 
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from toolcharter.console.pieces import copyable, tag
 from toolcharter.contract.report import status
 
 if TYPE_CHECKING:
+    from mcp_core.app import ListedTool
     from toolcharter.govern.governor import Governor
     from toolcharter.govern.pins import Quarantine
     from toolcharter.govern.upstream.upstream import UpstreamHealth
@@ -93,13 +95,23 @@ def _waiting(governor: "Governor", name: str, tool: str, why: "Quarantine") -> H
     changes = [
         element("div", tag(status(one), _KINDS.get(status(one), "")), " ", _words(one.sentence)) for one in why.changes
     ]
-    findings = [element("div", tag(one.rule, "bad"), f" {one.name}: it {one.message}") for one in why.findings]
+    findings = [element("div", tag(one.rule, "bad"), f" {one.name}: {one.message}") for one in why.findings]
     return element(
         "li",
         element("div", element("code", tool, class_="name"), ": ", why.reason),
+        _new_definition(why.added) if why.added is not None else None,
         changes,
         findings,
         element("details", element("summary", "Approve or deny it"), *map(copyable, commands)),
+    )
+
+
+def _new_definition(tool: "ListedTool") -> Html:
+    """What an agent would see of a tool that was not there before."""
+    whole = json.dumps(tool.for_model(), ensure_ascii=False, indent=2)
+    return join(
+        element("div", tool.description, class_="note"),
+        element("details", element("summary", "Its definition"), copyable(whole)),
     )
 
 

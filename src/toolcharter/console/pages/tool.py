@@ -125,7 +125,7 @@ def _checks(tool: ListedTool, checks: ServerChecks | None) -> Html:
     return join(
         element("p", tag(f"score {found.score}", score_kind(found.score)), " ", _lock(found)),
         element("ul", [_finding(one) for one in found.findings], class_="findings") if found.findings else None,
-        None if found.findings else element("p", "No rule of the verifier has a finding.", class_="note"),
+        None if found.findings else element("p", "The verifier finds nothing to improve.", class_="note"),
     )
 
 
