@@ -142,8 +142,9 @@ async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):
 
 async def test_pages_that_are_open_while_the_server_restarts_say_so_and_go_on(context: BrowserContext, tmp_path: Path):
     context.expected += ["Failed to load resource: net::ERR_", "Failed to load resource: the server responded with"]
-    live, approvals = await context.new_page(), await context.new_page()
+    live, approvals, tool = [await context.new_page() for _ in range(3)]
     with served([live_app(tmp_path, port=0)]) as url:
+        await tool.goto(f'{url}/console/tools/notes/double#arguments={{"number":4}}')
         await approvals.goto(f"{url}/console/approvals")
         await expect(approvals.locator("#state")).to_have_text("Nothing waits for you.")
         await live.goto(f"{url}/console/live")
@@ -152,11 +153,15 @@ async def test_pages_that_are_open_while_the_server_restarts_say_so_and_go_on(co
     for page in (live, approvals):
         await expect(page.locator("#state")).to_contain_text("Trying again.")
     assert await live.locator(".plot").count() == 5
+    await tool.get_by_role("button", name="Call", exact=True).click()
+    await expect(tool.locator(".answer .problem")).to_have_text("The server does not answer. Is it running?")
     with served([live_app(tmp_path, port=urlsplit(url).port)]):
         async with httpx2.AsyncClient(base_url=url) as http:
             await call(http, "double", {"number": 21})
         await expect(live.locator("#calls tr")).to_have_count(1)
         await expect(live.locator("#state")).to_have_text("New calls appear at the top.")
         await expect(approvals.locator("#state")).to_have_text("Nothing waits for you.")
-        for page in (live, approvals):
+        await tool.get_by_role("button", name="Call", exact=True).click()
+        await expect(tool.locator(".answer [role=tabpanel]:visible code")).to_have_text("8")
+        for page in (live, approvals, tool):
             await page.goto("about:blank")

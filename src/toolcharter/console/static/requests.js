@@ -1,17 +1,26 @@
 // Requests to this server.
 
-const csrf = () => document.querySelector("meta[name=csrf-token]")?.content ?? "";
+const csrf = () => document.querySelector("meta[name=csrf-token]");
 
 /** POST to a page of the console. Someone who is no longer signed in is sent to the form. */
 export async function post(path, body, headers = {}, signal = undefined) {
-  const response = await ask(path, {
-    method: "POST",
-    body: typeof body === "string" ? body : JSON.stringify(body),
-    headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf(), ...headers },
-    signal,
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const send = () => ask(path, {
+    method: "POST", body: text, signal, headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf()?.content ?? "", ...headers },
   });
+  let response = await send();
+  if (response.status === 403 && await renewToken()) response = await send();
   if (response.status === 401) signIn();
   return response;
+}
+
+/** Read the CSRF token again: a server that was started again has another one. Returns whether it was out of date. */
+async function renewToken() {
+  const page = await ask(location.pathname, { headers: { Accept: "text/html" } });
+  const found = (await page.text()).match(/name="csrf-token" content="([0-9a-f]+)"/)?.[1];
+  if (!found || found === csrf()?.content) return false;
+  csrf().content = found;
+  return true;
 }
 
 /** GET JSON of a page of the console. */
