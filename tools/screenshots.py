@@ -44,6 +44,7 @@ class Picture(NamedTuple):
 
     path: str
     prepare: Callable[[Page], Awaitable[Any]] | None = None
+    height: int = HEIGHT
 
 
 async def _call_a_tool(page: Page) -> None:
@@ -56,22 +57,25 @@ async def _ask(page: Page) -> None:
     await page.get_by_role("dialog").wait_for()
 
 
+async def _wait_for_calls(page: Page) -> None:
+    await page.locator("#calls tr").first.wait_for()
+    await page.locator(".plot").first.wait_for()
+
+
 async def _show_the_answer(page: Page) -> None:
     await page.get_by_role("button", name="Show the answer").click()
     await page.get_by_role("button", name="Good").wait_for()
 
 
 PICTURES = {
-    "servers": Picture("/"),
     "tools": Picture("/console/tools"),
     "tool": Picture("/console/tools/noema/list-decks", _call_a_tool),
     "question": Picture(
         '/console/tools/noema/delete-deck#arguments={"deckId":"deck_1","explicit_action":"DELETE_DECK"}', _ask
     ),
-    "live": Picture("/console/live"),
+    "live": Picture("/console/live", _wait_for_calls, height=960),
     "approvals": Picture("/console/approvals"),
     "learn": Picture("/console/learn", _show_the_answer),
-    "todo": Picture("/console/todo?user=local"),
 }
 
 
@@ -123,7 +127,7 @@ async def fill(url: str) -> None:
         await _call(http, "noema", "create-deck", {"name": "Languages::French"})
         notes = [{"front": front, "back": back} for front, back in WORDS.items()]
         await _call(http, "noema", "create-notes", {"deckId": "deck_2", "notes": notes})
-        for server, tool, arguments in (
+        for server, tool, arguments in 3 * (
             ("todo", "list_tasks", {"user_id": "local"}),
             ("guide", "list_documents", {}),
             ("atl", "atl_search", {"product": "jira", "subject": "project = APP", "parameters": {"limit": 5}}),
@@ -152,6 +156,7 @@ async def take(url: str, names: list[str]) -> None:
 
 
 async def _take_one(page: Page, picture: Picture, file: Path) -> None:
+    await page.set_viewport_size({"width": WIDTH, "height": picture.height})
     response = await page.goto(picture.path)
     if response is None or not response.ok:
         print(f"{picture.path} does not exist here, and was left out.")
