@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 MINUTE = 60
-MOST_NAMES = 250
-"""Different names of tools, callers and agents together, in a minute and process.
+QUARTER = 15
+"""Minutes of the longer of the two steps that are counted by."""
+MOST_NAMES = 1000
+"""Different names of tools, callers and agents together, in a quarter of an hour and process.
 
-Callers choose the names of agents, so that there could be any number.
+Callers choose the names of agents, so that there could be any number. A name that is used once takes 200 to 400 bytes
+of the file.
 """
 OTHER = "(other)"
 _STEPS = 4
@@ -62,9 +65,9 @@ class Counts:
 
     def __init__(self) -> None:
         self._counts: dict[CountKey, list[int]] = {}
-        self._minute = 0
+        self._quarter = 0
         self._names: set[tuple[str, ...]] = set()
-        """Those of the minute."""
+        """Those of the quarter of an hour."""
 
     def add(self, key: PlainKey, tokens: int) -> None:
         """Count a call."""
@@ -75,9 +78,9 @@ class Counts:
         count[1] += tokens
 
     def _bounded(self, key: CountKey) -> CountKey:
-        """The key, without its names if the minute has too many."""
-        if key.minute != self._minute:
-            self._minute, self._names = key.minute, set()
+        """The key, without its names if the quarter of an hour has too many."""
+        if (quarter := key.minute // QUARTER) != self._quarter:
+            self._quarter, self._names = quarter, set()
         names = (key.server, key.tool, key.caller, key.agent)
         if names not in self._names:
             if len(self._names) >= MOST_NAMES:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mcp_core.call_log.counts import MINUTE, percentile
+from mcp_core.call_log.counts import MINUTE, QUARTER, percentile
 from mcp_core.call_log.entry import FAILURES, CallFilter
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class Span(NamedTuple):
     step: int
 
 
-SPANS: Mapping[str, Span] = {"hour": Span(60, 1), "day": Span(1440, 15)}
+SPANS: Mapping[str, Span] = {"hour": Span(60, 1), "day": Span(1440, QUARTER)}
 
 
 async def read_figures(

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, NamedTuple
 
-from mcp_core.call_log.counts import MINUTE, CountKey
+from mcp_core.call_log.counts import MINUTE, QUARTER, CountKey
 from mcp_core.call_log.database import CallDatabase, Session, open_call_database
 from mcp_core.call_log.entry import CallEntry, CallFilter
 
 _DELETED_AT_ONCE = 5000
 _ROW_SIZE = 300
 """About what a row takes besides its texts."""
-STEPS = (1, 15)
+STEPS = (1, QUARTER)
 """Calls are counted by the minute for the last hours, and by the quarter of an hour for as long as calls are kept."""
 _MINUTES_KEPT = 120
 
