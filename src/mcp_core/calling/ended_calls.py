@@ -67,12 +67,11 @@ class EndedCalls:
         rest = most - len(chosen)
         if len(others) > rest:
             others = [others[at * len(others) // rest] for at in range(rest)]
-        taken = [one for _, one in sorted([*chosen, *others], key=_number)]
-        for _, summary, *_ in taken:
+        for _, (_, summary, *_) in (*sample, *failures):
             # An error refers to the frames that it passed, and these to the summary. By now such a cycle is old, and
             # would stay until a full collection.
             summary.error = None
-        return taken, ended
+        return [one for _, one in sorted([*chosen, *others], key=_number)], ended
 
     def entry(self, ended: EndedCall, find_lines: FindLines) -> CallEntry:
         call, summary, _, seconds, now = ended
