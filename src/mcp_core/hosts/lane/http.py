@@ -60,6 +60,7 @@ from mcp_core.hosts.lane.changes import (
     wanted_resources,
 )
 from mcp_core.hosts.lane.client_requests import confirm, elicit
+from mcp_core.hosts.lane.client_watch import ClientWatch
 from mcp_core.hosts.lane.jsonrpc import (
     RpcRequest,
     decode,
@@ -619,21 +620,23 @@ class HttpLane:
         peer = peer._replace(progress=report)
         if not peer.modern:
             peer = self._with_questions(peer, stream)
-        call = asyncio.ensure_future(self._respond(request, peer))
-        disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
+        work, call = self._respond(request, peer), None
         if not peer.modern:
+            work = call = asyncio.ensure_future(work)
             self._sessions.add_call(cast(str, peer.session_id), request.id, call)
+        watch = ClientWatch(receive, stream, self._ping_seconds)
         try:
-            both = {call, disconnect}
-            while not (await asyncio.wait(both, timeout=self._ping_seconds, return_when=asyncio.FIRST_COMPLETED))[0]:
-                await stream.ping()
-            if call.done():
-                response = _cancelled(request.id) if call.cancelled() else call.result()
-                await (stream.send(response.body, last=True) if stream.started else response.send(send))
+            response = await work
+        except asyncio.CancelledError:
+            if watch.client_left:
+                watch.call.uncancel()
+                return
+            if call is None or watch.call.cancelling():
+                raise
+            response = _cancelled(request.id)
         finally:
-            for task in (call, disconnect):
-                task.cancel()
-            await asyncio.gather(call, disconnect, return_exceptions=True)
+            await watch.end()
+        await (stream.send(response.body, last=True) if stream.started else response.send(send))
 
     def _with_questions(self, peer: Peer, stream: EventStream) -> Peer:
         """A client of a session that can be asked on the stream of its call."""
