@@ -8,7 +8,8 @@
     ├── SignInRequired             SignInError        the person must sign in first          business
     ├── ConsentRequired            ConsentError       the person has not agreed              business
     │   ├── ForgedReply            ConsentError       a protocol error, not a result         business
-    │   └── ElicitationUnsupported ConsentError       a protocol error, not a result         business
+    │   ├── ElicitationUnsupported ConsentError       a protocol error, not a result         business
+    │   └── UrlElicitationRequired ConsentError       a protocol error, not a result         business
     ├── RateLimited                RateLimitError     too many calls                         business
     ├── IdempotencyConflict        IdempotencyError   its key was used for another call      business
     ├── InProgress                 InProgressError    a call with the same key is running    system
@@ -127,6 +128,15 @@ class ElicitationUnsupported(ConsentRequired):
         """`mode` is the capability that is missing."""
         super().__init__(error, **channels)
         self.mode = mode
+
+
+class UrlElicitationRequired(ElicitationUnsupported):
+    """The person must open addresses before the call is made again, which a client of sessions does by itself."""
+
+    def __init__(self, error: str, elicitations: Sequence[Mapping[str, Any]], **channels: Any) -> None:
+        """`elicitations` are the parameters of `elicitation/create` for each address."""
+        super().__init__(error, mode="url", **channels)
+        self.elicitations = [dict(one) for one in elicitations]
 
 
 class RateLimited(ToolError):

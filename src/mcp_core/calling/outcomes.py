@@ -7,8 +7,6 @@ from mcp_core import json_text
 from mcp_core.calling.records import Answer, Question
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
 
-ProtocolError = ForgedReply | ElicitationUnsupported | Refused
-
 
 def to_text(outcome: Any) -> str:
     """An answer, a question, a value of JSON, or an error of the protocol."""

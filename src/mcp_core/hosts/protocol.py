@@ -11,7 +11,7 @@ from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
 from mcp_core.context import NO_HEADERS, Elicit, ListFolders, ReportProgress, RequestHeaders
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool, UrlElicitationRequired
 from mcp_core.json_text import JsonObject
 
 MODERN = "2026-07-28"
@@ -26,6 +26,8 @@ INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
+URL_ELICITATION_REQUIRED = -32042
+"""Of 2025-11-25 only."""
 
 _PREFIX = "io.modelcontextprotocol/"
 VERSION_KEY = _PREFIX + "protocolVersion"
@@ -84,6 +86,8 @@ def protocol_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | R
     if isinstance(error, ForgedReply):
         # Worded as the SDK words it. A client may read the reason; an agent can do nothing about it.
         return RpcError(INVALID_PARAMS, "Invalid or expired requestState", {"reason": "invalid_request_state"})
+    if isinstance(error, UrlElicitationRequired):
+        return RpcError(URL_ELICITATION_REQUIRED, str(error), {"elicitations": error.elicitations})
     if isinstance(error, ElicitationUnsupported):
         return RpcError(MISSING_CAPABILITY, str(error), {"requiredCapabilities": {"elicitation": {error.mode: {}}}})
     code = INTERNAL_ERROR if error.kind == "system" else INVALID_PARAMS

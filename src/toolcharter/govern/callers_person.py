@@ -2,11 +2,21 @@
 
 import asyncio
 import re
-from typing import Any
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, NoReturn, cast
 
 from mcp_core.context import ToolContext
-from mcp_core.errors import Conflict, ConsentRequired, ToolError
-from mcp_core.hosts.protocol import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from mcp_core.errors import Conflict, ConsentRequired, InvalidArguments, ToolError, UrlElicitationRequired
+from mcp_core.hosts.protocol import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    MISSING_CAPABILITY,
+    URL_ELICITATION_REQUIRED,
+    VERSION_KEY,
+)
 from mcp_core.json_text import JsonObject, to_text
 from toolcharter.govern.upstream.errors import UpstreamRefused
 from toolcharter.govern.upstream.transport import as_object
@@ -45,6 +55,66 @@ class CallersPerson:
         for mode in ("form", "url"):
             if mode not in self._context.modes and self._context.elicit is not None:
                 await self._context.elicit({"mode": mode})
+
+    async def answered(self, send: Callable[[], Awaitable[JsonObject]], what: str) -> JsonObject:
+        """The answer to a request, which is sent again after the person has opened what the upstream wants.
+
+        Raises what the caller is told if the upstream refuses it.
+        """
+        try:
+            try:
+                return await send()
+            except UpstreamRefused as error:
+                if not await self._opens_addresses(error):
+                    raise
+            return await send()
+        except UpstreamRefused as error:
+            await self._raise_refusal(error, what)
+
+    async def _raise_refusal(self, error: UpstreamRefused, what: str) -> NoReturn:
+        """Raise what the caller is told about a request that the upstream refused."""
+        self.raise_problem()
+        if error.code == MISSING_CAPABILITY:
+            await self.raise_missing()
+        if error.code == URL_ELICITATION_REQUIRED:
+            self._raise_addresses(error)
+        refusal = InvalidArguments if error.code == INVALID_PARAMS else Conflict
+        raise refusal(f"{self._server!r} refused {what}: {error.message}") from None
+
+    async def _opens_addresses(self, error: UpstreamRefused) -> bool:
+        """Whether the person has opened the addresses without which the upstream refuses a request.
+
+        A client of sessions knows the error, and does that by itself. Others are asked here.
+        """
+        if error.code != URL_ELICITATION_REQUIRED or VERSION_KEY not in self._context.metadata:
+            return False
+        if "url" not in self._context.modes or self._context.elicit is None:
+            return False
+        given = [await self._context.elicit(one) for one in self._addresses(error)]
+        return bool(given) and all(one.get("action") == "accept" for one in given)
+
+    def _raise_addresses(self, error: UpstreamRefused) -> None:
+        addresses = self._addresses(error)
+        if not addresses:
+            return
+        if "url" in self._context.modes and VERSION_KEY not in self._context.metadata:
+            message = f"{self._server!r} needs the user to open an address first."
+            raise UrlElicitationRequired(message, addresses)
+        shown = "; ".join(f"{one['message']} {one['url']}" for one in addresses)
+        raise Conflict(
+            f"{self._server!r} needs the user to open an address first. {shown}",
+            instruction="Show the user the address exactly as it is. When they have finished there, call this again.",
+        )
+
+    def _addresses(self, error: UpstreamRefused) -> list[JsonObject]:
+        """The addresses in an error of the upstream, as the person sees them, without those that are not allowed."""
+        asked: Any = as_object(error.data).get("elicitations")
+        found: list[JsonObject] = []
+        for one in cast(list[Any], asked)[:MAX_AT_ONCE] if isinstance(asked, list) else []:
+            with suppress(UpstreamRefused):
+                params = self._shown({**as_object(one), "mode": "url"})
+                found.append({"elicitationId": secrets.token_urlsafe(12), **params})
+        return found
 
     async def answer(self, method: str, params: JsonObject) -> JsonObject:
         """The answer to a request of the upstream. Raises UpstreamRefused, which only the upstream sees."""

@@ -18,16 +18,12 @@ from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import LONGEST_NAME
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.errors import Conflict, InvalidArguments, SignInRequired
-from mcp_core.hosts.protocol import INVALID_PARAMS, MISSING_CAPABILITY
-from mcp_core.json_text import JsonObject
+from mcp_core.errors import SignInRequired
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
 from mcp_core.state.interface import DependencyHealth
 from toolcharter.contract.lock import Lock
-from toolcharter.govern.answers import apply_policy, examine, to_result
-from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter, UpstreamTable
 from toolcharter.govern.intent import read_intents
 from toolcharter.govern.offers import offers_of
@@ -44,14 +40,13 @@ from toolcharter.govern.pins import (
     write_pins,
 )
 from toolcharter.govern.policies import EffectivePolicy, is_denied, matches, policy_for
-from toolcharter.govern.remote_library import RemoteLibrary, Served, trace_of
+from toolcharter.govern.remote_library import RemoteLibrary, Served
 from toolcharter.govern.remote_tool import CallUpstream, InvalidTool, properties_of, remote_tool
 from toolcharter.govern.search.search_app import SearchApp
 from toolcharter.govern.search.search_file import SearchFile
-from toolcharter.govern.upstream.errors import UpstreamRefused
+from toolcharter.govern.tool_calls import quarantined_tool, upstream_call
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.session import PROMPTS, RESOURCES, TEMPLATES
-from toolcharter.govern.upstream.transport import OnProgress
 from toolcharter.govern.upstream.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -69,8 +64,6 @@ _MAX_WARNINGS = 5
 """How many quarantined tools of an upstream are logged one by one."""
 _PASSED = ("Authorization",)
 """What is read of requests for servers that the charter names for the tokens of callers."""
-_DEADLINE = 120.0
-"""In seconds, for tools whose policy has none."""
 
 
 class Governor:
@@ -207,7 +200,7 @@ class Governor:
             if not policy.allowed:
                 continue
             try:
-                specs.append(remote_tool(name, tool, policy, self._caller(name, tool.name, policy)))
+                specs.append(remote_tool(name, tool, policy, self._call(name, tool.name, policy)))
             except InvalidTool as error:
                 logger.warning("%s:%s cannot be served: %s", name, tool.name, error)
         specs += [quarantined_tool(name, tool, quarantine) for tool, quarantine in self.waiting(name).items()]
@@ -230,41 +223,12 @@ class Governor:
         now, before = properties_of(spec.input_schema), properties_of(tool.input_schema if tool else {})
         return [argument for argument, schema in before.items() if now.get(argument) != schema]
 
-    def _caller(self, server: str, tool: str, policy: EffectivePolicy) -> CallUpstream:
-        upstream, seconds = self.upstreams[server], (policy.deadline or _DEADLINE) + 5
+    def _call(self, name: str, tool: str, policy: EffectivePolicy) -> CallUpstream:
+        def quarantine() -> Quarantine | None:
+            return self.comparisons[name].quarantined.get(tool)
 
-        async def call(arguments: Mapping[str, Any], context: ToolContext) -> VerbatimResult:
-            _held = upstream.take_token(context)
-            # With the connection comes the list of tools, and this one may have changed.
-            await upstream.connect(context.caller_key)
-            if quarantine := self.comparisons[server].quarantined.get(tool):
-                raise _is_quarantined(server, tool, quarantine)
-            person = CallersPerson(server, context)
-            try:
-                answered = await upstream.call_tool(
-                    context.caller_key,
-                    tool,
-                    arguments,
-                    seconds=seconds,
-                    meta=trace_of(context),
-                    on_progress=_progress(context),
-                    person=person,
-                )
-            except UpstreamRefused as error:
-                person.raise_problem()
-                if error.code == MISSING_CAPABILITY:
-                    await person.raise_missing()
-                if error.code == INVALID_PARAMS:
-                    raise InvalidArguments(f"{server!r} refused the call of {tool!r}: {error.message}") from None
-                raise Conflict(f"{server!r} refused the call of {tool!r}: {error.message}") from None
-            result = to_result(answered)
-            if result.error is not None:
-                person.raise_problem()
-            if policy.answers is not None:
-                result = apply_policy(result, policy.answers, tool)
-            return examine(result, tool, self._charter.pins.answers)
-
-        return self._signing_in(server, call)
+        call = upstream_call(self.upstreams[name], tool, policy, quarantine, self._charter.pins.answers)
+        return self._signing_in(name, call)
 
     # --- sign-ins -----------------------------------------------------------------------------------------
 
@@ -423,37 +387,3 @@ def _warn(server: str, tools: Sequence[str], found: Comparison) -> None:
     rest = len(tools) - _MAX_WARNINGS
     if rest > 0:
         logger.warning("%s: %s more quarantined. See: toolcharter govern review %s", server, f"{rest:,}", server)
-
-
-def quarantined_tool(server: str, tool: str, quarantine: Quarantine) -> ToolSpec:
-    """Stands for a tool that is not served: agents do not see it, and a call says why."""
-
-    async def refuse(_: Mapping[str, Any], __: ToolContext) -> VerbatimResult:
-        raise _is_quarantined(server, tool, quarantine)
-
-    listed = ListedTool(tool, "", f"{tool} is quarantined.", {"type": "object"})
-    return replace(remote_tool(server, listed, EffectivePolicy(), refuse), is_listed=False)
-
-
-def _is_quarantined(server: str, tool: str, quarantine: Quarantine) -> Conflict:
-    return Conflict(
-        f"{tool!r} of {server!r} is quarantined: {quarantine.reason}. A person can look at it with "
-        f"`toolcharter govern review {server}`, and approve it with `toolcharter govern approve {server} {tool}`.",
-        instruction="Tell the user what was said. Do not try to reach the same result with another tool.",
-    )
-
-
-def _progress(context: ToolContext) -> OnProgress | None:
-    if context.progress is None:
-        return None
-
-    async def report(params: JsonObject) -> None:
-        done, total, message = params.get("progress"), params.get("total"), params.get("message")
-        if isinstance(done, int | float):
-            await context.report_progress(
-                done,
-                total if isinstance(total, int | float) else None,
-                message if isinstance(message, str) else None,
-            )
-
-    return report

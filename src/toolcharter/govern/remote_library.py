@@ -22,7 +22,6 @@ from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
 from mcp_core.declare.spec import Declaration, ResponseTime, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
-from mcp_core.hosts.protocol import INVALID_PARAMS, MISSING_CAPABILITY
 from mcp_core.json_text import JsonObject
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.interface import State
@@ -278,16 +277,8 @@ class RemoteLibrary(LiveLibrary):
 
     async def _ask(self, method: str, server: str, params: JsonObject, context: ToolContext) -> JsonObject:
         upstream, meta, person = self._servers[server].upstream, trace_of(context), CallersPerson(server, context)
-        try:
-            result = await upstream.request(
-                context.caller_key, method, params, seconds=_SECONDS, meta=meta, person=person
-            )
-        except UpstreamRefused as error:
-            person.raise_problem()
-            if error.code == MISSING_CAPABILITY:
-                await person.raise_missing()
-            refusal = InvalidArguments if error.code == INVALID_PARAMS else Conflict
-            raise refusal(f"{server!r} refused the request: {error.message}") from None
+        send = partial(upstream.request, context.caller_key, method, params, seconds=_SECONDS, meta=meta, person=person)
+        result = await person.answered(send, "the request")
         if method == "prompts/get":
             return self._examined_prompt(server, str(params["name"]), result)
         return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)

@@ -6,7 +6,7 @@ import pytest
 
 from mcp_core import Caller, Request, UnknownTool
 from mcp_core.calling.records import Reply
-from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused
+from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UrlElicitationRequired
 from mcp_core.hosts.protocol import Peer, is_accepted, local_folders, protocol_error, supports_forms
 
 ANN = Caller("user:ann")
@@ -55,6 +55,7 @@ def test_a_request_has_all_that_is_known_about_its_client_and_its_own_metadata_c
 NEAREST = {"nearest": ["add"]}
 FORGED = {"reason": "invalid_request_state"}
 FORMS = {"requiredCapabilities": {"elicitation": {"form": {}}}}
+ADDRESS = {"mode": "url", "message": "Please pay.", "url": "https://pay.example/1", "elicitationId": "e1"}
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ FORMS = {"requiredCapabilities": {"elicitation": {"form": {}}}}
         (UnknownTool("ad", ["add"]), -32602, "Unknown tool: 'ad'. Did you mean 'add'?", NEAREST),
         (ForgedReply("Not made by this server."), -32602, "Invalid or expired requestState", FORGED),
         (ElicitationUnsupported("The client cannot ask."), -32021, "The client cannot ask.", FORMS),
+        (UrlElicitationRequired("Open it.", [ADDRESS]), -32042, "Open it.", {"elicitations": [ADDRESS]}),
         (Refused("Unknown resource: x", "validation", {"uri": "x"}), -32602, "Unknown resource: x", {"uri": "x"}),
         (Refused("No.", "business", {}), -32602, "No.", None),
         (Refused("It broke.", "system", {}), -32603, "It broke.", None),

@@ -4,12 +4,13 @@ import asyncio
 import json
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, UrlElicitationRequiredError
 
 from mcp_core.context import ToolContext
 from mcp_core.errors import Conflict
@@ -109,6 +110,53 @@ async def test_a_client_that_cannot_be_asked_gets_an_error_that_says_so(connecti
                 with pytest.raises(MCPError) as refused:
                     await client.call_tool(f"{name}_ask", {})
                 assert (refused.value.error.code, refused.value.error.message.startswith(words)) == (-32021, True)
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", ["stdio-legacy", "http-legacy"])
+async def test_a_client_that_opens_addresses_gets_the_error_that_tells_it_to(connection: str, served: tuple[Path, str]):
+    async with connected(connection, *served, elicitation_callback=Chooser()) as client:
+        for request in (
+            *(partial(client.call_tool, f"{name}_pay", {}) for name in UPSTREAMS),
+            partial(client.read_resource, "pipe://paid"),
+        ):
+            with pytest.raises(MCPError) as refused:
+                await request()
+            required = UrlElicitationRequiredError.from_error(refused.value.error)
+            (asked,) = required.elicitations  # an address that is not safe is left out
+            assert (asked.url, asked.elicitation_id) == ("https://pay.example/1", "e1")
+            assert asked.message.endswith("pipe: Please pay.") or asked.message.endswith("web: Please pay.")
+            await request()
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", ["stdio-2026-07-28", "http-2026-07-28"])
+async def test_where_the_protocol_has_no_such_error_the_person_is_asked_and_the_call_made_again(
+    connection: str, served: tuple[Path, str]
+):
+    person = Chooser()
+    async with connected(connection, *served, elicitation_callback=person) as client:
+        for name in UPSTREAMS:
+            assert said(await client.call_tool(f"{name}_pay", {})) == "paid"
+        await client.read_resource("pipe://paid")
+    assert person.asked == [("url", f"{name}: Please pay.") for name in (*UPSTREAMS, "pipe")]
+
+
+@pytest.mark.parametrize("connection", CLIENTS)
+async def test_a_client_that_cannot_open_addresses_gets_the_address_in_the_error(
+    connection: str, served: tuple[Path, str]
+):
+    words = "needs the user to open an address first. {name}: Please pay. https://pay.example/1"
+    async with connected(connection, *served) as client:
+        for name in UPSTREAMS:
+            answer = json.loads(said(await client.call_tool(f"{name}_pay", {})))
+            assert answer["error"] == f"'{name}' {words.format(name=name)}"
+            assert "Show the user the address" in answer["instruction"]
+            assert said(await client.call_tool(f"{name}_pay", {})) == "paid"
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("pipe://paid")
+        assert refused.value.error.message == f"'pipe' {words.format(name='pipe')}"
+        await client.read_resource("pipe://paid")
 
 
 @pytest.mark.requirement("GOV-4")
