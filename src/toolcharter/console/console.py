@@ -26,7 +26,7 @@ from toolcharter.console.markup import element
 from toolcharter.console.page import CSRF_FIELD, Page, View
 from toolcharter.console.pages import all_pages
 from toolcharter.console.server_pages import pages_of_servers
-from toolcharter.console.sessions import Sessions, set_cookie
+from toolcharter.console.sessions import Sessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
 
 if TYPE_CHECKING:
@@ -148,7 +148,14 @@ class Console:
     async def _show_sign_in(self, request: Request) -> Response:
         if not self.viewers.need_token:
             return RedirectResponse("/", HTTPStatus.SEE_OTHER)
-        return await sign_in.show_form(self, request.query_params.get("next", "/"))
+        after = request.query_params.get("next", "/")
+        if not request.cookies.get(cookie_name(request)):
+            return await sign_in.show_form(self, after)
+        try:
+            await self.viewers.find(request)
+        except NotIdentified:
+            return await sign_in.show_form(self, after, "You are signed out: the session or its token has ended.")
+        return RedirectResponse(sign_in.local_path(after), HTTPStatus.SEE_OTHER)
 
     async def _sign_in(self, request: Request) -> Response:
         if not is_same_origin(request, self._origins):

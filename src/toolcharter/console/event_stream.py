@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
 LONGEST_SECONDS = 60.0
 """After which the browser connects again, so that a person who signed out, or lost a right, sees no more."""
@@ -22,7 +22,7 @@ def event(data: Any, number: int | None = None) -> str:
 
 def too_many() -> Response:
     """The answer if no more pages can be open at the same time."""
-    return PlainTextResponse("Too many pages are open. Close some, and load this one again.", 503)
+    return JSONResponse({"error": "Too many pages with live calls or approvals are open. Close some."}, 503)
 
 
 def event_stream(events: AsyncGenerator[str | None]) -> Response:

@@ -248,17 +248,21 @@ async def test_after_signing_out_the_cookie_is_worth_nothing(tokens: Path):
     assert after.status_code == 303
 
 
-async def test_a_session_ends_with_its_token(tmp_path: Path):
+async def test_a_session_ends_with_its_token_and_the_form_says_so(tmp_path: Path):
     path = tmp_path / "tokens.json"
     path.write_text('{"ana-token": {"user": "ana", "grants": ["*"]}}')
     app = demo(tokens=path)
     async with visited(app) as http:
         await sign_in(http, "ana-token")
         before = await http.get("/", headers=HTML)
+        signed_in = await http.get("/console/sign-in?next=/console/live", headers=HTML)
         path.write_text('{"other": {"user": "ana", "grants": ["*"]}}')
         app.reload()
         after = await http.get("/", headers=HTML)
+        form = await http.get(after.headers["location"], headers=HTML)
     assert (before.status_code, after.status_code) == (200, 303)
+    assert signed_in.headers["location"] == "/console/live"  # nobody has to sign in twice
+    assert "You are signed out: the session or its token has ended." in form.text
 
 
 async def test_the_store_of_sessions_has_no_token(tokens: Path):

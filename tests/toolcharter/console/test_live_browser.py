@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import BrowserContext, Page, expect
 
+from mcp_core.call_log.feed import CallFeed
 from tests.mcp_core.audited import audited
 from tests.toolcharter.console.live_app import call, live_app
 from tests.toolcharter.console.served import served
@@ -129,7 +130,7 @@ async def test_the_pages_fit_and_can_be_read(page: Page, url: str):
 
 async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):
     await page.goto(f"{url}/console/live?q=agent-to-wait-for")
-    await expect(page.locator("#state")).to_have_text("No calls yet. New calls appear here.")
+    await expect(page.locator("#state")).to_have_text("No call matches. New calls that match appear here.")
     await page.get_by_role("button", name="Pause").click()
     async with httpx2.AsyncClient(base_url=url) as http:
         await call(http, "double", {"number": 7}, agent="agent-to-wait-for")
@@ -165,3 +166,19 @@ async def test_pages_that_are_open_while_the_server_restarts_say_so_and_go_on(co
         await expect(tool.locator(".answer [role=tabpanel]:visible code")).to_have_text("8")
         for page in (live, approvals, tool):
             await page.goto("about:blank")
+
+
+async def test_a_page_that_the_server_refuses_to_keep_open_says_why_and_goes_on_later(
+    page: Page, context: BrowserContext, url: str, monkeypatch: pytest.MonkeyPatch
+):
+    context.expected.append("Failed to load resource: the server responded with a status of 503")
+    await page.clock.install()
+    with monkeypatch.context() as patch:
+        patch.setattr(CallFeed, "is_full", True)
+        async with page.expect_response("**/console/live/events*"):
+            await page.goto(f"{url}/console/live?q=no-such-call")
+        await page.clock.run_for(2500)
+        words = "Too many pages with live calls or approvals are open. Close some. Trying again."
+        await expect(page.locator("#state")).to_have_text(words)
+    await page.clock.run_for(2500)
+    await expect(page.locator("#state")).to_have_text("No call matches. New calls that match appear here.")

@@ -88,7 +88,6 @@ let events = null;
 function listen() {
   events?.close();
   events = follow("/console/approvals/events", {
-    check: "/console/approvals/list",
     onMessage: refresh,
     onOpen: refresh,
     onLost: (words) => { state.textContent = words; },

@@ -1,14 +1,14 @@
 // Server-sent events of this server, also over a restart of it.
-import { getJson } from "./requests.js";
+import { get } from "./requests.js";
 
 const AGAIN_MS = 2000;
 
 /**
- * Hear events until `close()` is called. `onLost(words)` is called once the connection is lost for longer than a moment,
- * `onOpen()` when it is open. A server that refuses the connection is tried again, with `check`, an address of JSON:
- * someone who is no longer signed in is sent to the form. After that, `onAgain()` starts anew.
+ * Hear events until `close()` is called. `onLost(words)` is called when the connection is lost for longer than a moment,
+ * `onOpen()` when it is open. A server that refuses the connection is asked why, until it does not; `onAgain()` then
+ * starts anew.
  */
-export function follow(path, { check, onMessage, onOpen, onLost, onAgain }) {
+export function follow(path, { onMessage, onOpen, onLost, onAgain }) {
   const source = new EventSource(path);
   let timer = 0;
   let ended = false;
@@ -24,13 +24,16 @@ export function follow(path, { check, onMessage, onOpen, onLost, onAgain }) {
   }
 
   async function tryAgain() {
+    const asked = new AbortController();
     try {
-      await getJson(check);
+      await get(path, "text/event-stream", asked.signal);
     } catch (error) {
       if (ended) return;
       onLost(`${error.message} Trying again.`);
       timer = setTimeout(tryAgain, AGAIN_MS);
       return;
+    } finally {
+      asked.abort();
     }
     if (!ended) onAgain();
   }

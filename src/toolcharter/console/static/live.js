@@ -57,7 +57,8 @@ function show(calls) {
 function say(words = null) {
   if (words !== null) state.textContent = words;
   else if (paused) state.textContent = held.length ? `Paused. ${held.length} new ${held.length === 1 ? "call" : "calls"}.` : "Paused.";
-  else state.textContent = rows.childElementCount ? "New calls appear at the top." : "No calls yet. New calls appear here.";
+  else if (rows.childElementCount) state.textContent = "New calls appear at the top.";
+  else state.textContent = query().size ? "No call matches. New calls that match appear here." : "No calls yet. New calls appear here.";
 }
 
 async function load() {
@@ -82,7 +83,6 @@ async function load() {
   say();
   wanted.set("after", found.last);
   events = follow(`/console/live/events?${wanted}`, {
-    check: `/console/live/calls?${wanted}`,
     onOpen: () => { say(); loadFiguresSoon(); },
     onMessage: (data) => take(JSON.parse(data)),
     onLost: say,

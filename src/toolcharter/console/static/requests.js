@@ -25,10 +25,15 @@ async function renewToken() {
 
 /** GET JSON of a page of the console. */
 export async function getJson(path, signal = undefined) {
-  const response = await ask(path, { headers: { Accept: "application/json" }, signal });
+  return (await get(path, "application/json", signal)).json();
+}
+
+/** GET an address of the console. Someone who is no longer signed in is sent to the form. */
+export async function get(path, type, signal = undefined) {
+  const response = await ask(path, { headers: { Accept: type }, signal });
   if (response.status === 401) signIn();
   if (!response.ok) throw new Error(await errorWords(response));
-  return response.json();
+  return response;
 }
 
 /** What a response that is not an answer says. */
