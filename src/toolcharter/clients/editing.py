@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, cast
 
 from toolcharter.clients.documents import jsonc, toml, yaml_block
-from toolcharter.clients.documents.errors import CannotEdit
+from toolcharter.clients.documents.errors import BrokenDocument, CannotEdit
 from toolcharter.clients.documents.values import find, with_value
 
 Format = Literal["json", "toml", "yaml"]
@@ -67,7 +67,11 @@ def show(format: Format, path: Sequence[str], entry: Mapping[str, Any]) -> str:
 
 
 def _checked(document: Document, new: str, expected: dict[str, Any], path: Sequence[str]) -> str:
-    if _pruned(document.read(new), path) != _pruned(expected, path):
+    try:
+        is_right = _pruned(document.read(new), path) == _pruned(expected, path)
+    except BrokenDocument:
+        is_right = False
+    if not is_right:
         raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be changed here")
     return new
 

@@ -92,6 +92,23 @@ def test_a_file_that_has_something_else_at_the_place_of_servers_is_not_changed()
             editing.put(text, kind, PATH, {"command": "x"})
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("json", '{"servers": {"to-do": {"command": "a"}, "to-do": {"command": "b"}}}'),
+        ("toml", '[servers]\nto-do.command = "a"\n'),
+        ("yaml", "servers:\n  to-do: {command: a}\n  to-do: {command: b}\n"),
+        ("yaml", "base: &base {to-do: {command: a}}\nservers:\n  <<: *base\n"),
+        ("yaml", "servers:\n  to-do: &mine {command: a}\n  other: *mine\n"),
+    ],
+)
+def test_a_server_that_cannot_be_taken_out_alone_is_not_taken_out(kind, text):
+    assert "to-do" in editing.read(text, kind)["servers"]
+    with pytest.raises(CannotEdit) as refused:
+        editing.take_out(text, kind, PATH)
+    assert str(refused.value) == "servers.to-do is written in a way that cannot be changed here"
+
+
 def test_what_is_added_looks_like_the_rest():
     text = '{\r\n\t// mine\r\n\t"theme": "dark" // ok\r\n}\r\n'
     assert editing.put(text, "json", PATH, {"command": "x", "args": []}) == (
