@@ -23,6 +23,7 @@ from mcp_core.interrupt import INTERRUPTED
 from mcp_core.option_parser import OptionParser
 from mcp_core.otlp import set_up_export
 from mcp_core.settings import Settings, add_options, from_options, settings_type
+from mcp_core.standard_streams import open_closed_streams
 from mcp_core.start_errors import CannotStart
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def run(
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. `console`
     loads the web console, for a server over HTTP.
     """
+    open_closed_streams()
     command_line = list(sys.argv[1:] if arguments is None else arguments)
     settings_class = settings_type(build)
     program = Program(Path(sys.argv[0]).name, target)

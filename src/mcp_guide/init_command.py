@@ -29,7 +29,11 @@ def command(arguments: Sequence[str]) -> int:
         config = options.config or settings.config or default_config_path()
         root = (options.docs_root or _served_root(settings, config)).absolute()
         files = write_starter(root)
-    except (OSError, ToolError) as error:
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}. Choose another folder with --docs-root."
+        sys.stderr.write(f"mcp-guide init cannot write the documents: {reason}\n")
+        return 1
+    except ToolError as error:
         sys.stderr.write(f"mcp-guide init cannot write the documents: {error}\n")
         return 1
     sys.stdout.write(_report(root, files, is_default=root == default_docs_root()))

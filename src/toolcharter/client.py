@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from http import HTTPStatus
+from importlib.metadata import version
 from typing import Any, NamedTuple, cast
 
 import httpx2
@@ -220,7 +221,8 @@ def _client(server: Any, ask: Ask, timeouts: Timeouts) -> Client:
         action = "accept" if accepted else "decline"
         return types.ElicitResult(action=action, content={CONFIRM: True} if accepted else None)
 
-    return Client(server, elicitation_callback=elicit, read_timeout_seconds=timeouts.answer)
+    us = types.Implementation(name="toolcharter", version=version("toolcharter"))
+    return Client(server, elicitation_callback=elicit, read_timeout_seconds=timeouts.answer, client_info=us)
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from mcp_core.install_command import install_command
 from mcp_core.interrupt import INTERRUPTED
 from mcp_core.option_parser import OptionParser
 from mcp_core.settings import add_own_options, settings_type
+from mcp_core.standard_streams import open_closed_streams
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets
 from toolcharter.commands import CannotRun
@@ -38,6 +39,7 @@ class CommandModule(Protocol):
 
 def run_command(name: str, argv: Sequence[str]) -> NoReturn:
     """Run a subcommand, and exit with its code."""
+    open_closed_streams()
     try:
         command = load_command(name)
     except ModuleNotFoundError as error:

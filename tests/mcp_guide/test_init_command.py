@@ -86,7 +86,9 @@ def test_a_folder_that_cannot_be_written_is_reported(tmp_path, capsys):
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert init_command.command(["--docs-root", str(tmp_path / "file")]) == 1
     said = capsys.readouterr()
-    assert (said.out, said.err.startswith("mcp-guide init cannot write the documents: ")) == ("", True)
+    folder = tmp_path / "file" / "checks"
+    words = f"{folder}: Not a directory. Choose another folder with --docs-root."
+    assert (said.out, said.err) == ("", f"mcp-guide init cannot write the documents: {words}\n")
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))
