@@ -141,6 +141,21 @@ async def test_a_paused_list_stands_still_and_goes_on(page: Page, url: str):
     await expect(page.locator("#state")).to_have_text("New calls appear at the top.")
 
 
+async def test_a_tab_that_nobody_sees_keeps_no_connection_and_catches_up_when_it_is_seen(page: Page, url: str):
+    hide = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); }"
+    tell = "document.dispatchEvent(new Event('visibilitychange'))"
+    async with page.expect_response("**/console/live/events*"):
+        await page.goto(f"{url}/console/live?q=agent-of-the-tab")
+    await page.evaluate(hide, True)
+    async with page.expect_event("requestfailed", lambda ended: "/console/live/events" in ended.url):
+        await page.evaluate(tell)
+    async with httpx2.AsyncClient(base_url=url) as http:
+        await call(http, "double", {"number": 7}, agent="agent-of-the-tab")
+    await page.evaluate(hide, False)
+    await page.evaluate(tell)
+    await expect(page.locator("#calls tr")).to_have_count(1)
+
+
 async def test_pages_that_are_open_while_the_server_restarts_say_so_and_go_on(context: BrowserContext, tmp_path: Path):
     context.expected += ["Failed to load resource: net::ERR_", "Failed to load resource: the server responded with"]
     live, approvals, tool = [await context.new_page() for _ in range(3)]

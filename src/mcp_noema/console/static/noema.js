@@ -114,5 +114,4 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-document.getElementById("deck").addEventListener("change", (event) => event.target.form.submit());
 attempt(start);
