@@ -19,7 +19,7 @@ from bench.measure import Cell, Sample, interleave
 from bench.processes import environment
 
 KIND = "stages"
-STEPS = ("observe", "authorize", "parse", "limit_and_recall", "invoke", "check", "remember", "render", "record")
+STEPS = ("observe", "authorize", "parse", "limit_and_recall_now", "invoke", "check", "remember_now", "render", "record")
 
 
 def measure(

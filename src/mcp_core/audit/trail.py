@@ -213,7 +213,9 @@ class AuditTrail:
             self._lose(requests, str(error))
             return False
         chain.advance()
-        self._count(1)
+        self.written += 1
+        if self.failing or self.written % CHECKPOINT_RECORDS == 0:
+            self._note_written(1)
         return True
 
     def _write_together(self, records: Sequence[str]) -> int:
@@ -230,7 +232,8 @@ class AuditTrail:
         except OSError:
             written = 0
         chain.place = places[written]
-        self._count(written)
+        self.written += written
+        self._note_written(written)
         return written
 
     async def _write_batches(self, sink: SqlSink) -> None:
@@ -246,7 +249,8 @@ class AuditTrail:
                 self._unreported = 0
             await self._write_rows(sink, [self._row(queued) for queued in batch])
             self._finished += len(batch) - bool(unreported)
-            self._count(len(batch))
+            self.written += len(batch)
+            self._note_written(len(batch))
             self._settled.set()
 
     async def _write_rows(self, sink: SqlSink, rows: Sequence[Row]) -> None:
@@ -267,13 +271,12 @@ class AuditTrail:
     def _loss(self) -> str:
         return _event(f'"event":"lost","records":{self._unreported}')
 
-    def _count(self, records: int) -> None:
-        before = self.written
-        self.written += records
-        if self.failing:
+    def _note_written(self, records: int) -> None:
+        """Note that the last records were written."""
+        if self.failing and records:
             self.failing = False
             logger.warning("Audit records are written again; %d were lost", self.lost)
-        if before // CHECKPOINT_RECORDS != self.written // CHECKPOINT_RECORDS:
+        if (self.written - records) // CHECKPOINT_RECORDS != self.written // CHECKPOINT_RECORDS:
             self._log_checkpoint()
 
     def _log_checkpoint(self) -> None:

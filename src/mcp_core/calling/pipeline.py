@@ -22,14 +22,14 @@ from mcp_core.calling.ended_calls import EndedCall
 from mcp_core.calling.records import Answer, Body, Call, CallOutcome, Failure, Permit, Question, Request
 from mcp_core.calling.render import Format, render
 from mcp_core.calling.stages.authorize import authorize
-from mcp_core.calling.stages.cache import CachePlace, forget, recall, remember
+from mcp_core.calling.stages.cache import CachePlace, forget, recall, remember, remember_now
 from mcp_core.calling.stages.check import check
 from mcp_core.calling.stages.consent import ConsentPlaces, check_repeated, consent
 from mcp_core.calling.stages.fail import fail, without_secrets
 from mcp_core.calling.stages.hint import HintDetail, HintPolicy
 from mcp_core.calling.stages.idempotency import KEY, REPEATED, carry_out_once, first_answer, keyed_call
 from mcp_core.calling.stages.invoke import RunningHandlers, invoke, pass_gate
-from mcp_core.calling.stages.limit import WithoutRedis, limit, limit_and_recall
+from mcp_core.calling.stages.limit import WithoutRedis, limit, limit_and_recall, limit_and_recall_now
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.parse import parse
 from mcp_core.calling.stages.record import CallSummary, StackLimit, begin, record
@@ -92,7 +92,7 @@ class Pipeline:
     ) -> None:
         self._registry, self._policy, self._clock = registry, policy, clock
         self._state, self._telemetry, self._audit = state, telemetry, audit
-        self._state_in_memory = type(state) is MemoryState
+        self._memory = state if type(state) is MemoryState else None  # a subclass may wait
         self._running: RunningHandlers = set() if running is None else running
         self._keys = keys or StateKeyStore(state)
         self._hint_policy = HintPolicy.of(registry, policy.hints) if policy.format == "hints" else None
@@ -175,7 +175,10 @@ class Pipeline:
     def _render(self, body: Body, call: Call, tool: BoundTool, summary: CallSummary, started: float) -> Answer:
         if self._mentions:
             body = body.rename_tools(self._mentions.rename)
-        metadata = self._metadata(call, tool, summary, started)
+        metadata = None
+        if self._hint_policy is not None:
+            seconds = time.perf_counter() - started
+            metadata = metadata_json(tool.versions, call.context, seconds, cached=summary.cached is True)
         answer = render(body, self._policy.format, metadata, structured=tool.structured)
         if summary.repeated:
             answer = answer._replace(meta={**(answer.meta or {}), REPEATED: True})
@@ -192,7 +195,7 @@ class Pipeline:
         error = Unavailable(f"The audit record of {call.final_name!r} could not be written: {done}")
         return self._render(fail(error, call, self._hint_policy), call, tool, summary, started)
 
-    async def _pass_gates_and_invoke(
+    async def _pass_gates_and_invoke(  # noqa: C901 - the steps of a call, in their order
         self, call: Call, tool: BoundTool, summary: CallSummary, started: float
     ) -> Body | Question:
         place = None
@@ -221,7 +224,11 @@ class Pipeline:
             if tool.confirmed:
                 started = time.perf_counter()  # a person may take longer than the call
             if cached:
-                place, known = await self._pass_gate(tool, self._recall(call, arguments_json, late_limit))
+                place, known = (
+                    limit_and_recall_now(call, late_limit, arguments_json, self._memory)
+                    if self._memory is not None
+                    else await pass_gate(tool, self._recall(call, arguments_json, late_limit), self._running)
+                )
                 summary.cached = known is not None
                 if known is not None:
                     summary.outcome, summary.arguments_json = "ok", arguments_json
@@ -229,9 +236,15 @@ class Pipeline:
             permit = Permit(call.with_confirmation() if confirmation else call, arguments, arguments_json)
             summary.arguments_json = arguments_json
             summary.invoked, summary.handler_began = True, time.perf_counter()
-            body = await self._act(permit, tool, started, keyed, summary)
+            body = (
+                check(await invoke(permit, tool, self._running, started), permit, tool, self._hint_policy)
+                if keyed is None and not tool.forgets
+                else await self._act(permit, tool, started, keyed, summary)
+            )
             summary.handler_ended = time.perf_counter()
-            if place is not None:
+            if place is not None and self._memory is not None:
+                remember_now(place, body, tool, self._memory)
+            elif place is not None:
                 await remember(place, body, tool, self._state)
         except Exception as error:  # noqa: BLE001 - the one place where an exception becomes an answer
             body, summary.error = fail(error, call, self._hint_policy), error
@@ -263,7 +276,7 @@ class Pipeline:
 
     def _pass_gate(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Awaitable[T]:
         """A gate that asks the shared store, within the deadline of the call. A store in memory never waits."""
-        return gate if self._state_in_memory else pass_gate(tool, gate, self._running)
+        return gate if self._memory is not None else pass_gate(tool, gate, self._running)
 
     def _within_deadline(self, tool: BoundTool, gate: Coroutine[Any, Any, T]) -> Awaitable[T]:
         return pass_gate(tool, gate, self._running)
@@ -314,12 +327,6 @@ class Pipeline:
             raise UnknownTool(call.request.tool, self._registry.nearest(call.request.tool))
         if self._audit is not None:
             self._audit.check()
-
-    def _metadata(self, call: Call, tool: BoundTool, summary: CallSummary, started: float) -> str | None:
-        if self._hint_policy is None:
-            return None
-        seconds = time.perf_counter() - started
-        return metadata_json(tool.versions, call.context, seconds, cached=summary.cached is True)
 
 
 def authorize_and_parse(call: Call, tool: BoundTool) -> tuple[BaseModel, str]:

@@ -41,9 +41,10 @@ class MemoryState:
         pass
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        return self._hit(key, limit)
+        return self.hit_now(key, limit)
 
-    def _hit(self, key: str, limit: RateLimit) -> float:
+    def hit_now(self, key: str, limit: RateLimit) -> float:
+        """What `hit` gives, without a coroutine."""
         now = self._clock()
         window = self._windows.get(key)
         if window is None:
@@ -59,9 +60,10 @@ class MemoryState:
         self._max_windows = max(MAX_ENTRIES, 2 * len(self._windows))
 
     async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
-        return self._recall(key, tags)
+        return self.recall_now(key, tags)
 
-    def _recall(self, key: str, tags: Sequence[str]) -> Recalled:
+    def recall_now(self, key: str, tags: Sequence[str]) -> Recalled:
+        """What `recall` gives, without a coroutine."""
         tags = tuple(tags)
         generation = self._generation_texts.get(tags)
         if generation is None:
@@ -76,10 +78,14 @@ class MemoryState:
     async def hit_and_recall(
         self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
     ) -> tuple[float, Recalled]:
-        wait = self._hit(hit_key, limit)
-        return wait, self._recall(key, tags) if wait == 0 else Recalled("", None)
+        wait = self.hit_now(hit_key, limit)
+        return wait, self.recall_now(key, tags) if wait == 0 else Recalled("", None)
 
     async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        self.remember_now(key, generation, answer, ttl)
+
+    def remember_now(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        """What `remember` does, without a coroutine."""
         if len(answer.data or "") + len(answer.blocks) + len(key) > LARGEST_ENTRY:
             return
         self._answers[key] = (self._clock() + ttl, generation, answer)

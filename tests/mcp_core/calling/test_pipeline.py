@@ -50,21 +50,21 @@ class Watched(MemoryState):
         super().__init__()
         self.done: list[str] = []
 
-    def _hit(self, *given: Any) -> float:
+    def hit_now(self, *given: Any) -> float:
         self.done.append("count")
-        return super()._hit(*given)
+        return super().hit_now(*given)
 
     async def seal_key(self) -> bytes:
         self.done.append("ask")
         return await super().seal_key()
 
-    def _recall(self, *given: Any) -> Any:
+    def recall_now(self, *given: Any) -> Any:
         self.done.append("recall")
-        return super()._recall(*given)
+        return super().recall_now(*given)
 
-    async def remember(self, *given: Any) -> None:
+    def remember_now(self, *given: Any) -> None:
         self.done.append("remember")
-        await super().remember(*given)
+        super().remember_now(*given)
 
     async def forget(self, *given: Any) -> None:
         self.done.append("forget")
@@ -111,9 +111,14 @@ async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_
 
 
 @pytest.mark.requirement("VAL-1", "VAL-2")
-async def test_every_gate_comes_before_the_cache_and_the_cache_before_the_handler():
+@pytest.mark.parametrize("waits", [True, False])
+async def test_every_gate_comes_before_the_cache_and_the_cache_before_the_handler(
+    waits: bool, monkeypatch: pytest.MonkeyPatch
+):
     state = Watched()
     async with gated(state) as app:
+        if not waits:  # as with a store that is in memory
+            monkeypatch.setattr(app._pipeline, "_memory", state)
         assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
         assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
         assert (await result_of(app, Request("read", {}, ALL)))["error_type"] == "RateLimitError"

@@ -11,6 +11,7 @@ from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Call
 from mcp_core.mcp_log import get_logger
 from mcp_core.state.interface import CachedAnswer, Recalled, State, StateUnavailable
+from mcp_core.state.memory import MemoryState
 
 logger = get_logger(__name__)
 
@@ -53,6 +54,12 @@ async def remember(place: CachePlace, body: Body, tool: BoundTool, state: State)
         await state.remember(place.key, place.generation, answer, tool.cache_ttl)
     except StateUnavailable as error:
         logger.debug("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
+
+
+def remember_now(place: CachePlace, body: Body, tool: BoundTool, state: MemoryState) -> None:
+    """The same with the store in memory, which never waits."""
+    if body.failure is None and tool.cache_ttl is not None:
+        state.remember_now(place.key, place.generation, CachedAnswer(body.data, *body[2:]), tool.cache_ttl)
 
 
 async def forget(tool: BoundTool, state: State) -> None:

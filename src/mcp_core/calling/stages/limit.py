@@ -9,6 +9,7 @@ from mcp_core.errors import RateLimited, Unavailable
 from mcp_core.mcp_log import get_logger
 from mcp_core.plurals import count
 from mcp_core.state.interface import State, StateUnavailable
+from mcp_core.state.memory import MemoryState
 
 logger = get_logger(__name__)
 
@@ -42,6 +43,16 @@ async def limit_and_recall(
     if wait > 0:
         raise _refusal(call, allowed, wait)
     return place_and_answer(key, recalled)
+
+
+def limit_and_recall_now(
+    call: Call, allowed: RateLimit | None, arguments_json: str, state: MemoryState
+) -> tuple[CachePlace, Body | None]:
+    """The same with the store in memory, which never waits, and also without a limit."""
+    if allowed is not None and (wait := state.hit_now(_key(call), allowed)) > 0:
+        raise _refusal(call, allowed, wait)
+    key = cache_key(call, arguments_json)
+    return place_and_answer(key, state.recall_now(key, call.spec.tags))
 
 
 def _key(call: Call, counted_as: str | None = None) -> str:

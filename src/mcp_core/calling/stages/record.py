@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -26,9 +26,8 @@ _LONGEST_NAME = 128
 _ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
-@dataclass(slots=True)
 class CallSummary:
-    """How a call went, filled in while it runs."""
+    """How a call went, filled in while it runs. The defaults are those of the class, so that a new one costs little."""
 
     outcome: CallOutcome = "cancelled"
     cached: bool | None = None
@@ -166,12 +165,11 @@ def redacted_arguments(call: Call) -> Any:
 def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) -> None:
     """Write the audit record of a call."""
     context, request, failure, unknown = call.context, call.request, summary.failure, call.final_name == UNKNOWN
-    tool = request.tool[:_LONGEST_NAME] if unknown else call.final_name
+    tool, caller = request.tool[:_LONGEST_NAME] if unknown else call.final_name, request.caller.key
+    version = None if unknown else call.spec.declaration.version
     digest, arguments = _audited_arguments(call, summary, audit)
     members = (
-        f'"time":"{context.timestamp}","method":"tools/call","tool":{quoted(tool)},'
-        f'"version":{"null" if unknown else quoted(call.spec.declaration.version)},'
-        f'"caller":{quoted(request.caller.key)},"agent":{quoted(f"{context.agent_id} {context.agent_version}")},'
+        f'"time":"{context.timestamp}",{_who_and_what(tool, version, caller, context.agent_id, context.agent_version)},'
         f'"outcome":"{summary.outcome}","ms":{seconds * 1000:.3f},"cached":{"true" if summary.cached else "false"},'
         f'"tokens":{estimate_tokens(summary.size)},"traceId":"{context.trace_id}",'
         f'"correlationId":{quoted(context.correlation_id)},"argumentsDigest":{digest}{arguments}'
@@ -183,7 +181,16 @@ def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) 
     if failure is not None:
         error_id = "null" if failure.error_id is None else quoted(failure.error_id)
         members += f',"error":{quoted(failure.error)},"errorType":{quoted(failure.error_type)},"errorId":{error_id}'
-    audit.append(escape_breaks(members), context.timestamp, tool, request.caller.key, summary.outcome)
+    audit.append(escape_breaks(members), context.timestamp, tool, caller, summary.outcome)
+
+
+@lru_cache(maxsize=256)
+def _who_and_what(tool: str, version: str | None, caller: str, agent_id: str, agent_version: str) -> str:
+    """The members that many records of a client have in common."""
+    return (
+        f'"method":"tools/call","tool":{quoted(tool)},"version":{"null" if version is None else quoted(version)},'
+        f'"caller":{quoted(caller)},"agent":{quoted(f"{agent_id} {agent_version}")}'
+    )
 
 
 def _audited_arguments(call: Call, summary: CallSummary, audit: AuditTrail) -> tuple[str, str]:

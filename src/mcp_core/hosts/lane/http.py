@@ -147,6 +147,9 @@ class RequestHead(NamedTuple):
 
     headers: Headers
     version: str | None
+    method: str | None
+    name: str | None
+    """Of the tool, the prompt or the resource. A name in base64 is left to the SDK."""
     may_have_session: bool
     """Whether it is of a protocol version with a handshake."""
     host_problem: HttpResponse | None
@@ -272,6 +275,8 @@ class HttpLane:
         return RequestHead(
             headers,
             version,
+            headers.get("mcp-method"),
+            None if (name := headers.get("mcp-name")) is None or name.startswith("=?") else name,
             may_have_session=version is None or version in HANDSHAKES,
             host_problem=problem,
             needs_sdk=needs_sdk or problem is not None,
@@ -347,15 +352,15 @@ class HttpLane:
     # --- requests without a session --------------------------------------------------------------------
 
     def _modern_peer(self, head: RequestHead, request: RpcRequest, caller: Caller) -> Peer:
-        (_, method, params), headers = request, head.headers
+        _, method, params = request
         envelope: Any = params.get("_meta")
         if type(envelope) is not dict:
             raise NotHandled("no envelope")
         parameter = _NAME_PARAMETER.get(method)
         if (
-            headers.get("mcp-method") != method
-            or (parameter is not None and not _name_header_matches(headers, params.get(parameter)))
-            or (self._header_tools and _contains_name(self._header_tools, params.get("name")))
+            head.method != method
+            or (parameter is not None and (head.name is None or head.name != params.get(parameter)))
+            or head.name in self._header_tools
         ):
             raise NotHandled("headers and body differ")
         known = head.last.find(caller, envelope)
@@ -577,7 +582,8 @@ class HttpLane:
             return method in _METHODS_THAT_MAY_ASK
         if method not in self._slow_methods:
             return False
-        return not _contains_name(self._fast_tools, params.get("name")) or progress_token(params) is not None
+        name: Any = params.get("name")
+        return type(name) is not str or name not in self._fast_tools or progress_token(params) is not None
 
     async def _respond(self, request: RpcRequest, peer: Peer) -> HttpResponse:
         try:
@@ -667,16 +673,6 @@ def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:
         return False
     # Python's 1 equals True and 1.0, so that an envelope with numbers says nothing about an equal one.
     return shapes.is_without_numbers(envelope)
-
-
-def _contains_name(tools: set[str], name: Any) -> bool:
-    return isinstance(name, str) and name in tools
-
-
-def _name_header_matches(headers: Headers, name: Any) -> bool:
-    """Whether the header and the body name the same thing. A header in base64 is left to the SDK."""
-    header = headers.get("mcp-name")
-    return header is not None and header == name and not header.startswith("=?")
 
 
 def _error(status: int, code: int, message: str) -> HttpResponse:

@@ -28,9 +28,10 @@ def decode(text: bytes) -> Any:
 
 def parse_request(message: Any) -> RpcRequest | None:
     """The request that a decoded message is; None where it is not a well-formed request."""
-    if not is_json_rpc(message):
+    fields: Any = message
+    if type(message) is not dict or fields.get("jsonrpc") != "2.0":
         return None
-    method, request_id, params = message.get("method"), message.get("id"), message.get("params")
+    method, request_id, params = fields.get("method"), fields.get("id"), fields.get("params")
     if type(method) is not str or type(request_id) not in ID_TYPES or type(params) not in PARAMS_TYPES:
         return None
     return RpcRequest(request_id, method, params or {})

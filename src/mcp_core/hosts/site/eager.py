@@ -57,11 +57,13 @@ else:
                 return loop.create_task(steps)
             context, task = copy_context(), spare.task
             _enter_task(loop, task)
-            known_by = sys.getrefcount(task), getweakrefcount(task)
+            if not spare.references:
+                spare.references = sys.getrefcount(task) + getweakrefcount(task)
             try:
                 future = context.run(steps.send, None)
             except StopIteration:
-                is_unknown = (sys.getrefcount(task), getweakrefcount(task)) == known_by and not task.cancelling()
+                references = sys.getrefcount(task) + getweakrefcount(task)
+                is_unknown = references <= spare.references and not task.cancelling()
             except Exception as error:  # noqa: BLE001 - as the loop does with that of a task
                 _report(loop, error)
                 is_unknown = False
@@ -83,6 +85,8 @@ else:
             self._needed: asyncio.Future[None] = loop.create_future()
             self._rest: tuple[Steps, Any, Context] | None = None
             self.is_waiting = False
+            self.references = 0
+            """To the task, also weak ones, where only this module and asyncio know it; 0 before they are counted."""
             self.task: asyncio.Task[None] = loop.create_task(cast(Steps, self._run()))
 
         def go_on(self, steps: Steps, future: Any, context: Context) -> None:
