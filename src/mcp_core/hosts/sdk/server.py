@@ -1,5 +1,6 @@
 """An app on the MCP SDK's low-level server, over stdio and streamable HTTP."""
 
+import gc
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -81,6 +82,7 @@ class _Handlers:
     def __init__(self, app: App) -> None:
         self._app, self._tools_version = app, app.tools_version
         self._tools = ByGrants(self._write_tools)
+        self._frozen = False
         self._is_live = isinstance(app.library, LiveLibrary)
         fixed = () if self._is_live else app.library.fixed
         self._fixed_resources = [library_json.resource_fields(resource) for resource in fixed]
@@ -90,6 +92,11 @@ class _Handlers:
     @asynccontextmanager
     async def lifespan(self, server: Server[App]) -> AsyncGenerator[App]:
         async with self._app:
+            if not self._frozen:
+                # What exists now is never freed. Otherwise the garbage collector visits all tools again and again:
+                # with 1,000 tools it took more time than the calls.
+                gc.freeze()
+                self._frozen = True
             yield self._app
 
     async def list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -1,6 +1,7 @@
 """The native host, where it differs from what the SDK would do by itself, and the site around it."""
 
 import asyncio
+import gc
 import json
 import socket
 import subprocess
@@ -187,3 +188,17 @@ async def test_an_app_that_is_not_opened_says_so():
     app = small("closed", [])
     with pytest.raises(RuntimeError, match="closed is not open"):
         await app.call("whoami")
+
+
+async def test_the_garbage_collector_does_not_visit_the_tools_again_and_again():
+    server = build_server(App("test", version="1"))
+    gc.unfreeze()
+    frozen = []
+    try:
+        for _ in range(2):  # what later sessions leave behind can be freed
+            async with Client(server):
+                frozen.append(gc.get_freeze_count())
+    finally:
+        gc.unfreeze()
+    assert frozen[0] > 0
+    assert frozen[1] <= frozen[0]
