@@ -263,7 +263,7 @@ async def test_what_changes_is_not_kept_and_what_does_not_is(connect: Connect):
                 await client.read_resource("odd://picture", cache_mode="bypass"),
             )
         ]
-    assert kept == [(300_000, "public")] * 3 + [(0, "private")] * 2
+    assert kept == [(300_000, "public")] * 2 + [(300_000, "private")] + [(0, "private")] * 2
 
 
 @over(era=(OLD,))

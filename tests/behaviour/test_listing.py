@@ -1,6 +1,7 @@
 """What a client sees of the tools before it calls one."""
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from toolcharter_examples import demo
 
 from mcp_core.declare.meta import META
@@ -44,10 +45,27 @@ async def test_each_caller_sees_the_tools_that_they_may_use(connect: Connect):
     assert set(listed["outsider"]) == {name for name, needed in listed["ann"].items() if not needed}
 
 
+@pytest.mark.requirement("OPS-2", "DOC-2")
+async def test_the_documentation_of_a_tool_is_for_those_who_may_use_it(connect: Connect):
+    for user in ("ann", "reader", "outsider"):
+        async with connect(user=user) as client:
+            tools = [tool.name for tool in (await client.list_tools(cache_mode="bypass")).tools]
+            uris = [str(resource.uri) for resource in (await client.list_resources(cache_mode="bypass")).resources]
+            documents = [uri for uri in uris if uri.startswith("toolcharter://")]
+            assert documents == [f"toolcharter://tools/{name}" for name in tools]
+            if user == "outsider":
+                with pytest.raises(MCPError, match="Unknown resource: toolcharter://tools/add"):
+                    await client.read_resource("toolcharter://tools/add", cache_mode="bypass")
+            else:
+                assert (await client.read_resource("toolcharter://tools/add", cache_mode="bypass")).contents
+
+
 @over(host=("native", "sdk"), era=(NEW,), transport=("http",))
 async def test_a_list_that_depends_on_the_token_is_not_shared_by_caches(connect: Connect):
     async with connect(user="reader") as client:
         assert (await client.list_tools()).cache_scope == "private"
+        assert (await client.list_resources()).cache_scope == "private"
+        assert (await client.read_resource("toolcharter://tools/add")).cache_scope == "private"
 
 
 @pytest.mark.requirement("ARG-4")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core import json_text
+from mcp_core.auth import Caller
 from mcp_core.calling.bound import BoundTool, Resources, bind
 from mcp_core.calling.records import Body, Call, Failure, Permit, Request
 from mcp_core.calling.requests import RequestRecorder, Sender
@@ -28,7 +29,7 @@ from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
 from mcp_core.declare.spec import ResponseTime, ToolSpec
-from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable, UnknownTool
+from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
@@ -139,10 +140,15 @@ class Library:
     @property
     def fixed(self) -> list[Resource]:
         """The resources that always exist: first the documentation of each tool."""
-        documents = [
-            Resource(DOCS_SCHEME + tool, f"{tool} documentation", _about(tool), MARKDOWN)
-            for tool in self._registry.final_names().values()
-        ]
+        return self._fixed(None)
+
+    def fixed_for(self, caller: Caller) -> list[Resource]:
+        """The same, without the documentation of tools that a caller may not use."""
+        return self._fixed(caller)
+
+    def _fixed(self, caller: Caller | None) -> list[Resource]:
+        tools = [self._registry.final_name(spec) for spec in self._registry.get_all() if _is_shown(spec, caller)]
+        documents = [Resource(DOCS_SCHEME + tool, f"{tool} documentation", _about(tool), MARKDOWN) for tool in tools]
         return documents + [resource for source in self._sources for resource in source.fixed]
 
     @property
@@ -178,7 +184,7 @@ class Library:
     async def _read(self, request: Request) -> Reading:
         uri = request.tool
         if uri.startswith(DOCS_SCHEME):
-            return self._documentation(uri)
+            return self._documentation(uri, request.caller)
         bound = next((bound for bound in self._bound_sources if uri.startswith(bound.source.prefix)), None)
         if bound is None:
             raise _unknown_resource(uri)
@@ -190,12 +196,11 @@ class Library:
             raise _unknown_resource(uri)
         return Reading(content, bound.source.ttl_ms)
 
-    def _documentation(self, uri: str) -> Reading:
-        try:
-            text = full(self._registry.resolve(uri.removeprefix(DOCS_SCHEME)))
-        except UnknownTool:
-            raise _unknown_resource(uri) from None
-        return Reading(Content(text, MARKDOWN), LIST_TTL_MS, "public")
+    def _documentation(self, uri: str, caller: Caller) -> Reading:
+        spec = self._registry.find(uri.removeprefix(DOCS_SCHEME))
+        if spec is None or not _is_shown(spec, caller):
+            raise _unknown_resource(uri)
+        return Reading(Content(full(spec), MARKDOWN), LIST_TTL_MS, "private" if spec.permissions else "public")
 
     async def list_changing(self, cursor: str | None, request: Request) -> ResourcePage:
         """A page of the resources that change: all sources in turn, until one has a further page."""
@@ -288,6 +293,11 @@ def _size(answer: Any) -> int:
     if isinstance(answer, Conversation):
         return sum(len(message.content) for message in answer.messages if isinstance(message.content, str))
     return len(json_text.to_text(answer)) if isinstance(answer, dict) else 0
+
+
+def _is_shown(spec: ToolSpec, caller: Caller | None) -> bool:
+    """Whether a caller may know of a tool."""
+    return spec.is_listed and (caller is None or not caller.lacks(spec.permissions))
 
 
 def _about(tool: str) -> str:

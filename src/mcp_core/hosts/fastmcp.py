@@ -24,6 +24,7 @@ from pydantic import AnyUrl, PrivateAttr, TypeAdapter
 
 from mcp_core.app import App
 from mcp_core.auth import LOCAL, Caller, user
+from mcp_core.calling.library import DOCS_SCHEME
 from mcp_core.calling.records import Question, Request
 from mcp_core.declare import resources as ours
 from mcp_core.declare.prompts import Prompt as OurPrompt
@@ -103,6 +104,12 @@ class GovernedResource(Resource):
         """Bind the resource to its app, under its address there."""
         self._app, self._app_uri = app, uri
         return self
+
+    @property
+    def is_permitted(self) -> bool:
+        """Whether the caller may see it: the documentation of a tool only if they may use the tool."""
+        tool = self._app.registry.find(self._app_uri.removeprefix(DOCS_SCHEME))
+        return tool is None or not _current_caller(self._app).lacks(tool.permissions)
 
     async def read(self) -> ResourceResult:
         """Read it."""
@@ -233,16 +240,20 @@ def governed(*apps: App) -> Callable[[Any], AbstractAsyncContextManager[dict[str
 def _list_permitted_tools(server: FastMCP[Any]) -> None:
     """Let a caller see the governed tools that they may use. FastMCP's own checks are skipped on stdio."""
     provider = cast(Any, getattr(server, "_local_provider", None))
-    list_all = getattr(provider, "_list_tools", None)
-    if list_all is None:
+    list_all_tools, list_all_resources = (getattr(provider, name, None) for name in ("_list_tools", "_list_resources"))
+    if list_all_tools is None or list_all_resources is None:
         logger.warning("This version of FastMCP is not known: callers see also the tools that they may not use.")
         return
 
     async def list_tools() -> Sequence[Tool]:
-        tools: Sequence[Tool] = await list_all()
+        tools: Sequence[Tool] = await list_all_tools()
         return [tool for tool in tools if not isinstance(tool, GovernedTool) or tool.is_permitted]
 
-    provider._list_tools = list_tools  # noqa: SLF001 - as above, guarded
+    async def list_resources() -> Sequence[Resource]:
+        resources: Sequence[Resource] = await list_all_resources()
+        return [one for one in resources if not isinstance(one, GovernedResource) or one.is_permitted]
+
+    provider._list_tools, provider._list_resources = list_tools, list_resources  # noqa: SLF001 - as above, guarded
 
 
 def _speed_up_lookups(server: FastMCP[Any]) -> None:

@@ -82,8 +82,8 @@ class Lane:
         about: JsonObject = {"capabilities": _capabilities(prompts=has_prompts, live=self._is_live)}
         if app.instructions is not None:
             about["instructions"] = app.instructions
-        fixed = () if self._is_live else library.fixed
-        self._fixed_resources = [library_json.resource_fields(resource) for resource in fixed]
+        self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
+        self._resource_lists = ByGrants[tuple[str, str]](self._write_resources)
         self._initialize_result: JsonObject = {**about, "serverInfo": info}
         self._server_meta = {SERVER_KEY: info}
         lists = self._lists()
@@ -122,14 +122,21 @@ class Lane:
         result = {"tools": [tool.to_wire() for tool in self.app.list_tools(caller)]}
         return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
 
+    def _find_fixed_resources(self, caller: Caller) -> list[JsonObject]:
+        fixed = () if self._is_live else self.app.library.fixed_for(caller)
+        return [library_json.resource_fields(resource) for resource in fixed]
+
+    def _write_resources(self, caller: Caller) -> tuple[str, str]:
+        """The list of the resources of a server where none changes, as that of the tools."""
+        result = {"resources": self._fixed_resources.get(caller)}
+        return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
+
     def _lists(self) -> dict[str, JsonObject]:
         """The results that never change while the server runs, by method."""
         library = self.app.library
         if self._is_live:
             return {}
         lists: dict[str, JsonObject] = {}
-        if not library.has_changing_resources:
-            lists["resources/list"] = {"resources": self._fixed_resources}
         templates = [library_json.template_fields(template) for template in library.templates]
         lists["resources/templates/list"] = {"resourceTemplates": templates}
         if library.prompts:
@@ -161,6 +168,8 @@ class Lane:
         """The result of a request that calls no tool."""
         if method == "tools/list":
             result = self._tool_lists.get(peer.caller)[peer.modern]
+        elif method == "resources/list" and not self._is_live and not self.app.library.has_changing_resources:
+            result = self._resource_lists.get(peer.caller)[peer.modern]
         else:
             result = (self._modern_results if peer.modern else self._handshake_results).get(method)
         if result is None:
@@ -245,7 +254,7 @@ class Lane:
             return self._input_required(answered)
         result, caching = answered
         if method == "resources/list" and params.get("cursor") is None:
-            result["resources"] = self._fixed_resources + result["resources"]
+            result["resources"] = self._fixed_resources.get(peer.caller) + result["resources"]
         if peer.modern:
             result = {**result, **caching, "resultType": "complete", "_meta": self._server_meta}
         return json_text.to_text(result)

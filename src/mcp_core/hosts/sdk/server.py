@@ -53,7 +53,7 @@ def build_server(app: App) -> Server[App]:
         lifespan=handlers.lifespan,
         cache_hints={
             "tools/list": CacheHint(ttl_ms=CHANGING_LIST_TTL_MS if is_live else LIST_TTL_MS, scope=app.list_scope),
-            "resources/list": hint,
+            "resources/list": CacheHint(ttl_ms=LIST_TTL_MS, scope=app.list_scope),
             "resources/templates/list": hint,
             "prompts/list": hint,
             "server/discover": hint,
@@ -84,8 +84,7 @@ class _Handlers:
         self._tools = ByGrants(self._write_tools)
         self._frozen = False
         self._is_live = isinstance(app.library, LiveLibrary)
-        fixed = () if self._is_live else app.library.fixed
-        self._fixed_resources = [library_json.resource_fields(resource) for resource in fixed]
+        self._fixed_resources = ByGrants(self._find_fixed_resources)
         self._templates = [library_json.template_fields(template) for template in app.library.templates]
         self._prompts = [library_json.prompt_fields(prompt) for prompt in app.library.prompts]
 
@@ -109,6 +108,10 @@ class _Handlers:
         wire.mark_recorded(ctx)
         self._app.requests.record(method, "ok", Sender(self._caller(ctx).key, wire.agent_of(ctx)))
 
+    def _find_fixed_resources(self, caller: Caller) -> list[JsonObject]:
+        fixed = () if self._is_live else self._app.library.fixed_for(caller)
+        return [library_json.resource_fields(resource) for resource in fixed]
+
     def _write_tools(self, caller: Caller) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(tool) for tool in self._app.list_tools(caller)])
 
@@ -130,10 +133,11 @@ class _Handlers:
     async def list_resources(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if not self._is_live and not self._app.library.has_changing_resources:
             self._record(ctx, "resources/list")
-            return _complete(ctx, {"resources": self._fixed_resources})
+            return _complete(ctx, {"resources": self._fixed_resources.get(self._caller(ctx))})
         cursor = params.cursor if params else None
         result = await self._from_library(ctx, "resources/list", "resources/list")
-        return result if cursor is not None else {**result, "resources": self._fixed_resources + result["resources"]}
+        fixed = [] if cursor is not None else self._fixed_resources.get(self._caller(ctx))
+        return {**result, "resources": fixed + result["resources"]}
 
     async def list_templates(self, ctx: Context, params: types.PaginatedRequestParams | None) -> Any:
         if self._is_live:
