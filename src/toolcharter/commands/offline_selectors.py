@@ -31,7 +31,7 @@ def parts_note(result: SelectorResult) -> str | None:
     note = f"{result.selector} combines the ranks of {', '.join(result.parts)}."
     missing = [name for name in PARTS if name not in result.parts]
     if missing:
-        note += f" It finds more with {' and '.join(missing)}. To install: {_install(missing[-1])}"
+        note += f" It finds more with {' and '.join(missing)}. To install: `{_install(missing[-1])}`"
     return note
 
 

@@ -42,11 +42,16 @@ def summary(changes: Sequence[Change]) -> str:
 def to_text(changes: Sequence[Change]) -> str:
     """One line for each change, and the summary."""
     lines = [
-        escape_invisible(f"{status(change)}: {change.tool} {change.path}: {change.sentence}")
+        escape_invisible(f"{status(change)}: {change.tool}{_place(change)}: {change.sentence}")
         + ("" if change.effect != "breaking" else f" [{change.kind}; needs {needs(change)}]")
         for change in worst_first(changes)
     ]
     return "\n".join([*lines, summary(changes)])
+
+
+def _place(change: Change) -> str:
+    """Where in the tool; nothing for the tool as a whole."""
+    return "" if change.path == "$" else f" {change.path}"
 
 
 def to_markdown(changes: Sequence[Change]) -> str:
@@ -92,7 +97,7 @@ def print_table(changes: Sequence[Change], console: "Console") -> None:
     table = Table("", "tool", "change", "needs", box=None, padding=(0, 2, 0, 0))
     for change in worst_first(changes):
         colour = COLOURS[status(change)]
-        text = f"{shown(change.sentence)}\n[dim]{shown(change.path)}[/]"
+        text = shown(change.sentence) + (f"\n[dim]{shown(change.path)}[/]" if _place(change) else "")
         table.add_row(f"[{colour}]{status(change)}[/]", shown(change.tool), text, shown(needs(change)))
     if changes:
         console.print(table)

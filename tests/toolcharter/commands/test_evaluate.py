@@ -288,8 +288,9 @@ def test_hybrid_is_the_default_and_combines_what_is_installed(capsys, folder, mo
     report = json.loads(run(capsys, *words)[1])
     assert report["selectors"]["hybrid"]["parts"] == ["bm25", "embedding"]
     assert report["notes"] == [
-        f"hybrid combines the ranks of bm25, embedding. It finds more with minilm. To install: {install}"
+        f"hybrid combines the ranks of bm25, embedding. It finds more with minilm. To install: `{install}`"
     ]
+    assert f"It finds more with minilm. To install: `{install}`\n" in run(capsys, *words[:-2])[1]
     monkeypatch.setitem(sys.modules, "toolcharter.evaluate.embedding", None)
     report = json.loads(run(capsys, *words)[1])
     assert report["selectors"]["hybrid"]["parts"] == ["bm25"]

@@ -255,7 +255,7 @@ def test_servers_of_every_kind_can_be_compared(capsys):
         0,
         [
             'behavioural: count_words $._meta["fastmcp"]: fastmcp changed from null to {"tags":[]}',
-            "additive: shout $: shout is new",
+            "additive: shout: shout is new",
             "2 changes: 1 behavioural, 1 additive.",
         ],
     )

@@ -29,7 +29,7 @@ def render(report: EvaluationReport) -> str:
             for name, one in metrics.items()
         ),
     )
-    lines += [f"- {escape(note)}" for note in report.notes]
+    lines += [f"- {_escape_around_code(note)}" for note in report.notes]
     for result in report.results:
         lines += ["", f"## {escape(result.selector)}", "", phrases.threshold(result)]
         lines += _selector(result, metrics[result.selector])
@@ -43,6 +43,13 @@ def render(report: EvaluationReport) -> str:
 def escape(text: str) -> str:
     """Text without meaning as Markdown."""
     return re.sub(r"([\\`*\[\]<>|#]|(?<!\w)_|_(?!\w))", r"\\\1", escape_invisible(" ".join(text.split())))
+
+
+def _escape_around_code(text: str) -> str:
+    """A command in backticks stays as it is, so that it can be copied."""
+    before, tick, rest = text.partition("`")
+    code, end, after = rest.partition("`")
+    return f"{escape(before)} `{code}`{escape(after)}" if tick and end else escape(text)
 
 
 def _selector(result: SelectorResult, metrics: SelectorMetrics) -> Iterator[str]:
