@@ -87,6 +87,8 @@ async def test_a_confirmation_is_answered_once_and_the_audit_says_by_whom(page: 
         await expect(card.get_by_role("button", name="Decline")).to_be_disabled()
         assert "sent " in (await sent)["result"]["content"][0]["text"]
     await expect(page.locator("#state")).to_have_text("Nothing waits for you.")
+    await card.get_by_role("link", name="See the call").click()
+    await expect(page.locator("#calls tr .tool")).to_contain_text("send_note")
     records = audited(folder / "audit.jsonl")
     assert [record["caller"] for record in records if record["method"] == "console/confirm"] == ["user:ana"]
     assert [record["answeredBy"] for record in records if "answeredBy" in record] == ["user:ana"]

@@ -73,7 +73,11 @@ function add(one) {
       note.textContent = `The answer was not sent: ${error.message}`;
       return;
     }
-    if (words === null) end(accepted ? "You have confirmed this call." : "You have declined this call.", accepted ? "good" : "warn");
+    if (words === null) {
+      end(accepted ? "You have confirmed this call." : "You have declined this call.", accepted ? "good" : "warn");
+      // What the call did is in the record. A call that the client sends again has other ids.
+      if (one.is_held) note.after(element("a", { href: `/console/live?q=${encodeURIComponent(one.trace_id)}` }, "See the call"));
+    }
     else end(words, "problem");
     refresh();
   }
