@@ -1,4 +1,4 @@
-"""The command `mcp-atl`: serve, or `login` and `logout`."""
+"""The command `mcp-atl`: serve, or `login`, `logout` and `sandbox`."""
 
 import sys
 
@@ -6,7 +6,8 @@ from mcp_atl.app import DESCRIPTION, build
 from toolcharter import run
 
 ABOUT = (
-    f"{DESCRIPTION} mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored credentials."
+    f"{DESCRIPTION} mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored "
+    "credentials; mcp-atl sandbox serves the API of a made-up site, for tests."
 )
 
 
@@ -21,5 +22,9 @@ def main() -> None:
             from mcp_atl import logout_command  # noqa: PLC0415 - as above
 
             raise SystemExit(logout_command.command(arguments))
+        case ["sandbox", *arguments]:
+            from mcp_atl.sandbox.__main__ import main as serve_sandbox  # noqa: PLC0415 - 60 ms, not needed to serve
+
+            serve_sandbox(arguments)
         case _:
             run(build, about=ABOUT)

@@ -28,7 +28,7 @@ def install_command(extra: str, name: str = "toolcharter") -> str:
     """What installs this extra of a distribution beside what is installed here."""
     folder = source_folder(name)
     editable = "--editable " if folder and folder.is_editable else ""
-    return f"{_installer(Path(sys.prefix))} {editable}'{folder.path if folder else name}[{extra}]'"
+    return f"{installer()} {editable}'{folder.path if folder else name}[{extra}]'"
 
 
 def source_folder(name: str = "toolcharter") -> Folder | None:
@@ -44,7 +44,9 @@ def is_temporary(environment: Path) -> bool:
     return any((folder / _CACHE).is_file() for folder in environment.parents)
 
 
-def _installer(environment: Path) -> str:
+def installer() -> str:
+    """The words before what is to be installed in the environment of this process."""
+    environment = Path(sys.prefix)
     pip = environment / ("Scripts/pip.exe" if os.name == "nt" else "bin/pip")
     if is_temporary(environment):
         return "uvx --with"

@@ -17,6 +17,7 @@ from typing import Any, cast
 from mcp_core.app import App
 from mcp_core.errors import DeclarationError
 from mcp_core.extras import SERVERS, MissingExtra, check_extra, missing_extra
+from mcp_core.install_command import installer
 from mcp_core.settings import Settings, settings_type
 from mcp_core.start_errors import CannotStart
 
@@ -171,7 +172,15 @@ def _load_errors(target: str) -> Generator[None]:
         name, is_file, _ = target.partition(".py")
         path = f"{name}.py" if is_file else target
         line = f", line {_line(error, path)}" if is_file else ""
-        raise CannotStart(f"{path} cannot be loaded{line}: {type(error).__name__}: {error}") from error
+        reason = f"{path} cannot be loaded{line}: {type(error).__name__}: {error}"
+        raise CannotStart(f"{reason}{_where_to_install(error)}") from error
+
+
+def _where_to_install(error: Exception) -> str:
+    """For a library that a server imports: toolcharter loads the server in its own environment."""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    return f". Install what has it beside toolcharter: {installer()} PACKAGE"
 
 
 def _load_file(target: str) -> Any:
@@ -197,10 +206,11 @@ def _load_file(target: str) -> Any:
 
 def _line(error: Exception, path: str) -> int:
     """The line of a file that led to an exception."""
-    if isinstance(error, SyntaxError) and error.filename == path:
+    whole = str(Path(path).absolute())
+    if isinstance(error, SyntaxError) and error.filename in (path, whole):
         return error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)
-    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename == path), 1)
+    return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename in (path, whole)), 1)
 
 
 def _without_build(path: Path, module: ModuleType) -> str:

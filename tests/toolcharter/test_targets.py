@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from mcp_core import App, Settings
+from mcp_core.install_command import installer
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets
 
@@ -93,7 +94,10 @@ def test_an_address_is_distinguished_from_a_name():
     [
         (
             "\nimport no_such_module\n",
-            "cannot be loaded, line 2: ModuleNotFoundError: No module named 'no_such_module'",
+            (
+                "cannot be loaded, line 2: ModuleNotFoundError: No module named 'no_such_module'. "
+                f"Install what has it beside toolcharter: {installer()} PACKAGE"
+            ),
         ),
         ("x = 1\nx y\n", "cannot be loaded, line 2: SyntaxError: invalid syntax (made.py, line 2)"),
         (
@@ -110,10 +114,16 @@ def test_an_address_is_distinguished_from_a_name():
         ),
     ],
 )
-def test_a_file_without_a_server_is_explained_with_its_line_or_what_to_name(tmp_path, text, message):
+def test_a_file_without_a_server_is_explained_with_its_line_or_what_to_name(tmp_path, text, message, monkeypatch):
     file = tmp_path / "made.py"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(CannotStart) as refusal:
         targets.load(str(file), Settings())
     assert refusal.value.exit_code == (1 if "cannot be loaded" in message else 2)
     assert str(refusal.value) == f"{file} {message.replace('FILE', str(file))}"
+    # The same by a relative path, in a folder in which the environment is not.
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotStart) as refusal:
+        targets.load("made.py", Settings())
+    words = f"made.py {message.replace('FILE', 'made.py')}"
+    assert str(refusal.value).partition("beside")[0] == words.partition("beside")[0]

@@ -1,9 +1,10 @@
-"""`python -m mcp_atl.sandbox`: the sandbox as an HTTP server."""
+"""`mcp-atl sandbox`: the sandbox as an HTTP server. `python -m mcp_atl.sandbox` is the same."""
 
 import argparse
 import socket
 import sys
 from collections.abc import MutableMapping
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
@@ -60,8 +61,18 @@ def greeting(sandbox: Sandbox, base: str) -> str:
     )
 
 
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port))
+    except OSError as error:
+        raise SystemExit(
+            f"mcp-atl sandbox cannot listen on port {port} of {host}: {error.strerror}. Choose another with --port."
+        ) from None
+
+
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m mcp_atl.sandbox", description=__doc__)
+    description = "The API of a made-up Jira and Confluence, for trying and testing."
+    parser = argparse.ArgumentParser(prog="mcp-atl sandbox", description=description)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8090, help="0: any free port")
     parser.add_argument("--kind", choices=["cloud", "datacenter"], default="cloud")
@@ -74,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.login:
         sandbox.state.default_user = None
     # Bound before the greeting: whoever reads the address can use it at once. Port 0 takes a free one.
-    with socket.create_server((options.host, options.port)) as listener:
+    with _listen(options.host, options.port) as listener, suppress(KeyboardInterrupt):
         base = f"http://{options.host}:{listener.getsockname()[1]}"
         sys.stderr.write(greeting(sandbox, base))
         sys.stderr.flush()

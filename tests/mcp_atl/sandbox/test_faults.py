@@ -1,6 +1,9 @@
 import asyncio
 import re
+import signal
+import socket
 import sys
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -69,8 +72,15 @@ def test_the_command_explains_itself(capsys):
     assert "--kind {cloud,datacenter}" in capsys.readouterr().out
 
 
+def test_a_port_in_use_is_an_error_of_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
+        main(["--port", str(port := taken.getsockname()[1])])
+    words = f"mcp-atl sandbox cannot listen on port {port} of 127.0.0.1: Address already in use"
+    assert str(ended.value.code).startswith(words)
+
+
 async def test_the_sandbox_is_served_over_http():
-    command = (sys.executable, "-m", "mcp_atl.sandbox", "--port", "0", "--kind", "datacenter")
+    command = (Path(sys.executable).with_name("mcp-atl"), "sandbox", "--port", "0", "--kind", "datacenter")
     process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
     try:
         greeting = (await process.stderr.readuntil(b"Confluence  ")).decode()
@@ -78,9 +88,13 @@ async def test_the_sandbox_is_served_over_http():
         address = re.search(r"Jira +(http\S+)", greeting)[1]
         async with httpx2.AsyncClient(base_url=address) as http:
             assert (await http.get("/rest/api/2/myself")).json()["displayName"] == "Mia Keller"
+        process.send_signal(signal.SIGINT)
+        _, rest = await process.communicate()
+        assert (process.returncode, b"Traceback" in rest) == (0, False)
     finally:
-        process.terminate()
-        await process.communicate()
+        if process.returncode is None:
+            process.terminate()
+            await process.communicate()
 
 
 async def test_a_dropped_connection_is_an_error_over_http_too(cloud):
