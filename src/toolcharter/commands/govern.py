@@ -139,7 +139,7 @@ def _serve(path: Path, charter: Charter, options: argparse.Namespace) -> int:
     if options.action == "stdio":
         from mcp_core.run import Program, run_stdio  # noqa: PLC0415 - only this action needs it
 
-        governor.invite_here()
+        governor.sign_ins.invite_here()
         run_stdio(governor.all_tools, from_options(options), Program("toolcharter govern"), sys.argv[1:])
     else:
         from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
@@ -254,7 +254,7 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
 
 
 def _print_sign_ins(governor: Governor, name: str) -> None:
-    if (signing := governor.signing[name]) is not None:
+    if (signing := governor.sign_ins.signing[name]) is not None:
         from toolcharter.commands.govern_sign_in import describe_sign_ins  # noqa: PLC0415 - 160 ms, loaded by now
 
         print(describe_sign_ins(signing))

@@ -75,8 +75,8 @@ class Console:
                 await stack.enter_async_context(app.confirm_in_console(self.approval_changes))
             if self.provider is not None:
                 stack.push_async_callback(self.provider.close)
-            if self.governor is not None and self.governor.sign_in_pages is not None:
-                self.governor.sign_in_pages.find_token = self.viewers.find_token
+            if self.governor is not None and self.governor.sign_ins.pages is not None:
+                self.governor.sign_ins.pages.find_token = self.viewers.find_token
             yield
 
     def stop(self) -> None:

@@ -8,23 +8,21 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from mcp_core.app import App
 from mcp_core.auth import LOCAL
-from mcp_core.calling.records import VerbatimResult
 from mcp_core.calling.requests import RequestRecorder
-from mcp_core.context import ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.naming import LONGEST_NAME
 from mcp_core.declare.spec import ToolSpec
-from mcp_core.errors import SignInRequired
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
 from mcp_core.start_errors import CannotStart
 from mcp_core.state.interface import DependencyHealth
 from toolcharter.contract.lock import Lock
-from toolcharter.govern.charter import Charter, UpstreamTable
+from toolcharter.govern.callers_sign_ins import CallersSignIns
+from toolcharter.govern.charter import Charter
 from toolcharter.govern.intent import read_intents
 from toolcharter.govern.offers import offers_of
 from toolcharter.govern.pins import (
@@ -49,11 +47,6 @@ from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.session import PROMPTS, RESOURCES, TEMPLATES
 from toolcharter.govern.upstream.upstream import Upstream
 
-if TYPE_CHECKING:
-    from toolcharter.govern.oauth.invitations import LocalInvitations
-    from toolcharter.govern.oauth.pages import SignInPages
-    from toolcharter.govern.oauth.signing import SignedIn, Signing
-
 logger = logging.getLogger(__name__)
 
 ALL = "all"
@@ -72,8 +65,7 @@ class Governor:
     def __init__(self, path: Path, charter: Charter, settings: Settings, version: str) -> None:
         self.path, self._charter = path, charter
         self._groups = ProcessGroups()
-        self._invitations: LocalInvitations | None = None
-        self.signing = {name: _signing(path, name, table) for name, table in charter.upstream.items()}
+        self.sign_ins = CallersSignIns(path, charter)
         self.upstreams = {
             name: Upstream(
                 name,
@@ -83,7 +75,7 @@ class Governor:
                 partial(self._compare, name),
                 on_connected=partial(self._connected, name),
                 on_changed=partial(self._announce, name),
-                signing=self.signing[name],
+                signing=self.sign_ins.signing[name],
             )
             for name, table in charter.upstream.items()
         }
@@ -124,9 +116,7 @@ class Governor:
         for app in (*self.apps.values(), self.all_tools):
             cast(RemoteLibrary, app.library).announce = app.announce
         self.all_tools.has_all_tools = True
-        self.all_tools.pages = self._sign_in_pages
-        self.sign_in_pages: SignInPages | None = None
-        """The pages for sign-ins over HTTP, once they are served."""
+        self.all_tools.pages = partial(self.sign_ins.routes, self.all_tools)
         self._tools: dict[str, list[ToolSpec]] = {}
         self._serve_tools(*self.apps)
 
@@ -161,7 +151,7 @@ class Governor:
             tool for other, known in self._pins.items() if other != name and known is not None for tool in known.tools
         }
         approved: Mapping[str, ListedTool] = pins.tools if pins else {}
-        policy, signing = self._charter.pins, self.signing[name]
+        policy, signing = self._charter.pins, self.sign_ins.signing[name]
         if signing is not None and signing.has_owners:
             found = compare_one_of_many(approved, shown, policy, others, self.comparisons[name])
         else:
@@ -228,60 +218,7 @@ class Governor:
             return self.comparisons[name].quarantined.get(tool)
 
         call = upstream_call(self.upstreams[name], tool, policy, quarantine, self._charter.pins.answers)
-        return self._signing_in(name, call)
-
-    # --- sign-ins -----------------------------------------------------------------------------------------
-
-    def _signing_in(self, server: str, call: CallUpstream) -> CallUpstream:
-        """The call of a tool, during which the person can sign in, where the client can open an address."""
-        if self.signing[server] is None:
-            return call
-
-        async def call_signed_in(arguments: Mapping[str, Any], context: ToolContext) -> VerbatimResult:
-            try:
-                return await call(arguments, context)
-            except SignInRequired as error:
-                signing = self._signed_in().get(server)
-                if signing is None or not await signing.ask(context, error):
-                    raise
-            # The server has refused the first call: nothing was done yet.
-            return await call(arguments, context)
-
-        return call_signed_in
-
-    def _signed_in(self) -> "Mapping[str, SignedIn]":
-        """The servers that people sign in to."""
-        found = {name: one for name, one in self.signing.items() if one is not None}
-        if not found:
-            return {}
-        from toolcharter.govern.oauth.signing import SignedIn  # noqa: PLC0415 - loaded by now
-
-        return {name: one for name, one in found.items() if isinstance(one, SignedIn)}
-
-    def _sign_in_pages(self, base_url: str) -> Sequence[Any]:
-        """The routes for sign-ins over HTTP. From now on, calls name their addresses."""
-        if not (signed_in := self._signed_in()):
-            return ()
-        from toolcharter.govern.oauth.pages import SignInPages  # noqa: PLC0415 - with the site, which has loaded it
-
-        app = self.all_tools
-        access = app.identity.access if app.identity else None
-        public_url = self._charter.public_url or (access.public_url if access else base_url)
-        pages = SignInPages(app, {name: one.sign_ins for name, one in signed_in.items()}, public_url)
-        self.sign_in_pages = pages
-        for one in signed_in.values():
-            one.invite = pages.invite
-        return pages.routes()
-
-    def invite_here(self) -> None:
-        """Let calls begin sign-ins at this machine."""
-        if not (signed_in := self._signed_in()):
-            return
-        from toolcharter.govern.oauth.invitations import LocalInvitations  # noqa: PLC0415 - loaded by now
-
-        self._invitations = LocalInvitations()
-        for one in signed_in.values():
-            one.invite = self._invitations.invite
+        return self.sign_ins.around(name, call)
 
     # --- life ---------------------------------------------------------------------------------------------
 
@@ -297,8 +234,7 @@ class Governor:
 
     async def close(self) -> None:
         """End all upstreams."""
-        if self._invitations is not None:
-            await self._invitations.close()
+        await self.sign_ins.close()
         await asyncio.gather(*(upstream.close() for upstream in self.upstreams.values()))
         self._groups.close()
 
@@ -362,14 +298,6 @@ class Governor:
         self.comparisons[name] = Comparison()
         self._compare(name, shown)
         return wanted
-
-
-def _signing(path: Path, name: str, table: UpstreamTable) -> "Signing | None":
-    if table.oauth is None and not table.pass_token:
-        return None
-    from toolcharter.govern.oauth.signing import signing_for  # noqa: PLC0415 - 160 ms, aiohttp, which few need
-
-    return signing_for(path, name, table)
 
 
 def prefixed(spec: ToolSpec, prefix: str) -> ToolSpec:

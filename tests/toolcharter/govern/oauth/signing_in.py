@@ -60,7 +60,7 @@ async def approve(charter: Path) -> None:
 
 
 def sign_ins_of(charter: Path) -> SignIns:
-    signing = open_governor(charter).signing["docs"]
+    signing = open_governor(charter).sign_ins.signing["docs"]
     assert isinstance(signing, SignedIn)
     return signing.sign_ins
 
