@@ -36,7 +36,18 @@ _LAST_WORDS_SECONDS = 0.2
 """How long is read from the pipe of a process that has ended, if a child of it keeps the pipe open."""
 _EXIT_SECONDS = 1.0
 """How long a process may take to end after it closed its output."""
+_CLOSED_INPUT = "closed its input."
+_INPUT_CHECK_SECONDS = 0.1
+"""How long after a message is looked whether the process has closed its input."""
 _MAX_LOG_LINE = 2_000
+_CHUNK = 64 * 1024
+"""How much is read at once. Twice as much is read ahead."""
+_MOST_UNREAD = 64 * 1024
+"""How much may wait for a process that does not read. Then requests wait, too."""
+
+
+class _TooLarge(Exception):
+    """A message is too large."""
 
 
 class StdioTransport:
@@ -61,6 +72,8 @@ class StdioTransport:
         self._progress: dict[Any, OnProgress] = {}
         self._reports: set[asyncio.Future[None]] = set()
         self._ended: str | None = None
+        self._unsent: list[bytes] = []
+        self._checks_input = False
         self._warned = False
 
     @property
@@ -81,7 +94,7 @@ class StdioTransport:
                 stderr=asyncio.subprocess.PIPE,
                 env={**self._environment, **self._groups.environment},
                 cwd=self._folder,
-                limit=MAX_MESSAGE,
+                limit=_CHUNK,
                 start_new_session=True,
             )
         except OSError as error:
@@ -112,8 +125,6 @@ class StdioTransport:
             raise
         finally:
             self._waiting.pop(number, None)
-            if answer.done() and not answer.cancelled():
-                answer.exception()  # it may have failed while the request was written, and nobody waits for it
             self._progress.pop(token, None)
             if answer.done() and not answer.cancelled():
                 answer.exception()  # after a write that failed nobody reads it, and asyncio would log that
@@ -146,17 +157,39 @@ class StdioTransport:
         self._groups.remove(process.pid)
 
     async def _write(self, message: JsonObject) -> None:
-        process = self._process
-        if process is None or process.stdin is None or self._ended is not None:
+        """Send a message, together with others of the same turn of the event loop."""
+        stdin = self._process.stdin if self._process is not None else None
+        if stdin is None or self._ended is not None:
             raise UpstreamUnavailable(self._ended or "is not running.")
-        try:
-            if process.stdin.is_closing():  # uvloop would raise a RuntimeError
-                raise BrokenPipeError
-            process.stdin.write(json_text.to_text(message).encode() + b"\n")
-            await process.stdin.drain()
-        except (BrokenPipeError, ConnectionResetError):
-            self._end("closed its input.")
-            raise UpstreamUnavailable("closed its input.") from None
+        self._queue(message)
+        if stdin.transport.get_write_buffer_size() > _MOST_UNREAD:
+            try:
+                await stdin.drain()
+            except (BrokenPipeError, ConnectionResetError):
+                self._end(_CLOSED_INPUT)
+                raise UpstreamUnavailable(_CLOSED_INPUT) from None
+
+    def _queue(self, message: JsonObject) -> None:
+        self._unsent.append(json_text.to_text(message).encode())
+        if len(self._unsent) == 1:
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        """Send what was queued in this turn."""
+        messages, self._unsent = self._unsent, []
+        stdin = cast(asyncio.StreamWriter, cast(asyncio.subprocess.Process, self._process).stdin)
+        if self._ended is None and not stdin.is_closing():  # then uvloop would raise a RuntimeError
+            stdin.write(b"\n".join((*messages, b"")))
+        if not self._checks_input:
+            self._checks_input = True
+            asyncio.get_running_loop().call_later(_INPUT_CHECK_SECONDS, self._check_input)
+
+    def _check_input(self) -> None:
+        """Nobody waits for an answer to what a process could not read."""
+        self._checks_input = False
+        stdin = cast(asyncio.StreamWriter, cast(asyncio.subprocess.Process, self._process).stdin)
+        if stdin.is_closing():
+            self._end(_CLOSED_INPUT)
 
     def _cancel(self, number: int, reason: str) -> None:
         """Tell the process, without waiting: it may have stopped to read. Then it is not told."""
@@ -167,15 +200,14 @@ class StdioTransport:
             return
         params = {"requestId": number, "reason": reason}
         message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
-        stdin.write(json_text.to_text(message).encode() + b"\n")
+        self._queue(message)
 
     async def _read(self) -> None:
         process = cast(asyncio.subprocess.Process, self._process)
         reader = cast(asyncio.StreamReader, process.stdout)
         try:
-            while line := await reader.readline():
-                await self._receive(line)
-        except ValueError:
+            await self._read_lines(reader)
+        except _TooLarge:
             self._end(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
             send_signal(process.pid, signal.SIGKILL)
         else:
@@ -185,6 +217,22 @@ class StdioTransport:
                     await wait_for_exit(process)
                     return
             self._end("closed its output.")
+
+    async def _read_lines(self, reader: asyncio.StreamReader) -> None:
+        """Take each line, also the last one without an end. Raises _TooLarge."""
+        parts: list[bytes] = []
+        size = 0
+        while chunk := await reader.read(_CHUNK):
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                await self._receive(b"".join((*parts, line)))
+                parts, size = [], 0
+            parts.append(rest)
+            size += len(rest)
+            if size > MAX_MESSAGE:
+                raise _TooLarge
+        if size:
+            await self._receive(b"".join(parts))
 
     async def _wait_for_end(self) -> None:
         code = await wait_for_exit(cast(asyncio.subprocess.Process, self._process))
