@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple, cast
 
@@ -11,6 +12,12 @@ from mcp_core.calling.records import Question, Request
 from mcp_core.errors import ToolError
 
 AGENT = "toolcharter console"
+
+
+@cache
+def agent_version() -> str:
+    """The version of the agent, in the record of calls: the same for a page and for its scripts."""
+    return version("toolcharter")
 
 
 class ToolAnswer(NamedTuple):
@@ -32,7 +39,7 @@ async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str,
     spec = app.registry.get(tool)
     name = app.registry.final_name(spec) if spec else tool
     try:
-        answer = await app.run(Request(name, arguments, caller, AGENT, version("toolcharter")))
+        answer = await app.run(Request(name, arguments, caller, AGENT, agent_version()))
     except ToolError as error:
         raise CallFailed(str(error)) from None
     if isinstance(answer, Question):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from toolcharter.console.calls import agent_version
 from toolcharter.console.markup import Html, element, join
 from toolcharter.console.static_files import static_files
 
@@ -34,6 +35,7 @@ def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str =
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("meta", name="csrf-token", content=csrf) if csrf else None,
+        element("meta", name="version", content=agent_version()) if csrf else None,
         element("meta", http_equiv="refresh", content=f"0;url={then}") if then else None,
         element("title", f"{title} · toolcharter"),
         element("link", rel="icon", href=address("icon.svg")),

@@ -22,7 +22,7 @@ export async function request(server, method, params, { onProgress, signal, head
   const meta = {
     [META + "protocolVersion"]: VERSION,
     [META + "clientCapabilities"]: { elicitation: { form: {} } },
-    [META + "clientInfo"]: { name: "toolcharter console", version: "1" },
+    [META + "clientInfo"]: { name: "toolcharter console", version: document.querySelector("meta[name=version]")?.content ?? "0" },
   };
   if (onProgress) meta.progressToken = 1;
   const headers = { Accept: "application/json, text/event-stream", "MCP-Protocol-Version": VERSION, "Mcp-Method": method };
