@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import httptools
 
-from mcp_core.hosts.lane.http import HttpLane, RequestHead
+from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.lane.request_head import RequestHead
 from mcp_core.hosts.site.proxies import TrustedProxies
 
 MAX_HEADS = 1024

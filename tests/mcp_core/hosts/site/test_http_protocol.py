@@ -12,8 +12,9 @@ import pytest
 
 from mcp_core import App, Settings, ToolContext
 from mcp_core.auth import StaticTokens, user
-from mcp_core.hosts.lane.http import HttpLane, LastPeer
+from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.lane.request_head import LastPeer
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY, VERSION_KEY
 from mcp_core.hosts.site import quick_heads
 from mcp_core.hosts.site.http_protocol import HttpProtocol

@@ -1,0 +1,80 @@
+"""Requests of the protocol without sessions: each says in its `_meta` who sends it."""
+
+import json
+from typing import Any
+
+from mcp_core.app import App
+from mcp_core.auth import Caller
+from mcp_core.hosts.lane import shapes
+from mcp_core.hosts.lane.jsonrpc import RpcRequest
+from mcp_core.hosts.lane.methods import NotHandled
+from mcp_core.hosts.lane.request_head import RequestHead
+from mcp_core.hosts.protocol import (
+    CAPABILITIES_KEY,
+    CLIENT_KEY,
+    MODERN,
+    VERSION_KEY,
+    Peer,
+    client_identity,
+    supports_forms,
+    supports_urls,
+)
+from mcp_core.json_text import JsonObject
+
+_NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})
+_LARGEST_KEPT = 4096
+"""In bytes: the body of a request whose envelope is kept."""
+
+
+class ModernPeers:
+    """Finds out who sends a request to one app."""
+
+    def __init__(self, app: App) -> None:
+        listed = app.list_tools()
+        self._header_tools = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
+        """Tools with arguments that must be repeated in headers, which the SDK compares."""
+
+    def peer(self, head: RequestHead, request: RpcRequest, caller: Caller) -> Peer:
+        """The client that a request says it comes from. Raises NotHandled where its headers and its body differ."""
+        _, method, params = request
+        envelope: Any = params.get("_meta")
+        if type(envelope) is not dict:
+            raise NotHandled("no envelope")
+        parameter = _NAME_PARAMETER.get(method)
+        if (
+            head.method != method
+            or (parameter is not None and (head.name is None or head.name != params.get(parameter)))
+            or head.name in self._header_tools
+        ):
+            raise NotHandled("headers and body differ")
+        known = head.last.find(caller, envelope)
+        return known if known is not None else _read_envelope(head, caller, envelope)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> Peer:
+    if envelope.get(VERSION_KEY) != MODERN or CAPABILITIES_KEY not in envelope:
+        raise NotHandled("envelope")
+    agent_id, agent_version = client_identity(envelope.get(CLIENT_KEY))
+    is_valid = shapes.is_modern_meta(envelope)
+    peer = Peer(
+        caller,
+        modern=True,
+        agent_id=agent_id,
+        agent_version=agent_version,
+        can_elicit=supports_forms(envelope[CAPABILITIES_KEY]),
+        can_open_urls=supports_urls(envelope[CAPABILITIES_KEY]),
+        trace_ids=head.trace_ids,
+        headers=head.declared,
+        has_valid_meta=is_valid,
+    )
+    return head.last.keep(caller, envelope, peer) if is_valid and _may_be_kept(envelope, head) else peer
+
+
+def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:
+    """Whether an envelope is small, holds nothing but what a client says of itself, and will come again."""
+    length = head.headers.get("content-length", "")
+    if not _CLIENT_KEYS.issuperset(envelope) or not length.isdecimal() or int(length) > _LARGEST_KEPT:
+        return False
+    # Python's 1 equals True and 1.0, so that an envelope with numbers says nothing about an equal one.
+    return shapes.is_without_numbers(envelope)
