@@ -264,7 +264,7 @@ def _listed(listings: Sequence[Listing], call: Call[Any]) -> Json:
     as_table = getattr(call.parameters, "format", None) == "table"
     answer: Json = {}
     for listing in listings:
-        items = _selected(listing.items, listing.shape, call.fields)
+        items = _selected(listing.items, listing.shape, call.fields if listing.fields is None else listing.fields)
         answer[listing.kind] = table(items) if as_table else items
     for name in ("total", "next_cursor"):
         values = [getattr(listing, name) for listing in listings]

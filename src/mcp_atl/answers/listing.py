@@ -29,3 +29,5 @@ class Listing(NamedTuple):
     """What the reader must know about this list, such as a part that could not be read."""
     images: Sequence[Image] = ()
     """Pictures that are shown beside the list."""
+    fields: tuple[str, ...] | None = None
+    """Those of the fields that were asked for that things of this kind have, where a list of another kind is beside."""

@@ -1,6 +1,7 @@
 """search: issues and pages, by query, words or scope."""
 
 import asyncio
+from typing import Any
 
 from pydantic import Field
 
@@ -72,15 +73,32 @@ async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
         counts = await asyncio.gather(*(_count(call, product, text) for product in products))
         return Item(dict(zip((_KINDS[product] for product in products), counts, strict=True)))
     places = unpack(options.cursor, list(products))
-    lists = await asyncio.gather(*(_SEARCHES[product](call, text, places[product]) for product in places))
+    shown = _divide_fields(call.fields) if len(products) > 1 else dict[str, Any].fromkeys(products, call.fields)
+    searches = [_SEARCHES[product](call, text, places[product], shown[product]) for product in places]
+    lists = await asyncio.gather(*searches)
     cursor = pack({product: one.next_cursor for product, one in zip(places, lists, strict=True)})
     return [one._replace(next_cursor=cursor) for one in lists]
 
 
-async def _issues(call: Call[Search], text: str, cursor: str | None) -> Listing:
+def _divide_fields(fields: tuple[str, ...] | None) -> dict[str, tuple[str, ...] | None]:
+    """The fields of issues and those of pages, where both are searched: few fields are of both.
+
+    A field that pages do not have is one of Jira, which has fields of its own, or reports that it has none.
+    """
+    if fields is None:
+        return {"jira": None, "confluence": None}
+    of_pages = {field for field in fields if field.partition(".")[0] in FOUND_SHAPE}
+    of_issues = {field for field in fields if field.partition(".")[0] in SHAPE or field not in of_pages}
+    return {
+        "jira": tuple(field for field in fields if field in of_issues) or ("key",),
+        "confluence": tuple(field for field in fields if field in of_pages) or ("id",),
+    }
+
+
+async def _issues(call: Call[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
     connection = call.connection
     fields = Fields(connection)
-    wanted = first_names(call.fields) if call.fields is not None else list(SEARCH_FIELDS)
+    wanted = first_names(shown) if shown is not None else list(SEARCH_FIELDS)
     names = {await fields.id_of(name): name for name in wanted if name not in ("key", "id")}
     jql = restrict_jql(connection.site, await _jql(connection, text))
     found = await jira(connection).search(jql, fields=list(names), limit=call.parameters.limit, cursor=cursor)
@@ -89,14 +107,16 @@ async def _issues(call: Call[Search], text: str, cursor: str | None) -> Listing:
         compact_issue(issue, ids | names, lambda text: to_markdown(connection.site, "jira", text))
         for issue in found.items
     ]
-    return Listing("issues", items, found.next_cursor, found.total, {**dict.fromkeys(names.values()), **SHAPE})
+    shape = {**dict.fromkeys(names.values()), **SHAPE}
+    return Listing("issues", items, found.next_cursor, found.total, shape, fields=shown)
 
 
-async def _pages(call: Call[Search], text: str, cursor: str | None) -> Listing:
+async def _pages(call: Call[Search], text: str, cursor: str | None, shown: tuple[str, ...] | None) -> Listing:
     connection = call.connection
     cql = restrict_cql(connection.site, _cql(text))
     found = await confluence(connection).search(cql, limit=call.parameters.limit, cursor=cursor)
-    return Listing("pages", [found_page(one) for one in found.items], found.next_cursor, None, FOUND_SHAPE)
+    pages = [found_page(one) for one in found.items]
+    return Listing("pages", pages, found.next_cursor, None, FOUND_SHAPE, fields=shown)
 
 
 async def _count(call: Call[Search], product: Product, text: str) -> int:

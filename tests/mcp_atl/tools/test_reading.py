@@ -74,6 +74,26 @@ async def test_plain_words_search_issues_and_pages(server: Server):
     assert value["pages"][0].keys() >= {"id", "title", "space", "excerpt"}
 
 
+@pytest.mark.parametrize(
+    ("wanted", "of_issues", "of_pages"),
+    [
+        (["key", "summary"], {"key", "summary"}, {"id"}),
+        (["title", "excerpt"], {"key"}, {"title", "excerpt"}),
+        (["key", "title", "updated"], {"key", "updated"}, {"title", "updated"}),
+    ],
+)
+async def test_issues_and_pages_beside_each_other_have_those_of_the_fields_that_are_theirs(
+    server: Server, wanted: list[str], of_issues: set[str], of_pages: set[str]
+):
+    value = await server.ok("search", "ticket", limit=2, response_fields=wanted)
+    assert [set(issue) for issue in value["issues"]] == [of_issues] * 2
+    assert [set(page) for page in value["pages"]] == [of_pages] * 2
+    more = await server.ok("search", "ticket", limit=2, response_fields=wanted, cursor=value["next_cursor"])
+    assert {*more} <= {"issues", "pages", "total", "next_cursor"}
+    error = await server.refused("ValidationError", "search", "ticket", response_fields=[*wanted, "sumary"])
+    assert error.startswith("No field is called 'sumary'. Did you mean 'Summary'?")
+
+
 async def test_a_table_has_the_names_of_the_columns_once(server: Server):
     value = await server.ok(
         "search", "project = APP ORDER BY key", limit=2, format="table", response_fields=["key", "status"]
