@@ -189,7 +189,8 @@ class StdioTransport:
         self._checks_input = False
         stdin = cast(asyncio.StreamWriter, cast(asyncio.subprocess.Process, self._process).stdin)
         if stdin.is_closing():
-            self._end(_CLOSED_INPUT)
+            # Usually it has ended, and its exit code says more.
+            asyncio.get_running_loop().call_later(_EXIT_SECONDS, self._end, _CLOSED_INPUT)
 
     def _cancel(self, number: int, reason: str) -> None:
         """Tell the process, without waiting: it may have stopped to read. Then it is not told."""
