@@ -1,7 +1,6 @@
 """search: issues and pages, by query, words or scope."""
 
 import asyncio
-from typing import Any
 
 from pydantic import Field
 
@@ -73,7 +72,7 @@ async def search(call: Call[Search]) -> Listing | Item | list[Listing]:
         counts = await asyncio.gather(*(_count(call, product, text) for product in products))
         return Item(dict(zip((_KINDS[product] for product in products), counts, strict=True)))
     places = unpack(options.cursor, list(products))
-    shown = _divide_fields(call.fields) if len(products) > 1 else dict[str, Any].fromkeys(products, call.fields)
+    shown = _divide_fields(call.fields) if len(products) > 1 else {str(product): call.fields for product in products}
     searches = [_SEARCHES[product](call, text, places[product], shown[product]) for product in places]
     lists = await asyncio.gather(*searches)
     cursor = pack({product: one.next_cursor for product, one in zip(places, lists, strict=True)})
