@@ -71,11 +71,13 @@ class SearchApp(App):
             arguments = cast(Any, {}) if given is None else given
             if isinstance(name, str) and isinstance(arguments, dict) and self.registry.find(name) is not None:
                 request = request._replace(tool=name, arguments=arguments)
-        token = _caller.set(request.caller)
-        try:
-            answer = await super().run(request)
-        finally:
-            _caller.reset(token)
+        if request.tool == SEARCH:
+            token = _caller.set(request.caller)
+            try:
+                return await super().run(request)
+            finally:
+                _caller.reset(token)
+        answer = await super().run(request)
         if self._learning is not None and isinstance(answer, Answer) and not answer.is_error:
             self._learning.called(request.caller.key, request.tool)
         return answer
