@@ -28,15 +28,20 @@ COMMANDS: Mapping[str, str] = {
 }
 
 USAGE_ERROR = 2
+INTERRUPTED = 130
+"""The exit code after Ctrl+C, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a subcommand, and exit with its code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if argv and argv[0] in COMMANDS:
-        from toolcharter.command_line import run_command  # noqa: PLC0415 - 250 ms, with the framework
+        try:
+            from toolcharter.command_line import run_command  # noqa: PLC0415 - 250 ms, with the framework
 
-        run_command(argv[0], argv[1:])
+            run_command(argv[0], argv[1:])
+        except KeyboardInterrupt:  # also while the modules of a command are loaded
+            raise SystemExit(INTERRUPTED) from None
     elif argv and not argv[0].startswith("-"):
         print(_unknown_command(argv[0]), file=sys.stderr)
         raise SystemExit(USAGE_ERROR)

@@ -8,7 +8,6 @@ from typing import NoReturn, Protocol
 
 from mcp_core.errors import DeclarationError
 from mcp_core.install_command import install_command
-from mcp_core.interrupt import INTERRUPTED
 from mcp_core.option_parser import OptionParser
 from mcp_core.settings import add_own_options, settings_type
 from mcp_core.standard_streams import open_closed_streams
@@ -57,8 +56,6 @@ def run_command(name: str, argv: Sequence[str]) -> NoReturn:
         _fail(f"The server cannot start, its tools are declared wrongly:\n{error}", FAILED)
     except (CannotRun, CannotStart) as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
     except BrokenPipeError:
         # The program that reads our output has stopped reading. Python would report it again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

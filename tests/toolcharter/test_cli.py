@@ -5,7 +5,7 @@ from importlib.metadata import version
 import pytest
 
 from tests.toolcharter.command_line import run
-from toolcharter import cli
+from toolcharter import cli, command_line
 
 
 def test_without_a_command_the_commands_are_listed(capsys):
@@ -38,6 +38,15 @@ def test_a_call_without_a_tool_asks_for_the_tool_only(capsys):
         2,
         "toolcharter call: error: the following arguments are required: TOOL",
     )
+
+
+@pytest.mark.parametrize("step", ["load_command", "_parse"])
+def test_an_interruption_at_any_step_ends_with_130_and_no_stack(capsys, monkeypatch, step):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, step, interrupt)
+    assert run(capsys, "tools", "demo") == (130, "", "")
 
 
 def test_python_runs_the_package_as_the_command():
