@@ -50,8 +50,8 @@ WHAT_NEXT = """
 Measured inside real calls, one after the other; the figures include the clocks around the steps. What the next ten
 microseconds would cost:
 
-- `record` writes a line to the audit file for each call, with one system call. To buffer lines would save most of this
-  time, but lose them when the process is killed.
+- `record` writes a line to the audit file for each call, with one system call, before the call is answered. Over HTTP,
+  calls that arrive together share it. To buffer lines longer would lose them when the process is killed.
 - `observe`, `record` and `render` write ids, times and caller into the audit line and into the answer of each call. To
   omit them in one of the two would save a little, but make it harder to find the audit line of an answer.
 - `parse` reads the arguments from JSON, so that a handler can never change the request. To validate the original
