@@ -64,6 +64,11 @@ def claude_command(app: App, base_url: str) -> str:
     return f"claude mcp add --transport http {app.name} {address(app, base_url)}{header}"
 
 
+def _installed_as(app: App, base_url: str) -> str:
+    token = f" --token {PLACEHOLDER}" if sends_token(app) else ""
+    return f"{app.name} --http {address(app, base_url)}{token}"
+
+
 def token_option(app: App) -> str:
     """The option of `toolcharter` for a token, where callers need one."""
     return f"--token {PLACEHOLDER} " if app.verifier else ""
@@ -82,8 +87,9 @@ def terminal_text(
     else:
         # The names of all tools would push the lines to copy off the screen.
         width = max(len(f"{app.title} {app.version}") for app in apps)
+        longest = max(len(address(app, base_url)) for app in apps)
         lines += [
-            f"  {f'{app.title} {app.version}':<{width}}   {address(app, base_url)}   "
+            f"  {f'{app.title} {app.version}':<{width}}   {address(app, base_url):<{longest}}   "
             f"{count(len(_listed_tools(app)), 'tool')}"
             for app in apps
         ]
@@ -95,9 +101,11 @@ def terminal_text(
         f"  {command} tools {token_option(first)}{address(first, base_url)}",
         f"  {command} call {token_option(first)}{address(first, base_url)} {sample_call(first, _listed_tools(first))}",
         "",
-        "Add it to a client:",
+        "Add it to a client, such as claude-code, cursor or vscode:",
+        *(f"  {command} install CLIENT {_installed_as(app, base_url)}" for app in to_connect(apps)),
+        "",
+        "Or write this into its file:",
         *(f"  {line}" for line in json.dumps(client_configuration(apps, base_url), indent=2).splitlines()),
-        *(f"  {claude_command(app, base_url)}" for app in to_connect(apps)),
         "",
         f"Health: {base_url}/health   Metrics: {base_url}/metrics   Stop: Ctrl+C",
     ]

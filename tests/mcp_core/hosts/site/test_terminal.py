@@ -40,11 +40,11 @@ def test_for_several_servers_the_terminal_shows_addresses_and_commands_and_not_e
     text = terminal.terminal_text([demo(), other], BASE, has_console=True)
     assert text.startswith(
         f"Serving 2 MCP servers. Console: {BASE}/\n\n"
-        f"  Notebook 1.0.0      {BASE}/demo/mcp   {len(demo().list_tools())} tools\n"
+        f"  Notebook 1.0.0      {BASE}/demo/mcp    {len(demo().list_tools())} tools\n"
         f"  Other notes 2.0.0   {BASE}/other/mcp   0 tools\n\n"
     )
     for name in ("demo", "other"):
-        assert f"  claude mcp add --transport http {name} {BASE}/{name}/mcp\n" in text
+        assert f" install CLIENT {name} --http {BASE}/{name}/mcp\n" in text
 
 
 def test_where_one_server_has_the_tools_of_all_a_client_needs_only_that_one():
@@ -55,7 +55,7 @@ def test_where_one_server_has_the_tools_of_all_a_client_needs_only_that_one():
         "mcpServers": {"all": {"type": "http", "url": f"{BASE}/mcp"}}
     }
     assert f"{BASE}/demo/mcp" in text
-    assert text.count("claude mcp add") == 1
+    assert text.count(" install CLIENT ") == 1
 
 
 def test_without_a_console_the_terminal_does_not_promise_one():
@@ -90,7 +90,7 @@ def test_with_tokens_every_line_to_copy_says_where_the_token_goes(tmp_path: Path
     }
     lines = (
         "Callers need a token: replace YOUR_TOKEN with yours.",
-        f'claude mcp add --transport http demo {BASE}/demo/mcp --header "Authorization: Bearer YOUR_TOKEN"',
+        f"toolcharter install CLIENT demo --http {BASE}/demo/mcp --token YOUR_TOKEN",
         f"toolcharter call --token YOUR_TOKEN {BASE}/demo/mcp add a=2 b=3",
     )
     shown = terminal.terminal_text([app], BASE)
@@ -106,7 +106,7 @@ def test_with_an_issuer_clients_sign_in_by_themselves_at_the_public_address():
     assert terminal.client_configuration([app], BASE)["mcpServers"]["demo"] == {"type": "http", "url": url}
     lines = (
         "Clients sign in at https://login.example; for `toolcharter`, replace YOUR_TOKEN with an access token.",
-        f"claude mcp add --transport http demo {url}\n",
+        f"toolcharter install CLIENT demo --http {url}\n",
         f"toolcharter call --token YOUR_TOKEN {url} add a=2 b=3",
     )
     shown = terminal.terminal_text([app], BASE)
