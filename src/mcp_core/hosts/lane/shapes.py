@@ -11,6 +11,7 @@ request is checked without looking at how its shape is described:
 """
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from mcp_core.hosts.protocol import CAPABILITIES_KEY, CLIENT_KEY
@@ -216,8 +217,9 @@ class MethodChecks(NamedTuple):
     """Where `_meta` has been checked."""
 
 
+@cache
 def method_checks(*, prompts: bool, completions: bool = False) -> MethodChecks:
-    """The checks of the methods that are served."""
+    """The checks of the methods that are served. All servers of a process share them: 17 KB for each otherwise."""
     methods = _METHODS | (_PROMPT_METHODS if prompts else {}) | (_COMPLETION if completions else {})
     handshake, modern = {**methods, "ping": {}}, {**methods, "server/discover": {}}
     return MethodChecks(
