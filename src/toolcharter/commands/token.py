@@ -72,7 +72,7 @@ def _create(file: Path, options: argparse.Namespace, now: datetime) -> None:
         if known.find(entry.name) is not None:
             raise CannotRun(
                 f"A token {entry.name!r} exists. Choose another name (with --user {entry.user} it can be the same "
-                f"user's), or remove it first: toolcharter token revoke {entry.name}."
+                f"user's), or remove it first: toolcharter token revoke {entry.name} --tokens {file}"
             )
         _write(file, [*known.entries, entry])
     _say_if_converted(file, known)

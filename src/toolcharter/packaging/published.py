@@ -139,6 +139,11 @@ def project_servers(folder: Path) -> list[str]:
     try:
         project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
         names = list(project["entry-points"][targets.SERVERS])
+    except FileNotFoundError:
+        names = ", ".join(targets.known())
+        raise CannotPackage(
+            f"{file} does not exist. Give the folder of a project, or an installed server: {names}."
+        ) from None
     except OSError as error:
         raise CannotPackage(f"{file} cannot be read: {error.strerror}.") from None
     except ValueError as error:

@@ -66,7 +66,7 @@ def test_the_documents_of_a_team_become_the_skills_of_its_plugin(folder: Path, c
     ("words", "reason"),
     [
         (["storm"], "'storm' is neither an installed server nor the folder of a project. Installed: "),
-        ([], "pyproject.toml cannot be read: No such file or directory."),
+        ([], "pyproject.toml does not exist. Give the folder of a project, or an installed server: "),
         (["todo", "--namespace", "me"], "'me' is not a namespace. Write a domain of yours in reverse"),
         (["todo", *NAMESPACE, "--output", "file"], "cannot be written: "),
     ],

@@ -1,4 +1,5 @@
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -74,6 +75,7 @@ def test_a_name_is_used_once_and_an_unknown_one_is_explained(file: Path, capsys)
     code, out, err = run(capsys, "token", "create", "ann")
     assert (code, out) == (1, "")
     assert "A token 'ann' exists. Choose another name" in err
+    assert re.search(r"toolcharter token revoke ann --tokens \S+\n$", err)
     code, out, err = run(capsys, "token", "revoke", "ben")
     assert (code, out) == (1, "")
     assert "has no token 'ben'. Tokens: ann." in err

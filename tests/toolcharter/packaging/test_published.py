@@ -112,7 +112,7 @@ def test_names_in_a_readme_are_whole_names():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (None, "pyproject.toml cannot be read: No such file or directory."),
+        (None, "pyproject.toml does not exist. Give the folder of a project, or an installed server: "),
         ("[project", "pyproject.toml is not TOML: "),
         ("project = 1", "pyproject.toml registers no server."),
         ("[project]\nname = 'x'", "pyproject.toml registers no server. Add [project.entry-points"),
