@@ -35,8 +35,7 @@ from mcp_core.plurals import count
 from mcp_core.settings import add_options, from_options
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.contract import report
-from toolcharter.govern import charter_file
-from toolcharter.govern.charter import Charter
+from toolcharter.govern.charter import Charter, read_or_new
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
@@ -82,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
         add_server = partial(_add_server, path, options=options)
         return run_interruptible(import_servers(path, add_server, apply=options.apply))
-    charter = charter_file.read_or_new(path)
+    charter = read_or_new(path)
     if options.action in _SERVE:
         return _serve(path, charter, options)
     if options.action in ("login", "logout"):
@@ -170,6 +169,8 @@ async def _add_server(
     path: Path, name: str, fields: Mapping[str, Any], options: argparse.Namespace, *, can_sign_in: bool = False
 ) -> None:
     """Add a server to the charter, and approve the tools in which no security rule finds anything."""
+    from toolcharter.govern import charter_file  # noqa: PLC0415 - 30 ms and 1 MB, which serving does not need
+
     charter_file.add_upstream(path, name, fields)
     is_added = False
     try:
@@ -199,7 +200,7 @@ async def _first_look(
     path: Path, name: str, options: argparse.Namespace, *, can_sign_in: bool
 ) -> tuple[Governor, Sequence[ListedTool]]:
     """What a new server shows. If it requires that, sign in first."""
-    governor = _governor(path, charter_file.read_or_new(path), options)
+    governor = _governor(path, read_or_new(path), options)
     try:
         return governor, await governor.look(name)
     except SignInRequired:
@@ -209,7 +210,7 @@ async def _first_look(
         await governor.close()
     from toolcharter.commands.govern_sign_in import login  # noqa: PLC0415 - 160 ms, loaded by now
 
-    await login(path, charter_file.read_or_new(path), name, options)
+    await login(path, read_or_new(path), name, options)
     return await _first_look(path, name, options, can_sign_in=False)
 
 
@@ -301,6 +302,8 @@ def _deny(path: Path, charter: Charter, patterns: Sequence[str]) -> int:
         _require(charter, server, path)
         if not colon:
             raise UsageError(f'{server!r} is a server. Name its tools: {server}:TOOL; "{server}:*" denies all of them.')
+    from toolcharter.govern import charter_file  # noqa: PLC0415 - as above
+
     charter_file.deny_tools(path, patterns)
     print(f"Denied: {', '.join(patterns)}.")
     for pattern in patterns:
@@ -322,6 +325,8 @@ def _warn_unmatched(path: Path, pattern: str) -> None:
 def _remove(path: Path, charter: Charter, names: Sequence[str]) -> int:
     if not names:
         raise UsageError("Name the server: toolcharter govern remove NAME.")
+    from toolcharter.govern import charter_file  # noqa: PLC0415 - as above
+
     for name in names:
         _require(charter, name, path)
         if charter.upstream[name].oauth is not None:

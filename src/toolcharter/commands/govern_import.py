@@ -11,8 +11,7 @@ from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun
-from toolcharter.govern import charter_file
-from toolcharter.govern.charter import UpstreamTable
+from toolcharter.govern.charter import UpstreamTable, read_or_new
 from toolcharter.govern.client_files import FoundServer, find_servers, point_at_governor, to_upstream
 from toolcharter.terminal import escape_lines
 
@@ -42,7 +41,7 @@ async def _take_over(path: Path, found: Sequence[FoundServer], add_server: AddSe
         name, table = server_name(entry.name), to_upstream(entry)
         if table is None:
             continue
-        known = charter_file.read_or_new(path).upstream.get(name)
+        known = read_or_new(path).upstream.get(name)
         if known is not None and not _is_same_server(known, table):
             print(f"{escape_lines(entry.name)} of {file.client.title} stays as it is: {name} is another server here.")
             continue

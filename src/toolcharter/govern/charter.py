@@ -302,3 +302,8 @@ class Charter(_Table):
 def read_charter(path: Path) -> Charter:
     """Read the file. Raises InvalidSetting with the line and the key of a mistake."""
     return read_toml(path).read(Charter)
+
+
+def read_or_new(path: Path) -> Charter:
+    """The charter; an empty one if the file does not exist yet."""
+    return read_charter(path) if path.exists() else Charter()

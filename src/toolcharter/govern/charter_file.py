@@ -10,17 +10,12 @@ from tomlkit.container import Container
 from tomlkit.exceptions import TOMLKitError
 
 from mcp_core.start_errors import CannotStart
-from toolcharter.govern.charter import Charter, read_charter
+from toolcharter.govern.charter import read_charter
 
 _HEADER = """\
 # The servers that toolcharter governs, and under which policies.
 # docs/govern.md describes every key. Look at what waits for you: toolcharter govern review
 """
-
-
-def read_or_new(path: Path) -> Charter:
-    """The charter; an empty one if the file does not exist yet."""
-    return read_charter(path) if path.exists() else Charter()
 
 
 def add_upstream(path: Path, name: str, fields: Mapping[str, Any]) -> None:

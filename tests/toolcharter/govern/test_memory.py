@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-OTHERS = ("sqlalchemy", "rich", "yaml", "markdown_it", "mcp", "mcp_types")
+OTHERS = ("sqlalchemy", "rich", "yaml", "tomlkit", "markdown_it", "mcp", "mcp_types")
 SERVE = f"""
 import asyncio, json, sys
 import mcp_core.hosts.site.serving, toolcharter.commands.govern
