@@ -52,10 +52,7 @@ SCENARIOS = {
 
 NOT_PASSED_ON = {
     **{name: reason for name, reason in SCENARIOS.items() if reason in (NO_LOG, NO_SAMPLING, NO_ROOTS, NO_TASKS)},
-    "resources-subscribe": "subscriptions",
-    "resources-unsubscribe": "subscriptions",
     "input-required-result-multiple-input-requests": f"{NO_SAMPLING}; {NO_ROOTS}",
-    "input-required-result-non-tool-request": NO_ASKING_PROMPTS,
     "input-required-result-basic-elicitation": "the name of the question: the governor gives its own",
     "json-schema-2020-12": "no tool for it in the fixture",
     "server-sse-polling": NO_RESUMPTION,
