@@ -429,7 +429,7 @@ async def test_an_expected_error_keeps_its_text_type_and_kind(raised: ToolError,
         made = await result_of(app, Request("end", {"n": 1}, ALL))
         assert app.telemetry.tallies["end"].outcomes == {kind: 1}
     assert made["error"] == {"type": error_type, "kind": kind, "message": "There is no 7."}
-    assert made["instruction"] == "Present this error to the user and take no further action."
+    assert made["instruction"] == raised.default_instruction
 
 
 async def test_a_message_that_is_not_text_does_not_break_the_answer():
