@@ -74,7 +74,7 @@ class _Connection:
 class _Use:
     """Keeps a connection from being closed as idle, and counts whether it answers. Raises Unavailable.
 
-    A class: an asynchronous context manager made of a function would take 10 µs more of each call.
+    A class: an asynchronous context manager made of a function would take 1.3 µs more of each call.
     """
 
     __slots__ = ("_connection", "_key", "_upstream")
