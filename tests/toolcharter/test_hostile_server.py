@@ -233,7 +233,8 @@ def test_lists_that_fail_are_named_and_the_tools_are_verified(capsys):
 
 
 def test_a_verification_declines_questions_without_waiting(capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    sys.stdin.close()  # whoever reads it fails
     code, _, err = run_command(capsys, "stdio", "asks", "verify", "--live", "--select", "LIV001")
     assert (code, err) == (0, "")
 

@@ -60,6 +60,26 @@ async def test_the_list_has_what_people_look_for_and_is_searched(tmp_path: Path)
         assert [one["id"] for one in await listed(http, "before=3")] == [2, 1]
 
 
+async def test_a_call_that_is_written_while_the_list_is_read_comes_with_the_events(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    app = live_app(tmp_path)
+    async with visited(app) as http:
+        await call(http, "double", {"number": 1})
+        await written(app)
+        find = app.call_log.store.find
+
+        async def find_and_write(*arguments: Any) -> Any:
+            found = await find(*arguments)
+            await call(http, "double", {"number": 2})
+            await written(app)
+            return found
+
+        monkeypatch.setattr(app.call_log.store, "find", find_and_write)
+        answer = (await get(http, "/console/live/calls")).json()
+    assert ([one["id"] for one in answer["calls"]], answer["last"]) == ([1], 1)
+
+
 @pytest.mark.requirement("WEB-2")
 async def test_with_tokens_callers_see_their_own_calls_and_those_with_the_permission_see_all(
     tmp_path: Path, tokens_file: Path

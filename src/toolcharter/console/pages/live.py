@@ -140,8 +140,10 @@ async def _list(view: View) -> Response:
     if log is None:
         return JSONResponse({"error": _NOT_KEPT}, 404)
     before = view.parameter("before")
+    last = await log.store.last_id()  # first: a call that is written meanwhile must not be missed
     found = await log.store.find(wanted_calls(view), int(before) if before.isdecimal() else None, AT_ONCE)
-    return JSONResponse({"calls": _rows(found), "more": len(found) == AT_ONCE, "last": await log.store.last_id()})
+    last = max(last, found[0].id) if found else last
+    return JSONResponse({"calls": _rows(found), "more": len(found) == AT_ONCE, "last": last})
 
 
 def _rows(entries: Sequence[CallEntry]) -> list[dict[str, Any]]:
