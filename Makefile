@@ -2,7 +2,7 @@
 # Needs python3 (3.11 or newer), pip and make; each target does its own set-up, once, in .venv.
 
 PYTHON ?= python3
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS ?=
 
 VENV := .venv
