@@ -81,9 +81,12 @@ async def kill_upstreams(served: Served) -> Killed:
         calls = asyncio.create_task(_call(served.port, range(number * CALLS, (number + 1) * CALLS), killed.outcomes))
         while killed.outcomes.total() < number * CALLS + CALLS // 2:  # noqa: ASYNC110 - calls end one by one
             await asyncio.sleep(0.001)
-        for process in upstreams(served.pid):
+        ended = list(upstreams(served.pid))
+        for process in ended:
             process.kill()
         await calls
+        # If all calls were answered before the kill, the governor may not know of it yet.
+        await asyncio.to_thread(psutil.wait_procs, ended, PATIENCE)
         after = Counter[str]()
         await _call(served.port, range(10), after)
         killed.failed_after += after.total() - after["answered"]
