@@ -12,31 +12,13 @@ from starlette.responses import Response
 from mcp_core import App, Settings
 from mcp_core.hosts.site.server import Site
 from tests.mcp_core.auth.issuer import Issuer, serving
+from tests.mcp_core.hosts.site.test_server import CALL, CALL_HEADERS
 from toolcharter import targets
 from toolcharter.console import Console, Page, View
 from toolcharter.console.static_files import static_files
 
 BASE = "http://127.0.0.1:8000"
 HTML = {"Accept": "text/html"}
-CALL = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "tools/call",
-    "params": {
-        "name": "add",
-        "arguments": {"a": 2, "b": 3},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    },
-}
-CALL_HEADERS = {
-    "Accept": "application/json, text/event-stream",
-    "MCP-Protocol-Version": "2026-07-28",
-    "Mcp-Method": "tools/call",
-    "Mcp-Name": "add",
-}
 
 
 def demo(**settings) -> App:
