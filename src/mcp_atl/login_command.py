@@ -1,7 +1,6 @@
 """`mcp-atl login`: sign in to a Cloud site with the browser."""
 
 import argparse
-import asyncio
 import getpass
 import os
 import sys
@@ -12,6 +11,7 @@ from mcp_atl.site import GATEWAY, Access, Secret, Site
 from mcp_atl.sites.oauth import ISSUER, Grant
 from mcp_atl.sites.sign_in import CALLBACK, PORT, SignIn
 from mcp_atl.sites.store import CredentialStore, default_store_path
+from mcp_core.interrupt import run_interruptible
 from mcp_core.system_keyring import system_keyring
 from toolcharter import ToolError
 
@@ -37,7 +37,7 @@ def command(arguments: Sequence[str], open_browser: Callable[[str], object] = we
             open_browser(address)
 
     try:
-        access = asyncio.run(_sign_in(grant, show, options))
+        access = run_interruptible(_sign_in(grant, show, options))
         store.save(access)
     except (OSError, ToolError) as error:
         sys.stderr.write(f"mcp-atl login: {error}\n")

@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
+from contextlib import suppress
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -37,12 +38,18 @@ def run_interruptible(main: Coroutine[Any, Any, T]) -> T:
 
 async def _limit_cleanup(main: Coroutine[Any, Any, T]) -> T:
     # The handler of asyncio, which cancels the coroutine. An exception from here could end another task.
-    cancel = cast(Callable[[int, FrameType | None], Any], signal.getsignal(signal.SIGINT))
+    cancel = signal.getsignal(signal.SIGINT)
+    if not callable(cancel):  # ignored, as in the background of a script
+        return await main
 
     def interrupt(sig: int, frame: FrameType | None) -> None:
         exit_after(CLEANUP_SECONDS, 128 + sig)
         cancel(sig, frame)
 
+    # A signal that comes just before the event loop waits, or to another thread, would not wake it.
+    # asyncio has it wake the loop for a handler of its own; ours does the work, and also while a tool blocks the loop.
+    with suppress(NotImplementedError):  # Windows, where every signal wakes the loop
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: None)
     signal.signal(signal.SIGINT, interrupt)
     try:
         return await main
