@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,9 @@ logger = get_logger(__name__)
 MOST_SHOWN = 1000
 """Confirmations that are shown at a process. Of more, the oldest are not shown; their clients can still answer."""
 LOOK_SECONDS = 2.0
-"""How often a call looks for its answer, in case an announcement was lost."""
+"""How often a call looks for its answer, and its process says that it still waits, in case an announcement was lost."""
+SILENT_SECONDS = 3 * LOOK_SECONDS
+"""After which a call that waits at another process is not shown any more: that process was killed."""
 _USED_SECONDS = 3600.0
 """How long it is known that an answer was used: longer than any answer is kept."""
 _KIND = "approval"
@@ -37,10 +39,13 @@ class Approvals:
         self.changes: Subscribers[None] = Subscribers() if changes is None else changes
         self._state, self._clock = state, clock
         self._shown: dict[str, Waiting] = {}
+        self._heard: dict[str, float] = {}
+        """When a process last said of a call that it waits, for each that is shown."""
         self._own: set[str] = set()
         """Those of calls that this process carries out."""
         self._held: dict[str, asyncio.Future[Verdict]] = {}
         self._listening: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
         self._telling: asyncio.Task[None] | None = None
         self.stopped = False
 
@@ -128,12 +133,12 @@ class Approvals:
     async def list(self) -> list[Waiting]:
         """What waits, as far as this process knows, the oldest first. Others say what they know a moment later."""
         await self._listen()
-        self._drop_expired()
+        self._drop_ended()
         return sorted(self._shown.values(), key=lambda waiting: waiting.asked)
 
     def get(self, number: str) -> Waiting | None:
         """One that waits."""
-        self._drop_expired()
+        self._drop_ended()
         return self._shown.get(number)
 
     async def answer(self, number: str, verdict: Verdict) -> Waiting:
@@ -155,8 +160,9 @@ class Approvals:
     async def close(self) -> None:
         """End what runs."""
         self.stop()
-        if self._listening is not None:
-            self._listening.cancel()
+        for task in (self._listening, self._watching):
+            if task is not None:
+                task.cancel()
 
     # --- the shared store ------------------------------------------------------------------------------
 
@@ -215,6 +221,8 @@ class Approvals:
                 answered.set_result(Verdict(*body))
         elif verb == "gone":
             self._hide(number)
+        elif verb == "waiting":
+            self._hear(body)
         elif verb == "who":
             self._telling = asyncio.ensure_future(self._tell_others())
 
@@ -223,24 +231,51 @@ class Approvals:
             for waiting in [self._shown[number] for number in self._own]:
                 await self._announce(waiting.id, "asked", waiting)
 
+    async def _watch(self) -> None:
+        """While anything is shown, say what waits here, and drop what nobody speaks of any more."""
+        while self._shown:
+            await asyncio.sleep(LOOK_SECONDS)
+            if held := [number for number in self._held if number in self._own]:
+                with suppress(StateUnavailable):
+                    await self._announce("", "waiting", held)
+            self._drop_ended()
+
+    def _hear(self, numbers: Sequence[str]) -> None:
+        """Note that these calls still wait. One that was dropped, because nothing was heard of it, is shown again."""
+        unknown = [number for number in numbers if number not in self._shown]
+        self._heard |= dict.fromkeys(self._shown.keys() & numbers, self._clock())
+        if unknown and len(self._shown) < MOST_SHOWN:
+            self._telling = asyncio.ensure_future(self._ask_others())
+
+    async def _ask_others(self) -> None:
+        with suppress(StateUnavailable):
+            await self._announce("", "who")
+
     def _add(self, waiting: Waiting) -> None:
         if waiting.id in self._shown:
             return
-        self._drop_expired()
+        self._drop_ended()
         if len(self._shown) >= MOST_SHOWN:
             self._hide(next(iter(self._shown)))
-        self._shown[waiting.id] = waiting
+        self._shown[waiting.id], self._heard[waiting.id] = waiting, self._clock()
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.ensure_future(self._watch())
         self.changes.send(None)
 
     def _hide(self, number: str) -> None:
         self._own.discard(number)
+        self._heard.pop(number, None)
         if self._shown.pop(number, None) is not None:
             self.changes.send(None)
 
-    def _drop_expired(self) -> None:
-        now = self._clock()
-        for number in [number for number, waiting in self._shown.items() if waiting.expires <= now]:
+    def _drop_ended(self) -> None:
+        for number in [number for number, waiting in self._shown.items() if self._has_ended(waiting)]:
             self._hide(number)
+
+    def _has_ended(self, waiting: Waiting) -> bool:
+        now = self._clock()
+        is_silent = waiting.is_held and now - self._heard[waiting.id] > SILENT_SECONDS
+        return waiting.expires <= now or (is_silent and waiting.id not in self._own)
 
 
 def _answer_key(number: str) -> str:

@@ -371,3 +371,4 @@ async def test_an_expired_confirmation_is_not_shown():
     with pytest.raises(AlreadyAnswered):
         await approvals.answer("w", YES)
     assert await approvals.list() == []
+    await approvals.close()

@@ -94,6 +94,24 @@ async def test_a_confirmation_is_answered_once_and_the_audit_says_by_whom(page: 
     assert [record["answeredBy"] for record in records if "answeredBy" in record] == ["user:ana"]
 
 
+async def test_a_card_that_waits_again_after_its_process_was_silent_can_be_answered(page: Page, url: str):
+    await page.goto(f"{url}/console/approvals")
+    await expect(page.locator("#state")).to_have_text("Nothing waits for you.")
+    cards = page.locator(".approval")
+    async with httpx2.AsyncClient(base_url=url) as http:
+        sent = [asyncio.ensure_future(call(http, "send_note", {"note": "first"}))]
+        await expect(cards).to_have_count(1)
+        await page.route("**/console/approvals/list", lambda route: route.fulfill(json={"waiting": []}))
+        sent.append(asyncio.ensure_future(call(http, "send_note", {"note": "second"})))
+        await expect(cards).to_contain_text("This call does not wait any more.")
+        await page.unroute("**/console/approvals/list")
+        sent.append(asyncio.ensure_future(call(http, "send_note", {"note": "third"})))
+        await expect(cards).to_have_count(3)
+        for button in await page.get_by_role("button", name="Decline").all():
+            await button.click()
+        assert [one["result"]["isError"] for one in await asyncio.gather(*sent)] == [True] * 3
+
+
 @pytest.mark.requirement("WEB-4")
 async def test_what_callers_and_agents_say_is_text_on_every_page(page: Page, url: str):
     dialogs: list[str] = []

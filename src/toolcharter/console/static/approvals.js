@@ -16,8 +16,8 @@ async function refresh() {
     return;
   }
   const ids = new Set(waiting.map((one) => one.id));
-  for (const [id, card] of cards) if (!ids.has(id)) card.end("This call does not wait any more.");
-  for (const one of waiting) if (!cards.has(one.id)) add(one);
+  for (const [id, card] of cards) if (!ids.has(id)) card.isGone ||= card.end("This call does not wait any more.");
+  for (const one of waiting) if (!cards.has(one.id) || cards.get(one.id).isGone) add(one);
   const open = waiting.length;
   state.textContent = open === 0 ? "Nothing waits for you." : open === 1 ? "1 call waits for you." : `${open} calls wait for you.`;
   document.title = document.title.replace(/^(\(\d+\) )?/, open ? `(${open}) ` : "");
@@ -51,14 +51,16 @@ function add(one) {
     else note.textContent = `Waits for another ${left >= 120 ? Math.floor(left / 60) + " minutes" : left + " seconds"}.`;
   }
 
+  /** Returns whether it was open until now. */
   function end(words, kind = "") {
-    if (ended) return;
+    if (ended) return false;
     ended = true;
     clearInterval(timer);
     buttons.forEach((button) => { button.disabled = true; });
     note.textContent = words;
     note.className = kind || "note";
     card.classList.add("ended");
+    return true;
   }
 
   async function answer(accepted) {
@@ -83,7 +85,8 @@ function add(one) {
   }
 
   showTime();
-  cards.set(one.id, { end });
+  cards.get(one.id)?.part.remove(); // its process was silent for a while
+  cards.set(one.id, { end, part: card, isGone: false });
   list.append(card);
 }
 
