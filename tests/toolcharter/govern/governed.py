@@ -27,9 +27,9 @@ CLIENTS = ("stdio-legacy", "stdio-2026-07-28", "http-legacy", "http-2026-07-28")
 
 
 @contextmanager
-def offering(kind: str, name: str) -> Iterator[str]:
-    """The server over HTTP. Gives its address."""
-    process = subprocess.Popen([sys.executable, OFFERING, kind, name], stdout=subprocess.PIPE, text=True)
+def offering(kind: str, name: str, *token: str) -> Iterator[str]:
+    """The server over HTTP, which may want a token. Gives its address."""
+    process = subprocess.Popen([sys.executable, OFFERING, kind, name, *token], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()

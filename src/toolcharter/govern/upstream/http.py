@@ -105,10 +105,8 @@ class HttpTransport:
 
     @contextlib.asynccontextmanager
     async def _open_stream(self, url: str, headers: Mapping[str, str]) -> AsyncGenerator[ClientResponse]:
-        """The response to a GET. Raises HttpFailed."""
-        if self._http is None:
-            raise UpstreamUnavailable("is not connected.")
-        response = await self._http.request("GET", url, self._sent({**headers, "accept": _EVENTS}))
+        """The response to a GET. Raises HttpFailed, or ToolError where a caller must sign in."""
+        response = await self._request("GET", url, {**headers, "accept": _EVENTS})
         with contextlib.closing(response):
             yield response
 
@@ -154,15 +152,18 @@ class HttpTransport:
 
     async def _post(self, message: JsonObject, headers: Mapping[str, str]) -> ClientResponse:
         """The response to a message, whose body must be read or closed."""
-        body = json_text.to_text(message).encode()
+        try:
+            return await self._request("POST", self._url, headers, json_text.to_text(message).encode())
+        except HttpFailed as error:
+            raise self._broken(error) from None
+
+    async def _request(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> ClientResponse:
+        """The response to a request with our credentials. Raises HttpFailed, or ToolError."""
         for again in (False, True):
+            signed = await self._signed()
             if self._http is None:
                 raise UpstreamUnavailable("is not connected.")
-            signed = await self._signed()
-            try:
-                response = await self._http.request("POST", self._url, self._sent({**headers, **signed}), body)
-            except HttpFailed as error:
-                raise self._broken(error) from None
+            response = await self._http.request(method, url, self._sent({**headers, **signed}), body)
             try:
                 if response.status not in _NOT_ALLOWED or not await self._can_retry(response, signed, again=again):
                     return response

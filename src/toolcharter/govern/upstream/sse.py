@@ -7,6 +7,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic_core import from_json
 
+from mcp_core.errors import ToolError
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import UpstreamUnavailable, refused
 from toolcharter.govern.upstream.http import HttpTransport, read_events
@@ -72,11 +73,11 @@ class SseTransport(HttpTransport):
                 await self.notify("notifications/cancelled", params, outgoing.headers)
 
     async def _read(self, url: str, endpoint: "asyncio.Future[str]") -> None:
-        problem = "ended its stream."
+        failure: Exception = UpstreamUnavailable("ended its stream.")
         try:
-            async with self._open_stream(url, await self._signed()) as response:
+            async with self._open_stream(url, {}) as response:
                 if response.status >= _FIRST_ERROR or response.content_type != "text/event-stream":
-                    problem = f"has no stream at {url}: {response.status} {response.reason}."
+                    failure = UpstreamUnavailable(f"has no stream at {url}: {response.status} {response.reason}.")
                     return
                 async for data in read_events(response):
                     if endpoint.done():
@@ -84,14 +85,14 @@ class SseTransport(HttpTransport):
                     else:
                         endpoint.set_result(data.decode("utf-8", "replace"))
         except HttpFailed as error:
-            problem = str(self._broken(error))
-        except UpstreamUnavailable as error:
-            problem = str(error)
+            failure = self._broken(error)
+        except (UpstreamUnavailable, ToolError) as error:
+            failure = error
         finally:
             self._is_lost = True
             if not endpoint.done():
-                endpoint.set_exception(UpstreamUnavailable(problem))
-            self._fail(problem)
+                endpoint.set_exception(failure)
+            self._fail(str(failure))
 
     async def _receive(self, data: bytes) -> None:
         try:

@@ -349,12 +349,18 @@ class Upstream:
         pause = _LISTEN_PAUSE
         while connection.session.is_open:
             started = time.monotonic()
-            await connection.session.listen()
-            if time.monotonic() - started < _LISTEN_PAUSE:
+            has_listened = True
+            try:
+                await connection.session.listen()
+            except ToolError:
+                has_listened = False  # the caller must sign in again: their next call says so
+            lasted = time.monotonic() - started
+            if has_listened and lasted < _LISTEN_PAUSE:
                 return  # it has nothing to say
+            pause = _LISTEN_PAUSE if lasted > _LONGEST_LISTEN_PAUSE else pause
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_LISTEN_PAUSE)
-            for capability in ("tools", "prompts", "resources"):
+            for capability in ("tools", "prompts", "resources") if has_listened else ():
                 self._list_changed(connection, capability)
 
     def _list_changed(self, connection: _Connection, capability: str) -> None:
