@@ -8,6 +8,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 ListFolders = Callable[[], Awaitable[tuple[str, ...]]]
 Elicit = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Asks the person: takes the parameters of `elicitation/create`, and gives its result."""
+NotifyComplete = Callable[[str], Awaitable[None]]
+"""Tells the client of a session that the person has finished at an address: takes the `elicitationId`."""
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 T = TypeVar("T")
@@ -79,6 +81,8 @@ class ToolContext(NamedTuple):
     """Waits for what the person does besides, for the same tools."""
     modes: frozenset[str] = frozenset()
     """How the client can ask the person for such a tool: form, url, both, or not at all."""
+    notify_complete: NotifyComplete | None = None
+    """Tells the client that the person has finished at an address, also after the call; None without sessions."""
 
     async def ask_user(self, message: str, schema: Mapping[str, Any]) -> UserAnswer:
         """Ask the person to fill in a form, and wait. The time that they take does not count toward the deadline.
@@ -104,6 +108,8 @@ class ToolContext(NamedTuple):
         answer = UserAnswer(str(given.get("action")))
         if answer.is_accepted:
             await self.wait(finished())
+            if self.notify_complete is not None:
+                await self.notify_complete(number)
         return answer
 
     async def client_folders(self) -> tuple[str, ...]:

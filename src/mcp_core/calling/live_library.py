@@ -16,10 +16,18 @@ class ResourceUpdate(NamedTuple):
     uri: str
 
 
+class ElicitationComplete(NamedTuple):
+    """The person has finished at an address that they were asked to open."""
+
+    number: str
+
+
 ASKING = frozenset({"prompts/get", "resources/read"})
 """The requests during which a server may ask the person something."""
-Changes = Subscribers[str | ResourceUpdate]
-"""Tells clients what changes: the name of a list, or a resource."""
+Change = str | ResourceUpdate | ElicitationComplete
+"""The name of a list, a resource, or what one client waits for."""
+Changes = Subscribers[Change]
+"""Tells clients what changes."""
 
 
 class LiveLibrary(Library, ABC):

@@ -11,7 +11,15 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from mcp_core.auth import Caller
-from mcp_core.context import NO_HEADERS, Elicit, ListFolders, ReportProgress, RequestHeaders, ToolContext
+from mcp_core.context import (
+    NO_HEADERS,
+    Elicit,
+    ListFolders,
+    NotifyComplete,
+    ReportProgress,
+    RequestHeaders,
+    ToolContext,
+)
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import ErrorKind
 
@@ -56,6 +64,8 @@ class Request(NamedTuple):
     """How the client can ask the person what a handler wants to know: form, url, both, or not at all."""
     elicit: Elicit | None = None
     """Asks that, and waits for the answer."""
+    notify_complete: NotifyComplete | None = None
+    """Tells the client that the person has finished at an address."""
 
 
 class Call(NamedTuple):

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from mcp_core import json_text
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Ask, Reply, Request
-from mcp_core.context import NO_HEADERS, Elicit, ListFolders, ReportProgress, RequestHeaders
+from mcp_core.context import NO_HEADERS, Elicit, ListFolders, NotifyComplete, ReportProgress, RequestHeaders
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, Refused, UnknownTool, UrlElicitationRequired
 from mcp_core.json_text import JsonObject
 
@@ -130,6 +130,7 @@ class Peer(NamedTuple):
     """The path of an HTTP request, where an answer may need it."""
     has_valid_meta: bool = False
     """Whether the shape of the `_meta` of its request has been checked."""
+    notify_complete: NotifyComplete | None = None
 
     def request(
         self,
@@ -161,6 +162,7 @@ class Peer(NamedTuple):
             self.headers,
             modes,
             self.elicit if modes and not self.modern else None,
+            self.notify_complete,
         )
 
 

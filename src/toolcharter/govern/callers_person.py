@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, NoReturn, cast
 
-from mcp_core.context import ToolContext
+from mcp_core.context import NotifyComplete, ToolContext
 from mcp_core.errors import Conflict, ConsentRequired, InvalidArguments, ToolError, UrlElicitationRequired
 from mcp_core.hosts.protocol import (
     INVALID_PARAMS,
@@ -25,14 +25,19 @@ MAX_AT_ONCE = 10
 """How many questions an upstream may ask in one answer."""
 _LONGEST_MESSAGE = 4_000
 _LARGEST_SCHEMA = 50_000
+_LONGEST_ID = 256
 _ADDRESS = re.compile(r"https://[^\s]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#][^\s]*)?", re.IGNORECASE)
+
+ExpectCompletion = Callable[[str, str, NotifyComplete], None]
+"""Takes the caller, the id of the question, and what tells the client of the caller."""
 
 
 class CallersPerson:
     """The person behind one call of a tool of an upstream."""
 
-    def __init__(self, server: str, context: ToolContext) -> None:
-        self._server, self._context = server, context
+    def __init__(self, server: str, context: ToolContext, expect: ExpectCompletion | None = None) -> None:
+        """`expect` makes the upstream tell the client when the person has finished at an address."""
+        self._server, self._context, self._expect = server, context, expect
         self._problem: ToolError | None = None
 
     @property
@@ -155,8 +160,12 @@ class CallersPerson:
             url: Any = params.get("url")
             if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
                 raise UpstreamRefused(INVALID_PARAMS, "url must begin with https://")
-            number = params.get("elicitationId")
-            return {**shown, "mode": "url", "url": url, **({"elicitationId": number} if number else {})}
+            number: Any = params.get("elicitationId")
+            if not isinstance(number, str) or not 0 < len(number) <= _LONGEST_ID:
+                return {**shown, "mode": "url", "url": url}
+            if self._expect is not None and self._context.notify_complete is not None:
+                self._expect(self._context.caller_key, number, self._context.notify_complete)
+            return {**shown, "mode": "url", "url": url, "elicitationId": number}
         schema = params.get("requestedSchema")
         if not isinstance(schema, dict) or len(to_text(schema)) > _LARGEST_SCHEMA:
             raise UpstreamRefused(INVALID_PARAMS, "requestedSchema must be an object of moderate size")

@@ -276,7 +276,8 @@ class RemoteLibrary(LiveLibrary):
     # --- answers -----------------------------------------------------------------------------------------
 
     async def _ask(self, method: str, server: str, params: JsonObject, context: ToolContext) -> JsonObject:
-        upstream, meta, person = self._servers[server].upstream, trace_of(context), CallersPerson(server, context)
+        upstream, meta = self._servers[server].upstream, trace_of(context)
+        person = CallersPerson(server, context, upstream.expect_completion)
         send = partial(upstream.request, context.caller_key, method, params, seconds=_SECONDS, meta=meta, person=person)
         result = await person.answered(send, "the request")
         if method == "prompts/get":

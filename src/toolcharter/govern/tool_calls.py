@@ -40,7 +40,7 @@ def upstream_call(
         await upstream.connect(context.caller_key)
         if found := quarantine():
             raise _is_quarantined(upstream.name, tool, found)
-        person = CallersPerson(upstream.name, context)
+        person = CallersPerson(upstream.name, context, upstream.expect_completion)
         send = partial(
             upstream.call_tool,
             context.caller_key,

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -127,6 +128,44 @@ async def test_a_client_that_opens_addresses_gets_the_error_that_tells_it_to(con
             assert (asked.url, asked.elicitation_id) == ("https://pay.example/1", "e1")
             assert asked.message.endswith("pipe: Please pay.") or asked.message.endswith("web: Please pay.")
             await request()
+
+
+class Heard:
+    """The questions of which a client hears that the person has finished with their addresses."""
+
+    def __init__(self) -> None:
+        self.numbers: list[str] = []
+        self.event = asyncio.Event()
+
+    async def __call__(self, message: Any) -> None:
+        if isinstance(message, types.ElicitCompleteNotification):
+            self.numbers.append(message.params.elicitation_id)
+            self.event.set()
+
+
+@pytest.mark.requirement("GOV-4")
+@pytest.mark.parametrize("connection", ["stdio-legacy", "http-legacy"])
+async def test_the_client_that_was_asked_hears_that_the_person_has_finished(connection: str, served: tuple[Path, str]):
+    heard, other = Heard(), Heard()
+    async with (
+        connected("http-legacy", *served, elicitation_callback=Chooser(), message_handler=other) as bystander,
+        connected(connection, *served, elicitation_callback=Chooser(), message_handler=heard) as client,
+    ):
+        await bystander.list_prompts()
+        for name in ("old-pipe", "old-web"):
+            heard.event.clear()
+            async with asyncio.timeout(60):
+                # The first notice may come before anybody listens.
+                while not heard.event.is_set():
+                    with pytest.raises(MCPError):
+                        await client.call_tool(f"{name}_pay", {})
+                    await client.call_tool(f"{name}_pay", {})
+                    await client.call_tool(f"{name}_finish", {})
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(heard.event.wait(), 1)
+        await bystander.list_prompts()
+    assert set(heard.numbers) == {"e1"}  # the server also names one that nobody was asked
+    assert other.numbers == []
 
 
 @pytest.mark.requirement("GOV-4")

@@ -44,7 +44,8 @@ def observe(request: Request, tool: BoundTool, span: Span | None, now: float) ->
         request.headers,
     )
     if tool.asks:
-        context = context._replace(elicit=asker(request, tool.final_name), modes=request.modes)
+        elicit = asker(request, tool.final_name)
+        context = context._replace(elicit=elicit, modes=request.modes, notify_complete=request.notify_complete)
     return Call(request, tool.spec, tool.final_name, context)
 
 

@@ -1,6 +1,7 @@
 """What clients are told when something changes: in a session at once, without sessions on `subscriptions/listen`.
 
-A client hears of changes of the lists, and of the resources that it has subscribed to.
+A client hears of changes of the lists, and of the resources that it has subscribed to. In a session it also hears when
+the person has finished at an address.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -9,7 +10,7 @@ from typing import Any, cast
 
 from mcp_core import json_text
 from mcp_core.app import App
-from mcp_core.calling.live_library import Changes, LiveLibrary, ResourceUpdate
+from mcp_core.calling.live_library import Change, Changes, ElicitationComplete, LiveLibrary, ResourceUpdate
 from mcp_core.errors import Refused
 from mcp_core.hosts.protocol import SUBSCRIPTION_KEY, Peer
 from mcp_core.json_text import JsonObject
@@ -59,7 +60,7 @@ class ChangeListener:
 
     def __init__(self, app: App, changes: Changes) -> None:
         self._app, self._changes = app, changes
-        self._subscriber = Subscriber[str | ResourceUpdate]()
+        self._subscriber = Subscriber[Change]()
         self._ends: dict[str, Callable[[], None]] = {}
         """Ends a subscription, by address."""
 
@@ -86,6 +87,10 @@ class ChangeListener:
         """No longer hear of a resource."""
         if end := self._ends.pop(uri, None):
             end()
+
+    def send_complete(self, number: str) -> None:
+        """Tell the client that the person has finished at an address."""
+        self._subscriber.send(ElicitationComplete(number))
 
     async def follow(self, uris: Iterable[str], peer: Peer) -> None:
         """Hear of exactly these resources. What is new may have changed meanwhile, and is told at once."""
@@ -115,6 +120,8 @@ class ChangeListener:
                 yield None
             elif isinstance(change, ResourceUpdate):
                 yield _notification("notifications/resources/updated", {"uri": change.uri, **meta})
+            elif isinstance(change, ElicitationComplete):
+                yield complete_message(change.number)
             elif change in kinds:
                 yield _notification(f"notifications/{change}/list_changed", meta)
             begun = True
@@ -133,6 +140,11 @@ async def subscribe(app: App, uri: str, peer: Peer, updated: Callable[[str], Non
 def listen_result(subscription: str | int) -> str:
     """The result of a subscription that the server ends."""
     return json_text.to_text({"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: subscription}})
+
+
+def complete_message(number: str) -> bytes:
+    """The notice that the person has finished at an address."""
+    return _notification("notifications/elicitation/complete", {"elicitationId": number})
 
 
 def _notification(method: str, params: JsonObject) -> bytes:

@@ -177,6 +177,13 @@ class Sessions:
             _remember(self._folders, nonce, folders)
         return self._folders[nonce]
 
+    async def notify_complete(self, session_id: str, number: str) -> None:
+        """Tell the client that the person has finished at an address, on its stream, at whichever process that is."""
+        nonce = _nonce(session_id)
+        if not self._deliver("complete", nonce, number):
+            with suppress(StateUnavailable):  # the client can do without
+                await self._announce("complete", nonce, number)
+
     # --- resources that clients subscribe to -----------------------------------------------------------
 
     async def subscriptions(self, session_id: str) -> frozenset[str]:
@@ -243,6 +250,10 @@ class Sessions:
         if kind == "cancel":
             call = self._calls.get((nonce, request_id))
             return call is not None and call.cancel()
+        if kind == "complete":
+            for listener in (listeners := self._streams.get(nonce, {})):
+                listener.send_complete(request_id)
+            return bool(listeners)
         if kind == "end":
             self._forget(nonce)
         elif kind == "subscriptions":

@@ -70,5 +70,6 @@ class SlowAnswers:
         return peer._replace(
             ask=partial(confirm, send) if peer.can_elicit else None,
             elicit=partial(elicit, send),
+            notify_complete=partial(sessions.notify_complete, session_id),
             folders=None if peer.folders is None else folders,
         )

@@ -21,6 +21,7 @@ from mcp_core.hosts.lane.changes import (
     SUBSCRIBE,
     UNSUBSCRIBE,
     ChangeListener,
+    complete_message,
     listen_result,
     subscribed_uri,
     wanted_kinds,
@@ -291,6 +292,7 @@ class StdioConnection:
             can_open_urls=supports_urls(capabilities),
             ask=self._ask if can_elicit else None,
             elicit=partial(elicit, self._request),
+            notify_complete=self._notify_complete,
             folders=self._list_folders if supports_roots(capabilities) else None,
             progress=self._progress(request.params),
         )
@@ -306,6 +308,9 @@ class StdioConnection:
         if self._folders is None:
             self._folders = await list_folders(self._request)
         return self._folders
+
+    async def _notify_complete(self, number: str) -> None:
+        self._send(complete_message(number))
 
     async def _request(self, method: str, params: JsonObject) -> Any:
         request_id = f"ask-{next(self._request_numbers)}"

@@ -81,6 +81,8 @@ class UpstreamSession:
         """Takes the capability whose list has changed: tools, prompts or resources."""
         self.on_updated: Callable[[str], None] = lambda _: None
         """Takes the address of a resource that has changed."""
+        self.on_complete: Callable[[str], None] = lambda _: None
+        """Takes the id of a question whose address the person has finished with."""
         self.on_acknowledged: Callable[[frozenset[str]], None] = lambda _: None
         """Takes the resources that a stream tells about, when it begins."""
         transport.on_notification = self._notified
@@ -120,6 +122,8 @@ class UpstreamSession:
             self.on_list_changed(capability)
         elif method == "notifications/resources/updated" and isinstance(uri := params.get("uri"), str):
             self.on_updated(uri)
+        elif method == "notifications/elicitation/complete" and isinstance(number := params.get("elicitationId"), str):
+            self.on_complete(number)
         elif method == "notifications/subscriptions/acknowledged":
             uris: Any = as_object(params.get("notifications")).get("resourceSubscriptions")
             if isinstance(uris, list):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 from mcp_core.auth.caller import LOCAL
-from mcp_core.context import ToolContext
+from mcp_core.context import NotifyComplete, ToolContext
 from mcp_core.declare.listed import ListedTool
 from mcp_core.errors import SignInRequired, ToolError, Unavailable
 from mcp_core.hosts.protocol import METHOD_NOT_FOUND
@@ -19,6 +19,7 @@ from mcp_core.json_text import JsonObject
 from toolcharter.govern.charter import UpstreamTable
 from toolcharter.govern.secrets import read_secrets
 from toolcharter.govern.upstream.breaker import Breaker
+from toolcharter.govern.upstream.completions import Completions
 from toolcharter.govern.upstream.errors import NotStreamable, TokenRequired, UpstreamRefused, UpstreamUnavailable
 from toolcharter.govern.upstream.http import HttpTransport
 from toolcharter.govern.upstream.person import NOBODY, Person
@@ -126,6 +127,7 @@ class Upstream:
         self._breakers: dict[str, Breaker] = {}
         """Of the connections that failed since they last answered, by the same keys."""
         self._watchers = Watchers()
+        self._completions = Completions()
         self._restoring: dict[str, asyncio.Task[None]] = {}
         """Subscribes again to what is watched after a connection has ended, by the same keys."""
         self._health = UpstreamHealth(is_ok=True, connections=0, since=time.time())
@@ -222,6 +224,14 @@ class Upstream:
             self._watchers.remove(key, uri, on_updated)
             raise
         return partial(self._unwatch, key, uri, on_updated)
+
+    def expect_completion(self, caller: str, number: str, notify: NotifyComplete) -> None:
+        """Tell the client of a caller when the person has finished at the address with this id."""
+        self._completions.add(self._key(caller), number, notify)
+
+    def _complete(self, key: str, number: str) -> None:
+        for notify in self._completions.take(key, number):
+            self._start(notify(number))
 
     def _unwatch(self, key: str, uri: str, on_updated: OnUpdated) -> None:
         if self._watchers.remove(key, uri, on_updated) and (connection := self._connections.get(key)):
@@ -339,6 +349,7 @@ class Upstream:
         connection = self._connections[key] = _Connection(session, time.monotonic())
         session.on_list_changed = partial(self._list_changed, connection)
         session.on_updated = partial(self._watchers.tell, key)
+        session.on_complete = partial(self._complete, key)
         if session.tells_updates:
             connection.watch = SessionWatch(session, partial(self._restore_watches, key))
         connection.listening = asyncio.ensure_future(self._listen(connection))
