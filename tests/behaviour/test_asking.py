@@ -35,11 +35,11 @@ async def test_a_handler_learns_that_the_person_declined(connect: Connect):
 async def test_the_time_of_the_person_does_not_count_toward_the_deadline(connect: Connect):
     class Slow(Person):
         async def __call__(self, context: Any, asked: types.ElicitRequestParams) -> types.ElicitResult:
-            await asyncio.sleep(0.8)  # longer than the deadline of 0.5 seconds
+            await asyncio.sleep(1.1)  # longer than the deadline
             return await super().__call__(context, asked)
 
     async with connect(person=Slow(RED)) as client:
-        assert await data_of(client, "paint", key="slowly") == ["red"]
+        assert await data_of(client, "paint_in_a_second", key="slowly") == ["red"]
 
 
 async def test_a_client_that_cannot_ask_gets_an_error(connect: Connect, combination: Combination):

@@ -44,4 +44,4 @@ def test_a_command_whose_parent_ignores_ctrl_c_goes_on():
 
 
 def ended(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)

@@ -65,7 +65,7 @@ def test_http_prints_where_it_serves_and_ctrl_c_ends_it_without_a_stack():
         with httpx2.Client(transport=httpx2.HTTPTransport(retries=5)) as http:
             assert http.get(f"{base}/health").json() == {"status": "ok", "servers": {"demo": "1.0.0"}}
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert (output, errors) == ("", "")
     assert f"toolcharter call {base}/demo/mcp add a=2 b=3" in said
@@ -154,7 +154,7 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         with started(stdin=stdin) as process:
             read_until(process, "End it with Ctrl\\+D")
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=60)
     finally:
         os.close(terminal)
         os.close(stdin)
@@ -273,7 +273,7 @@ def test_the_log_goes_where_it_is_told(tmp_path: Path):
         process.stdin.write(json.dumps(call) + "\n")
         process.stdin.flush()
         assert json.loads(process.stdout.readline())["id"] == 1
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate(timeout=60)
     assert (output, errors) == ("", "")
     (entry,) = [json.loads(line) for line in log.read_text().splitlines()]
     assert (entry["level"], entry["message"][:34]) == ("WARNING", "Tool find_notes is deprecated: Dep")

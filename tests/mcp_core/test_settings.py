@@ -7,11 +7,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from mcp_core.settings import Settings, add_options, environment_variable, from_options, settings_type
 
-
-@pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch):
-    for name in Settings.model_fields:
-        monkeypatch.delenv(environment_variable(name), raising=False)
+pytestmark = pytest.mark.usefixtures("default_settings")
 
 
 def parse(*words: str) -> Settings:

@@ -171,7 +171,7 @@ def guarded_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def calling_as(url: str, name: str, mode: str) -> AsyncIterator[Call]:
     headers = {"Authorization": f"Bearer token-{name}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
         yield sdk_call(client)
@@ -223,5 +223,5 @@ async def test_reading_and_writing_are_permissions_of_their_own(guarded_url):
 
 
 async def test_nobody_gets_in_without_a_token(guarded_url):
-    async with httpx2.AsyncClient(timeout=30) as http:
+    async with httpx2.AsyncClient(timeout=60) as http:
         assert (await http.post(guarded_url, json={})).status_code == httpx2.codes.UNAUTHORIZED

@@ -51,7 +51,7 @@ def test_the_first_start_in_a_terminal_is_a_greeting_and_nothing_else(tmp_path: 
 
 def test_over_http_there_is_a_health_page_and_a_page_for_people(tmp_path: Path):
     started = [str(INSTALLED), *command(tmp_path)[1:]]
-    with served(started, tmp_path / "http.log") as url, httpx2.Client(timeout=30) as http:
+    with served(started, tmp_path / "http.log") as url, httpx2.Client(timeout=60) as http:
         base = url.removesuffix("/mcp")
         assert http.get(f"{base}/health").status_code == 200
         page = http.get(f"{base}/console/tools", params={"server": "noema"})

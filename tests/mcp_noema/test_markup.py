@@ -80,7 +80,7 @@ def test_any_text_can_be_converted(html):
     "piece", ["<b>", "<b a='", '<b a="', "<!--", "<script>", "</", "&lt", "[sound:", "<div   ", "{{c1::"]
 )
 def test_the_time_for_a_text_is_linear_in_its_length(piece):
-    started = time.perf_counter()
+    started = time.process_time()
     plain_text(piece * (100_000 // len(piece)))
     # Where each piece is looked at once for each other one, it takes minutes.
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

@@ -202,10 +202,10 @@ def test_a_field_cannot_break_the_template_around_it():
 @pytest.mark.parametrize("piece", ["<!--", "</", "<hr ", "{{#A}}", "{{#A}}{{/A}}", "{{c1::", " x[y", "{{A", "<b>"])
 def test_the_time_for_a_card_is_linear_in_its_length(piece):
     long = piece * (100_000 // len(piece))
-    started = time.perf_counter()
+    started = time.process_time()
     render(note_type("{{furigana:A}}{{cloze:A}}", long), (long,), 0)
     # Where each piece is looked at once for each other one, it takes minutes.
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 _PARTS = st.lists(

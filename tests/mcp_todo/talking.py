@@ -74,8 +74,8 @@ def over_http(*options: str, env: Mapping[str, str] | None = None) -> Iterator[s
             yield f"{found[1]}/mcp"
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
 
 def bearer(token: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    return httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)

@@ -23,7 +23,7 @@ from tests.forkserver.commands import command_path
 from tests.mcp_todo.talking import COMMAND, over_http
 from tests.mcp_todo.test_idempotency import ask, request, served, titles_of
 
-DEADLINE = 1.0
+DEADLINE = 2.0
 PATIENCE = 60.0
 
 
@@ -85,8 +85,8 @@ async def test_calls_of_a_hung_postgresql_end_at_their_deadline_and_work_again_w
                 (True, "UnavailableError"),
                 (True, "InProgressError"),
             }
-            assert taken < DEADLINE + 10, "on a busy machine; without a deadline it would be a minute"
-            assert again < DEADLINE + 10
+            assert taken < DEADLINE + 20, "on a busy machine; without a deadline it would be a minute"
+            assert again < DEADLINE + 20
             end = time.monotonic() + PATIENCE
             while (answer := await call(client, url, "add_task", "k1", title="Keyed 1"))[0]:
                 assert time.monotonic() < end, answer

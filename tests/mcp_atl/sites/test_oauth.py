@@ -225,7 +225,7 @@ def sandbox_process() -> Generator[str]:
 def visit(address: str) -> None:
     """A browser in which a person signs in."""
     opener = build_opener(ProxyHandler({}))
-    threading.Thread(target=lambda: opener.open(f"{address}&user=anna.berg", timeout=30).close(), daemon=True).start()
+    threading.Thread(target=lambda: opener.open(f"{address}&user=anna.berg", timeout=60).close(), daemon=True).start()
 
 
 async def health() -> object:

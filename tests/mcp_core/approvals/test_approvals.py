@@ -35,7 +35,7 @@ def build(deleted: list[str], confirm: str = "required", **settings: Any) -> App
 
 @asynccontextmanager
 async def opened(app: App) -> AsyncIterator[Approvals]:
-    async with app, app.confirm_in_console() as approvals, asyncio.timeout(30):
+    async with app, app.confirm_in_console() as approvals, asyncio.timeout(60):
         yield approvals
 
 
@@ -243,7 +243,7 @@ async def test_after_an_answer_in_the_console_the_same_call_is_carried_out_once(
 async def test_of_many_such_calls_at_the_same_time_one_is_carried_out(shared: str, request: pytest.FixtureRequest):
     deleted: list[str] = []
     # In Redis their steps are mixed; in memory one call ends before the next begins.
-    redis = {"redis": request.getfixturevalue("redis_url"), "redis_timeout": 20} if shared == "redis" else {}
+    redis = {"redis": request.getfixturevalue("redis_url")} if shared == "redis" else {}
     app = build(deleted, **redis)
     async with opened(app) as approvals:
         state = await question(app)
@@ -306,8 +306,8 @@ async def test_a_reply_of_the_client_runs_only_what_nobody_has_declined(console,
 @pytest.mark.requirement("WEB-3")
 async def test_a_confirmation_is_seen_and_answered_at_every_process(redis_url: str):
     deleted: list[str] = []
-    here = build(deleted, redis=redis_url, redis_timeout=20)
-    there, late = build([], redis=redis_url, redis_timeout=20), build([], redis=redis_url, redis_timeout=20)
+    here = build(deleted, redis=redis_url)
+    there, late = build([], redis=redis_url), build([], redis=redis_url)
     async with opened(here), opened(there) as other:
         await other.list()
         call = asyncio.ensure_future(here.run(asked(asyncio.get_running_loop().create_future())))
@@ -323,7 +323,7 @@ async def test_a_confirmation_is_seen_and_answered_at_every_process(redis_url: s
 
 async def test_an_answer_is_found_even_if_its_announcement_is_lost(redis_url: str, monkeypatch):
     deleted: list[str] = []
-    here = build(deleted, redis=redis_url, redis_timeout=20)
+    here = build(deleted, redis=redis_url)
     async with opened(here) as approvals:
         call = asyncio.ensure_future(here.run(asked(asyncio.get_running_loop().create_future())))
         waiting = await shown(approvals)
@@ -339,7 +339,7 @@ async def test_an_answer_is_found_even_if_its_announcement_is_lost(redis_url: st
 async def test_without_redis_nothing_is_carried_out_on_an_answer_that_cannot_be_checked(new_redis):
     deleted: list[str] = []
     redis: RedisServer = new_redis()
-    app = build(deleted, redis=redis.url, redis_timeout=1)
+    app = build(deleted, redis=redis.url)
     async with opened(app) as approvals:
         client = asyncio.get_running_loop().create_future()
         call = asyncio.ensure_future(app.run(asked(client)))

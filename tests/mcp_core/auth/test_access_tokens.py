@@ -340,7 +340,7 @@ async def test_an_issuer_that_hangs_costs_a_bounded_time(issuer: Issuer, monkeyp
     monkeypatch.setattr("mcp_core.auth.issuer_http.TIMEOUT_SECONDS", 0.05)
     issuer.hangs = True
     access = verifier(issuer)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         access.open()  # a server starts without its issuer
         with pytest.raises(IdentityUnavailable):
             await access.verify(issuer.token())

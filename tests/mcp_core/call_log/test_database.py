@@ -20,7 +20,7 @@ async def test_a_write_that_nobody_waits_for_any_more_changes_nothing(tmp_path):
     def add(session: Session) -> None:
         session.run("INSERT INTO t VALUES (1)")
         loop.call_soon_threadsafe(began.set)
-        goes_on.wait(20)
+        goes_on.wait(60)
 
     await calls.write(lambda session: session.run("CREATE TABLE t (number INTEGER)"))
     writing = asyncio.ensure_future(calls.write(add))

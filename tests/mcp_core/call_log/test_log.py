@@ -236,7 +236,7 @@ async def test_over_stdio_calls_are_kept_if_the_settings_say_so(tmp_path):
 
 async def test_calls_are_written_without_being_asked_for(tmp_path):
     app = build(f"sqlite:///{tmp_path / 'n.db'}")
-    async with app, recorded(app) as log, asyncio.timeout(20):
+    async with app, recorded(app) as log, asyncio.timeout(60):
         feed = log.feed.listen()
         assert await anext(feed) is None
         await app.call("double", {"number": 1}, BOB)
@@ -247,7 +247,7 @@ async def test_calls_are_written_without_being_asked_for(tmp_path):
 
 async def test_who_looks_sees_the_calls_of_other_processes(db_url):
     here, there = build(db_url), build(db_url, "other")
-    async with here, there, recorded(here) as log, recorded(there) as other, asyncio.timeout(20):
+    async with here, there, recorded(here) as log, recorded(there) as other, asyncio.timeout(60):
         feed = log.feed.listen()
         assert await anext(feed) is None
         await there.call("double", {"number": 1}, BOB)

@@ -38,8 +38,8 @@ class Session:
         self.rows: list[str] = []
 
 
-def app_with(table: Table, ending: Callable[[], Any]) -> App:
-    @mutation({"row": "x"}, deadline=0.1)
+def app_with(table: Table, ending: Callable[[], Any], deadline: float = 60.0) -> App:
+    @mutation({"row": "x"}, deadline=deadline)
     async def write(row: Text, session: Need[Session], context: ToolContext) -> Any:
         session.rows.append(row)
         made = ending()
@@ -72,19 +72,19 @@ def leave() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ending", "error_type"),
+    ("ending", "error_type", "deadline"),
     [
-        (lambda: Result.failure("The table is full.", "ConflictError"), "ConflictError"),
-        (refuse, "NotFoundError"),
-        (crash, "SystemError"),
-        (leave, "SystemError"),
-        (lambda: asyncio.sleep(600), "DeadlineError"),
+        (lambda: Result.failure("The table is full.", "ConflictError"), "ConflictError", 60.0),
+        (refuse, "NotFoundError", 60.0),
+        (crash, "SystemError", 60.0),
+        (leave, "SystemError", 60.0),
+        (lambda: asyncio.sleep(600), "DeadlineError", 0.1),
     ],
     ids=["a failed result", "an error", "a crash", "an exit", "a deadline"],
 )
-async def test_a_failure_rolls_back_and_keeps_its_error(ending: Callable[[], Any], error_type: str):
+async def test_a_failure_rolls_back_and_keeps_its_error(ending: Callable[[], Any], error_type: str, deadline: float):
     table = Table()
-    async with app_with(table, ending) as app:
+    async with app_with(table, ending, deadline) as app:
         answer = json.loads((await app.call("write", {"row": "a"})).text)
     assert answer["error_type"] == error_type
     assert (table.rows, table.opened, table.committed, table.rolled_back) == ([], 1, 0, 1)

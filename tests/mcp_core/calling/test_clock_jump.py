@@ -54,7 +54,7 @@ def build(done: Done, settings: Settings) -> App:
 @pytest.fixture(params=["memory", "redis"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     url = request.getfixturevalue("redis_url") if request.param == "redis" else None
-    return Settings(redis=url, redis_timeout=20)  # it may be slow on a busy machine
+    return Settings(redis=url)
 
 
 async def said(app: App, request: Request) -> Any:

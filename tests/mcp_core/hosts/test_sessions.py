@@ -89,7 +89,7 @@ UNAVAILABLE = {
 async def process(redis: str) -> AsyncIterator[httpx2.AsyncClient]:
     """What one of several processes serves."""
     app = sessions()
-    app.settings = Settings(redis=redis, redis_timeout=20)
+    app.settings = Settings(redis=redis)
     lane = HttpLane(app)
     transport = httpx2.ASGITransport(app=lane, client=("127.0.0.1", 5))
     async with lane.lifespan(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as http:

@@ -108,7 +108,7 @@ async def signing_in(url: str, browser: Browser, storage: Storage, **options: An
     )
     auth = OAuthClientProvider(url, metadata, storage, browser.open, browser.result)
     async with (
-        httpx2.AsyncClient(auth=auth, timeout=30) as http,
+        httpx2.AsyncClient(auth=auth, timeout=60) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client

@@ -7,6 +7,8 @@ import pytest
 
 from tests.toolcharter.command_line import run
 
+pytestmark = pytest.mark.usefixtures("default_settings")
+
 
 def test_settings_are_shown_with_their_sources_and_without_secrets(
     capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

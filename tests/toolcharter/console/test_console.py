@@ -352,7 +352,7 @@ async def test_a_program_with_a_token_in_its_header_reads_and_calls_without_sign
 
 
 async def test_a_browser_that_signed_in_at_one_worker_is_known_by_the_others(tokens: Path, redis_url: str):
-    settings = {"tokens": tokens, "redis": redis_url, "redis_timeout": 5.0}
+    settings = {"tokens": tokens, "redis": redis_url}
     async with visited(demo(**settings)) as one, visited(demo(**settings)) as other:
         await sign_in(one, "ana-token")
         other.cookies.update(dict(one.cookies))

@@ -151,7 +151,7 @@ async def test_a_client_with_a_secret_proves_it(methods: list[str], issuer: Issu
 
 async def test_a_token_is_renewed_before_it_ends_once_for_many_requests(issuer: Issuer, redis_url: str):
     issuer.lifetime = 0
-    settings = {"redis": redis_url, "redis_timeout": 5.0}
+    settings = {"redis": redis_url}
     async with signed_in(issuer, **settings) as one, visited(app_of(issuer, **settings)) as other:
         other.cookies.update(dict(one.cookies))
         issuer.lifetime = 300

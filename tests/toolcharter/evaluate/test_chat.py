@@ -75,7 +75,7 @@ class StandIn:
             waiting = self.replies[body["messages"][-1]["content"]]
             found = waiting.pop(0) if len(waiting) > 1 else waiting[0]
         if self.meeting is not None:
-            self.meeting.wait(20)
+            self.meeting.wait(60)
         with self._lock:
             self._inside -= 1
         return found
@@ -88,7 +88,7 @@ def endpoint() -> Iterator[StandIn]:
 
         def respond(self, body: dict[str, Any]) -> None:
             if body["messages"][-1]["content"] == "be slow":
-                released.wait(20)
+                released.wait(60)
                 self.close_connection = True
                 return
             headers = {name.lower(): value for name, value in self.headers.items()}

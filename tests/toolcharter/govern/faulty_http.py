@@ -33,7 +33,7 @@ class FaultyServer:
 
     async def is_quiet(self) -> None:
         """Wait until all connections are closed."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while self._connections:  # noqa: ASYNC110 - connections end one by one
                 await asyncio.sleep(0.01)
 

@@ -35,7 +35,7 @@ def offering(kind: str, name: str, *token: str) -> Iterator[str]:
         yield process.stdout.readline().strip()
     finally:
         process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 def tables(url: str) -> str:
@@ -74,7 +74,7 @@ def governor_over_http(path: Path, *options: str) -> Iterator[str]:
         yield printed[1]
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @asynccontextmanager

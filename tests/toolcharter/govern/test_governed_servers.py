@@ -88,7 +88,7 @@ def address(charter: Path) -> Iterator[str]:
         time.sleep(0.02)
     yield printed[1]
     process.terminate()
-    process.wait(20)
+    process.wait(60)
 
 
 @pytest.fixture(params=["stdio-legacy", "stdio-2026-07-28", "http-legacy", "http-2026-07-28"])

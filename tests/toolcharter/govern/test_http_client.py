@@ -52,7 +52,7 @@ async def serving(
     server.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}/mcp?a=1"
     client = HttpClient(server.url)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             yield server, client
     finally:
         client.close()

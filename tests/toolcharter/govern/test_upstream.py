@@ -223,7 +223,7 @@ asyncio.run(main())
         assert governor.stdout is not None
         processes = [psutil.Process(process) for process in json.loads(governor.stdout.readline())]
         governor.kill()
-    gone, left = psutil.wait_procs(processes, timeout=30)
+    gone, left = psutil.wait_procs(processes, timeout=60)
     assert (len(gone), left) == (2, [])
 
 
@@ -307,12 +307,12 @@ async def test_a_server_over_the_older_transport_is_found_out_and_governed(trans
             assert "review" in [one["name"] for one in await server.list_items("ann", PROMPTS)]
             waiting = asyncio.create_task(server.call_tool("ann", "wait", {}, seconds=60, meta={}, on_progress=note))
             await call(server, "add_prompt")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await changed.wait()
                 await started.wait()
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while await call(server, "count") != "counted, 1 cancelled":
                     pass
         finally:

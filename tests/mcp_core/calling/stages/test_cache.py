@@ -53,7 +53,7 @@ class Shelf:
 def settings(request: pytest.FixtureRequest) -> Settings:
     """The cache behaves the same in memory and in Redis."""
     url = request.getfixturevalue("redis_url") if request.param == "redis" else None
-    return Settings(redis=url, redis_timeout=20)  # it may be slow on a busy machine
+    return Settings(redis=url)
 
 
 async def value(app: App, tool: str, arguments: dict[str, Any] | None = None, caller: Caller = ANN) -> Any:
@@ -140,11 +140,14 @@ async def test_a_mutation_that_is_stopped_half_way_forgets_too(settings: Setting
 
     async with App("test", version="1.0.0", tools=[count, put], settings=settings) as app:
         assert await value(app, "count") == 0
-        call = asyncio.create_task(app.call("put", caller=ANN))
-        await begun.wait()
-        if ending == "cancelled":
+        if ending == "past its deadline":
+            while not books:  # on a busy machine, a gate can take all of its time
+                await app.call("put", caller=ANN)
+        else:
+            call = asyncio.create_task(app.call("put", caller=ANN))
+            await begun.wait()
             call.cancel()
-        await asyncio.wait([call])
+            await asyncio.wait([call])
         assert await value(app, "count") == 1
 
 

@@ -114,7 +114,7 @@ async def test_a_confirmation_is_for_one_caller_one_tool_and_these_arguments(oth
 @pytest.mark.requirement("CON-3")
 async def test_a_confirmation_for_another_version_of_the_tool_is_refused(redis_url: str):
     deleted: list[str] = []
-    settings = Settings(redis=redis_url, redis_timeout=20)
+    settings = Settings(redis=redis_url)
     async with build(deleted, settings) as old, build(deleted, settings, version="2.0.0") as new:
         reply = Reply(await ask(old, REQUEST), accepted=True)
         assert await result_of(new, REQUEST._replace(reply=reply)) == NOT_VALID
@@ -189,7 +189,7 @@ async def test_a_person_who_declines_ends_it_for_good():
 @pytest.mark.requirement("CON-3")
 async def test_processes_that_share_a_redis_share_their_confirmations(redis_url: str):
     deleted: list[str] = []
-    settings = Settings(redis=redis_url, redis_timeout=20)
+    settings = Settings(redis=redis_url)
     async with build(deleted, settings) as one, build(deleted, settings) as two:
         state = await ask(one, REQUEST)
         confirmed = REQUEST._replace(reply=Reply(state, accepted=True))

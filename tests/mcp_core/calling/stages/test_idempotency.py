@@ -129,7 +129,7 @@ def sql_settings(request: pytest.FixtureRequest, tmp_path: Any) -> Settings:
 @pytest.fixture(params=["memory", "redis"])
 def state_settings(request: pytest.FixtureRequest) -> Settings:
     url = request.getfixturevalue("redis_url") if request.param == "redis" else None
-    return Settings(deadline=30, redis=url, redis_timeout=20)  # it may be slow on a busy machine
+    return Settings(deadline=30, redis=url)
 
 
 def keyed(key: Any, n: int = 1, tool: str = "add", caller: Caller = ANN) -> Request:
@@ -320,7 +320,7 @@ async def test_a_call_that_waits_longer_than_its_deadline_is_told_to_call_again(
             "instruction": "Wait a moment, then call this tool again with the same idempotency key and arguments.",
         }
         one.go_on.set()
-        assert await acting == await said(second, keyed("k")) == [1]
+        assert await acting == await said(first, keyed("k")) == [1]
 
 
 async def test_if_the_first_of_two_calls_fails_the_other_acts(sql_settings: Settings):

@@ -71,7 +71,7 @@ async def test_a_limit_holds_for_each_caller_and_each_tool():
 
 @pytest.mark.requirement("VAL-3")
 async def test_a_limit_holds_across_processes_that_share_a_redis(redis_url: str):
-    settings = Settings(redis=redis_url, redis_timeout=20)
+    settings = Settings(redis=redis_url)
     one = App("test", version="1.0.0", tools=[ping], settings=settings)
     two = App("test", version="1.0.0", tools=[ping], settings=settings)
     async with one, two:

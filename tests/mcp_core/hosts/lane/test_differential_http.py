@@ -270,7 +270,7 @@ class Side:
             if (asked.method == "GET" and event["type"] == "http.response.start") or event.get("more_body") is False:
                 done.set()
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await self.application(scope, receive, send)
         if not sent:  # the SDK says nothing to a client that wants to resume a stream it does not keep
             return 0, {}, b""

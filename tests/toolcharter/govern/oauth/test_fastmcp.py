@@ -31,7 +31,7 @@ def fastmcp(tmp_path: Path) -> Iterator[str]:
         time.sleep(0.05)
     yield address
     process.terminate()
-    process.wait(20)
+    process.wait(60)
 
 
 def answers(address: str) -> bool:

@@ -52,7 +52,7 @@ def governing(charter: Path, *, tokens: bool = True) -> Iterator[str]:
         yield printed[1]
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")

@@ -103,4 +103,4 @@ def test_no_rule_takes_long_over_a_hard_schema(name):
     server = example_server([{"inputSchema": HARD[name], "description": str(HARD[name])[:20_000]}])
     started = time.process_time()
     run_rules(server, static_rules())
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
