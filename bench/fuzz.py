@@ -27,7 +27,7 @@ KIND = "fuzz"
 REQUESTS = 1_000_000
 WARM_UP = 0.2
 """The share of all requests after which memory is measured for the first time: caches are full then."""
-MOST_GROWTH = 0.05
+MAX_GROWTH = 0.05
 CONNECTIONS = 16
 LINES = 200
 """Lines over stdio between two requests whose answers are awaited."""
@@ -66,7 +66,7 @@ class Fuzzed:
 
     @property
     def is_clean(self) -> bool:
-        return not self.faults and self.growth <= MOST_GROWTH
+        return not self.faults and self.growth <= MAX_GROWTH
 
     def line(self) -> str:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(self.outcomes.items()))

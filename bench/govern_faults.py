@@ -22,7 +22,7 @@ from bench.http_calls import Served
 KIND = "govern-faults"
 KILLS, CALLS, IN_FLIGHT = 5, 1_000, 32
 SESSIONS, WARM_UP = 10_000, 1_000
-MOST_GROWTH = 0.05
+MAX_GROWTH = 0.05
 PATIENCE = 20.0
 RECORD = "calls.db"
 Log = Callable[[str], None]
@@ -60,7 +60,7 @@ class Faults:
     @property
     def is_clean(self) -> bool:
         same = (self.before.processes, self.before.files) == (self.after.processes, self.after.files)
-        return self.killed.is_clean and same and self.after.megabytes <= self.before.megabytes * (1 + MOST_GROWTH)
+        return self.killed.is_clean and same and self.after.megabytes <= self.before.megabytes * (1 + MAX_GROWTH)
 
 
 def measure(sessions: int, folder: Path, log: Log) -> Faults:

@@ -45,7 +45,7 @@ TARGET = 3.0
 """How many times the calls a second of FastMCP ours must make, with the same number of processes."""
 OURS = "from mcp_todo.main import main; main()"
 SOAK_MINUTES = 10.0
-MOST_GROWTH = 0.05
+MAX_GROWTH = 0.05
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ class Soaked:
 
     @property
     def is_clean(self) -> bool:
-        return self.after / self.before - 1 <= MOST_GROWTH
+        return self.after / self.before - 1 <= MAX_GROWTH
 
     def table(self) -> str:
         lines = ["| minute | calls/s | p50 ms | p99 ms | slowest ms |", "|---:|---:|---:|---:|---:|"]

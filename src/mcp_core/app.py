@@ -58,7 +58,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _CALL = "tools/call"
-MOST_CLIENTS = 10_000
+MAX_CLIENTS = 10_000
 """How many clients may wait for changes of lists."""
 Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
 
@@ -131,7 +131,7 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
-        self.changes = Changes(most=MOST_CLIENTS) if isinstance(self.library, LiveLibrary) else None
+        self.changes = Changes(most=MAX_CLIENTS) if isinstance(self.library, LiveLibrary) else None
         """Tells the clients that listen what changes. None for a server whose lists stay as they are."""
         self.descriptions: Detail = self.settings.descriptions or descriptions
         self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)

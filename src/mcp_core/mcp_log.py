@@ -24,7 +24,7 @@ TRACE_LEVEL = 5
 """Below DEBUG: one line when a tool is called, and one when it has finished."""
 
 REDACTED = "[redacted]"
-SHORTEST_IN_WORDS = 4
+MIN_LENGTH_IN_WORDS = 4
 """Secrets of fewer characters are not looked for between words."""
 
 LogLevel = Literal["TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
@@ -136,7 +136,7 @@ def hide_secrets(text: str, secrets: Iterable[str]) -> str:
     """
     # The longest first: a secret may be the start of another.
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        if len(secret) >= SHORTEST_IN_WORDS:
+        if len(secret) >= MIN_LENGTH_IN_WORDS:
             text = text.replace(secret, REDACTED)
         elif secret in text:
             value = re.escape(secret)

@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-MOST_WAITING = 100
+MAX_WAITING = 100
 """Items that may wait for a subscriber."""
-MOST_SUBSCRIBERS = 100
+MAX_SUBSCRIBERS = 100
 
 
 class TooManySubscribers(Exception):
@@ -27,7 +27,7 @@ class Subscriber(Generic[T]):
 
     def send(self, item: T) -> None:
         """Hand an item to this one. It never waits."""
-        if len(self.items) >= MOST_WAITING:
+        if len(self.items) >= MAX_WAITING:
             self.ended = True
         else:
             self.items.append(item)
@@ -41,7 +41,7 @@ class Subscribers(Generic[T]):
         self,
         on_first: Callable[[], object] = lambda: None,
         on_last: Callable[[], object] = lambda: None,
-        most: int = MOST_SUBSCRIBERS,
+        most: int = MAX_SUBSCRIBERS,
     ) -> None:
         """`on_first` is called when somebody begins to listen, `on_last` when nobody does any more."""
         self._subscribers: set[Subscriber[T]] = set()

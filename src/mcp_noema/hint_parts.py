@@ -8,7 +8,7 @@ from mcp_noema.analysis import Basis
 from mcp_noema.model import CardFace, CardId, Deck, DeckId, NoteId
 from toolcharter import Evidence, SuggestedAction
 
-_LONGEST_LABEL = 80
+_MAX_LABEL_LENGTH = 80
 DEFAULT_ANSWER_MS = 15_000
 """The time of an answer until the user has given one with its time."""
 MONTH_S = 30 * 86_400.0
@@ -110,7 +110,7 @@ def card_resource(face: CardFace, relevance: float = 1.0) -> RelatedResource:
     return RelatedResource(type="card", id=CardId.of(face.card.id), label=shorten(face.front), relevance=relevance)
 
 
-def shorten(text: str, longest: int = _LONGEST_LABEL) -> str:
+def shorten(text: str, longest: int = _MAX_LABEL_LENGTH) -> str:
     """The first line of a text, cut at `longest` characters."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"

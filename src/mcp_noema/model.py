@@ -16,9 +16,9 @@ from zoneinfo import ZoneInfo
 
 from mcp_core import BrandedId
 
-LONGEST_NAME = 255
-LONGEST_FIELD = 100_000
-LONGEST_TAG = 100
+MAX_NAME_LENGTH = 255
+MAX_FIELD_LENGTH = 100_000
+MAX_TAG_LENGTH = 100
 SEPARATOR = "::"
 """Between the name of a deck and the name of its subdeck."""
 ANKI_ONLY = "anki_only"

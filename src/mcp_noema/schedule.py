@@ -35,11 +35,11 @@ _SHORT_TERM_PARAMETERS = slice(17, 19)
 _DECAY_PARAMETER = 20
 _FUZZ_RANGES = ((2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, math.inf, 0.05))
 """Start and end in days, and the share of the days between them by which an interval may differ."""
-_LOWEST_FUZZ, _HIGHEST_FUZZ = 0.0, 1.0 - 2**-53
+_MIN_FUZZ, _MAX_FUZZ = 0.0, 1.0 - 2**-53
 _STABILITY_UNITS, _DIFFICULTY_UNITS = 10_000, 1_000
 """Anki stores four and three decimals. With the same, the same answers lead to the same dates."""
 _SINGLE = Struct("f")
-_LONGEST_STEP_FUZZ = timedelta(minutes=5)
+_MAX_STEP_FUZZ = timedelta(minutes=5)
 _SAME_MEMORY = 0.005
 """Memory states are the same if they differ by a smaller share than this: older versions of Anki round differently."""
 
@@ -107,7 +107,7 @@ def reschedule(
     if not _has_same_memory(schedule, after):
         return after
     earliest, latest = (
-        answer(before, rating, at, preset, preferences, fuzz=extreme).due for extreme in (_LOWEST_FUZZ, _HIGHEST_FUZZ)
+        answer(before, rating, at, preset, preferences, fuzz=extreme).due for extreme in (_MIN_FUZZ, _MAX_FUZZ)
     )
     if after.state is not State.REVIEW and earliest and latest:
         # Anki stores whole seconds.
@@ -119,7 +119,7 @@ def reschedule(
 def _latest_end_of_step(at: datetime, due: datetime, preferences: Preferences) -> datetime:
     """When a step may end in Anki, which lengthens it by a quarter; a step that ends on another day, on that day."""
     day = preferences.day_of(due)
-    return day.ends if at < day.begins else due + min((due - at) / 4, _LONGEST_STEP_FUZZ)
+    return day.ends if at < day.begins else due + min((due - at) / 4, _MAX_STEP_FUZZ)
 
 
 def _has_same_memory(one: Schedule, other: Schedule) -> bool:

@@ -39,7 +39,7 @@ PRIOR_WEIGHT = 50
 _RUNS = 20
 _CARDS_IN_ALL_RUNS = 20_000
 """A simulation of few cards is repeated, to average out chance; many cards need that less, and take longer."""
-RETENTION_STEP, LOWEST_RETENTION, HIGHEST_RETENTION = 0.05, 0.7, 0.97
+RETENTION_STEP, MIN_RETENTION, MAX_RETENTION = 0.05, 0.7, 0.97
 """The distance between the compared retentions, and their bounds."""
 _NO_LIMIT = 1e9
 _MAX_RELEARNING_ANSWERS = 5
@@ -77,7 +77,7 @@ class LearnedCard:
 def neighbouring_retentions(retention: float) -> tuple[float, ...]:
     """A lower and a higher desired retention to compare with."""
     neighbours = (retention - RETENTION_STEP, retention + RETENTION_STEP)
-    return tuple(sorted({round(min(max(each, LOWEST_RETENTION), HIGHEST_RETENTION), 2) for each in neighbours}))
+    return tuple(sorted({round(min(max(each, MIN_RETENTION), MAX_RETENTION), 2) for each in neighbours}))
 
 
 def simulate_days(

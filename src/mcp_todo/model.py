@@ -8,9 +8,9 @@ from uuid import UUID
 
 Status = Literal["all", "pending", "completed"]
 
-LONGEST_NAME = 255
-LONGEST_TITLE = 255
-LONGEST_DESCRIPTION = 10_000
+MAX_NAME_LENGTH = 255
+MAX_TITLE_LENGTH = 255
+MAX_DESCRIPTION_LENGTH = 10_000
 
 
 def _new_id() -> UUID:

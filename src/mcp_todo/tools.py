@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE, Status, Task, TaskRepository
+from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH, Status, Task, TaskRepository
 from toolcharter import Example, InvalidArguments, Need, NotFound, ToolContext, tool
 
 DENIED = "Task not found or access denied"
@@ -20,10 +20,10 @@ _ID = str(EXAMPLE_TASK.id)
 
 UserName = Annotated[
     str,
-    Field(min_length=1, max_length=LONGEST_NAME, description="The unique identifier of the user who owns the task"),
+    Field(min_length=1, max_length=MAX_NAME_LENGTH, description="The unique identifier of the user who owns the task"),
 ]
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TITLE)]
-Description = Annotated[str, StringConstraints(max_length=LONGEST_DESCRIPTION)]
+Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE_LENGTH)]
+Description = Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_LENGTH)]
 
 
 class TaskChange(TypedDict):

@@ -17,8 +17,8 @@ from mcp_core.start_errors import InvalidSetting
 from tests.mcp_atl.server import serve
 from toolcharter.verify.result import verify_app
 
-MOST_BYTES = 14_400
-MOST_BYTES_READ_ONLY = 7_000
+MAX_BYTES = 14_400
+MAX_BYTES_READ_ONLY = 7_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 
 READING = ["health_check", "help", "user_info", "search_users", "search", "get", "list", "history", "report"]
@@ -74,11 +74,11 @@ async def test_help_knows_a_command_by_both_names():
 
 
 def test_the_list_of_all_commands_is_small():
-    assert size(listed()) <= MOST_BYTES
+    assert size(listed()) <= MAX_BYTES
 
 
 def test_the_list_of_the_reading_commands_is_small():
-    assert size(listed(read_only=True)) <= MOST_BYTES_READ_ONLY
+    assert size(listed(read_only=True)) <= MAX_BYTES_READ_ONLY
 
 
 @pytest.mark.requirement("ATL-11")

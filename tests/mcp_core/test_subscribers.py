@@ -3,7 +3,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from mcp_core.subscribers import MOST_SUBSCRIBERS, MOST_WAITING, Subscribers, TooManySubscribers
+from mcp_core.subscribers import MAX_SUBSCRIBERS, MAX_WAITING, Subscribers, TooManySubscribers
 
 
 async def begin(subscribers: Subscribers[int], idle: float = 60.0) -> AsyncGenerator[int | None]:
@@ -25,7 +25,7 @@ async def test_everyone_who_listens_gets_each_item():
 async def test_who_does_not_keep_up_is_dropped_and_the_others_stay():
     subscribers = Subscribers[int]()
     slow, quick = await begin(subscribers), await begin(subscribers)
-    for number in range(MOST_WAITING + 1):
+    for number in range(MAX_WAITING + 1):
         subscribers.send(number)
         assert await anext(quick) == number
     with pytest.raises(StopAsyncIteration):
@@ -63,7 +63,7 @@ async def test_a_quiet_stream_shows_signs_of_life():
 
 async def test_no_more_can_listen_than_there_is_room_for():
     subscribers = Subscribers[int]()
-    streams = [await begin(subscribers) for _ in range(MOST_SUBSCRIBERS)]
+    streams = [await begin(subscribers) for _ in range(MAX_SUBSCRIBERS)]
     with pytest.raises(TooManySubscribers):
         await begin(subscribers)
     await streams[0].aclose()

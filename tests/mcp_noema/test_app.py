@@ -12,7 +12,7 @@ from tests.mcp_noema.client_session import COMMAND
 from tests.mcp_noema.learner import open_app
 from toolcharter.verify.result import verify_app
 
-MOST_BYTES = 23_000
+MAX_BYTES = 23_000
 """Of the names, descriptions and input schemas, which are in every request of an agent."""
 DECLARED = {
     "dev.toolcharter/" + name
@@ -62,7 +62,7 @@ def test_what_a_model_reads_of_the_tools_is_small_enough_to_be_in_every_request(
     tools = json.loads(listed("--db", f"sqlite:///{tmp_path / 'noema.db'}"))["result"]["tools"]
     assert len(tools) == len(TOOLS)
     read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
-    assert len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert len(json.dumps(read, ensure_ascii=False, separators=(",", ":")).encode()) <= MAX_BYTES
     for tool in tools:
         # What no model reads is free, and complete.
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -8,7 +8,7 @@ from mcp_atl.answers.listing import Shape
 from mcp_atl.client.connection import Json
 from toolcharter import InvalidArguments
 
-MOST_NAMED = 60
+MAX_NAMED = 60
 
 
 def select(values: Sequence[Json], fields: Sequence[str], shape: Shape | None = None) -> list[Json]:
@@ -48,8 +48,8 @@ def _check(field: str, shape: Shape) -> None:
 def _unknown(field: str, name: str, path: str, known: list[str]) -> InvalidArguments:
     nearest = difflib.get_close_matches(name, known, n=1)
     guess = f" Did you mean {path}{nearest[0]!s}?" if nearest else ""
-    names = ", ".join(f"{path}{one}" for one in known[:MOST_NAMED])
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    names = ", ".join(f"{path}{one}" for one in known[:MAX_NAMED])
+    more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
     return InvalidArguments(
         f"response_fields: {field!r} is not a field of this answer.{guess} It has: {names}{more}.",
         fields=("response_fields",),

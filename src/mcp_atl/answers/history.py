@@ -7,7 +7,7 @@ from mcp_atl.answers.users import short_user
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import list_at
 
-LONGEST_VALUE = 200
+MAX_VALUE_LENGTH = 200
 
 
 def short_change(entry: Json, only: Sequence[str] = ()) -> Json:
@@ -37,4 +37,8 @@ def short_version(version: Json) -> Json:
 
 
 def _short(text: str | None) -> str | None:
-    return text if text is None or len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}... ({len(text)} characters)"
+    return (
+        text
+        if text is None or len(text) <= MAX_VALUE_LENGTH
+        else f"{text[:MAX_VALUE_LENGTH]}... ({len(text)} characters)"
+    )

@@ -24,8 +24,8 @@ from mcp_core import (
 )
 from mcp_core.mcp_log import redact_text
 
-LONGEST_MESSAGE = 500
-MOST_MESSAGES = 8
+MAX_MESSAGE_LENGTH = 500
+MAX_MESSAGES = 8
 
 
 class AuthError(ToolError):
@@ -82,7 +82,7 @@ def _messages(body: Any) -> tuple[list[str], list[str]]:
         return [], []
     shown = cast(dict[str, Any], body)
     unique = dict.fromkeys(_clean(text) for text in _each_message(shown) if text)
-    return list(unique)[:MOST_MESSAGES], list(_object(shown.get("errors")))
+    return list(unique)[:MAX_MESSAGES], list(_object(shown.get("errors")))
 
 
 def _each_message(body: Mapping[str, Any]) -> Iterator[str]:
@@ -110,4 +110,4 @@ def _list(value: Any) -> list[Any]:
 
 def _clean(text: str) -> str:
     shown = " ".join(redact_text(text).split())
-    return shown if len(shown) <= LONGEST_MESSAGE else shown[:LONGEST_MESSAGE] + "..."
+    return shown if len(shown) <= MAX_MESSAGE_LENGTH else shown[:MAX_MESSAGE_LENGTH] + "..."

@@ -28,7 +28,7 @@ from mcp_core.telemetry import child_span, is_traced, trace_headers
 logger = get_logger(__name__)
 
 TRANSIENT = frozenset({429, 502, 503, 504})
-MOST_REQUESTS = 250
+MAX_REQUESTS = 250
 """At once to one site. Further calls wait."""
 HTTP_ERRORS = 400
 """The lowest status of an error."""
@@ -220,7 +220,7 @@ def open_http(site: Site, transport: httpx2.AsyncBaseTransport | None = None) ->
     return httpx2.AsyncClient(
         transport=transport,
         timeout=httpx2.Timeout(30.0, connect=10.0, pool=None),
-        limits=httpx2.Limits(max_connections=MOST_REQUESTS, max_keepalive_connections=20),
+        limits=httpx2.Limits(max_connections=MAX_REQUESTS, max_keepalive_connections=20),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         verify=_tls(site),
         proxy=site.proxy,

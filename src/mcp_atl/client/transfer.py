@@ -12,7 +12,7 @@ from mcp_atl.site import Product
 from mcp_core import InvalidArguments
 
 CHUNK = 256 * 1024
-LONGEST_NAME = 150
+MAX_NAME_LENGTH = 150
 _NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|\u202a-\u202e\u2066-\u2069]')
 """What a path or a terminal would read as something else."""
 
@@ -76,5 +76,5 @@ def local_name(name: str, id: str) -> str:
     stem, dot, ending = _NOT_IN_NAMES.sub("_", name).strip(" .").rpartition(".")
     if not dot:
         stem, ending = ending, ""
-    short = stem.encode()[:LONGEST_NAME].decode(errors="ignore")
+    short = stem.encode()[:MAX_NAME_LENGTH].decode(errors="ignore")
     return f"{short}{dot}{ending[:20]}" if short else f"attachment-{_NOT_IN_NAMES.sub('_', id)}"

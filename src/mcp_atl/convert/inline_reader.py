@@ -22,7 +22,7 @@ _MARKS_OF_CODE = frozenset({"link", "annotation"})
 _MARK_KINDS = frozenset(
     {"annotation", "textColor", "backgroundColor", "border", "fontSize", "dataConsumer", "fragment"}
 )
-MOST_MARKS = 20
+MAX_MARKS = 20
 """More tags that are open at the same time are words: no person writes them."""
 _MENTIONS = ("accountid:", "user:")
 _CARDS = ("http://", "https://")
@@ -180,7 +180,7 @@ class _Line:
             return [{"type": "hardBreak"}]
         kind = _KINDS[parts[2]]
         mark: Node = {"type": "subsup", "attrs": {"type": kind}} if kind in ("sub", "sup") else {"type": kind}
-        if not parts[1] and len(self._marks) + len(self._repeated) < MOST_MARKS:
+        if not parts[1] and len(self._marks) + len(self._repeated) < MAX_MARKS:
             self._open(mark)
         elif parts[1] and mark in self._marks:
             self._close(mark)

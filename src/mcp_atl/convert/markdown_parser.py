@@ -17,9 +17,9 @@ DEEPEST_LIST = 45
 """Lists in lists. The writer writes 40."""
 DEEPEST_QUOTE = 5
 """Quotes in quotes. Each reads all lines of its text again."""
-MOST_BRACKETS = 6
+MAX_BRACKETS = 6
 """Brackets in brackets, where a link may begin."""
-MOST_EMPTY_CELLS = 5_000
+MAX_EMPTY_CELLS = 5_000
 """Cells that the rows of a table lack. They are added, so a short text would become a long one."""
 
 _QUOTES = "quotes"
@@ -66,7 +66,7 @@ def _parsers() -> _Parsers:
         ("list", _bounded_list(list_block), ["paragraph", "reference", "blockquote"]),
     ):
         blocks.block.ruler.at(name, rule, {"alt": interrupts})
-    inline = MarkdownIt("commonmark", {"html": False, "maxNesting": MOST_BRACKETS}).enable("strikethrough")
+    inline = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_BRACKETS}).enable("strikethrough")
     inline.disable(["html_inline"])
     for parser in (blocks, inline):
         parser.normalizeLink = str  # pyright: ignore[reportAttributeAccessIssue] - addresses stay as they are written
@@ -99,7 +99,7 @@ def _bounded_table(rule: "RuleFuncBlockType") -> "RuleFuncBlockType":
         is_table = rule(state, start, end, True)  # noqa: FBT003 - as above
         if silent or not is_table:
             return is_table
-        return _empty_cells(state, start, end) <= MOST_EMPTY_CELLS and rule(state, start, end, silent)
+        return _empty_cells(state, start, end) <= MAX_EMPTY_CELLS and rule(state, start, end, silent)
 
     return table_rule
 

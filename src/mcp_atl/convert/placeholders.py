@@ -15,7 +15,7 @@ from toolcharter import InvalidArguments
 
 PLACEHOLDER = re.compile(r"\{\{(/?)([A-Za-z]\w{0,30})((?: [^#{}\n]{1,60})?)#([0-9a-f]{6,64})\}\}")
 LENGTHS = (6, 12, 64)
-LONGEST_DETAIL = 40
+MAX_DETAIL_LENGTH = 40
 
 NAMES = {
     "extension": "macro",
@@ -113,7 +113,7 @@ def _detail(node: Node) -> str:
             words = known.get("text") or plain_text(node)
         case _:
             words = None
-    return re.sub(r"[^\w .,:/@-]", "", str(words or "")).strip()[:LONGEST_DETAIL].strip()
+    return re.sub(r"[^\w .,:/@-]", "", str(words or "")).strip()[:MAX_DETAIL_LENGTH].strip()
 
 
 def _day(timestamp: Any) -> str | None:

@@ -8,7 +8,7 @@ from toolcharter import InvalidArguments, NotFound
 
 CONTAINERS = frozenset({"doc", "layoutSection", "layoutColumn", "panel", "expand", "nestedExpand", "bodiedExtension"})
 """Nodes whose blocks may begin sections."""
-MOST_NAMED = 30
+MAX_NAMED = 30
 
 
 class Place(NamedTuple):
@@ -60,8 +60,8 @@ def find_place(known: Sequence[Place], name: str) -> Place:
                 f"{len(matches)} sections are called {wanted!r}: {numbers}. Use the number of one.",
                 fields=("parameters",),
             )
-    shown = ", ".join(f"{one.number} {one.title!r}" for one in known[:MOST_NAMED])
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    shown = ", ".join(f"{one.number} {one.title!r}" for one in known[:MAX_NAMED])
+    more = f" and {len(known) - MAX_NAMED} more" if len(known) > MAX_NAMED else ""
     raise NotFound(f"The page has no section {name!r}. It has: {shown or 'no headings'}{more}.")
 
 

@@ -9,7 +9,7 @@ from toolcharter import InvalidArguments, NotFound
 
 ME = frozenset({"me", "myself", "currentuser()"})
 NOBODY = frozenset({"none", "nobody", "unassigned"})
-MOST_CANDIDATES = 10
+MAX_CANDIDATES = 10
 
 _ACCOUNT_ID = re.compile(r"[0-9a-f]{24}|\d+:[0-9a-f-]{36}|accountid:.+|qm:.+")
 """As Cloud makes them. Nobody is called like this."""
@@ -45,6 +45,6 @@ def _names(user: Json) -> set[str]:
 
 
 def _candidates(users: list[Json]) -> str:
-    named = [f"{user.get('displayName')} ({user_id(user)})" for user in users[:MOST_CANDIDATES]]
-    more = [f"and {len(users) - MOST_CANDIDATES} more"] if len(users) > MOST_CANDIDATES else []
+    named = [f"{user.get('displayName')} ({user_id(user)})" for user in users[:MAX_CANDIDATES]]
+    more = [f"and {len(users) - MAX_CANDIDATES} more"] if len(users) > MAX_CANDIDATES else []
     return ", ".join(named + more)

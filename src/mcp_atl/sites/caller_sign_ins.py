@@ -12,7 +12,7 @@ from mcp_atl.sites.store import CredentialStore
 if TYPE_CHECKING:
     import httpx2
 
-MOST_CALLERS = 1000
+MAX_CALLERS = 1000
 """Whose sign-ins are kept in memory. That of another one is read again."""
 
 
@@ -46,7 +46,7 @@ class CallerSignIns:
         if known is None or known.version != version:
             known = _Known(version, self._read(store, caller, site, http, known.access if known else None))
         self._known[key] = known
-        if len(self._known) > MOST_CALLERS:
+        if len(self._known) > MAX_CALLERS:
             del self._known[next(iter(self._known))]
         return known.access
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CALLBACK = "/callback"
 PORT = 8765
-LONGEST_REQUEST = 16_384
+MAX_REQUEST_BYTES = 16_384
 SCOPES = (
     "offline_access",
     "read:jira-work",
@@ -78,7 +78,7 @@ class SignIn:
         """The site that the person granted access to, with what it takes to renew it."""
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
         answers: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
-        server = await asyncio.start_server(_Callback(state, answers), "127.0.0.1", self.port, limit=LONGEST_REQUEST)
+        server = await asyncio.start_server(_Callback(state, answers), "127.0.0.1", self.port, limit=MAX_REQUEST_BYTES)
         async with server:
             redirect = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}{CALLBACK}"
             self.show(self._address(redirect, state, verifier))

@@ -127,13 +127,13 @@ class Sites:
         return SiteClient(access, pool, slots=slots, tokens=tokens)
 
     def _pool(self, site: Site) -> tuple[Any, asyncio.Semaphore]:
-        from mcp_atl.client.http import MOST_REQUESTS, open_http  # noqa: PLC0415 - 98 ms, httpx2
+        from mcp_atl.client.http import MAX_REQUESTS, open_http  # noqa: PLC0415 - 98 ms, httpx2
 
         key = site.name if site.name in self._sites else OTHER_SITES
         if key not in self._pools:
             make_transport = self._transports.get(key)
             pool = open_http(site, make_transport() if make_transport else None)
-            self._pools[key] = pool, asyncio.Semaphore(MOST_REQUESTS)
+            self._pools[key] = pool, asyncio.Semaphore(MAX_REQUESTS)
         return self._pools[key]
 
     def _access_tokens(self, access: Access) -> OAuthTokens | None:

@@ -22,9 +22,9 @@ from mcp_core.folder import Folder, new_file, open_file
 from toolcharter import Conflict, Example, Image, InvalidArguments, NotFound, ToolError
 
 SHAPE = {"id": None, "name": None, "type": None, "size": None, "path": None}
-MOST_AT_ONCE = 20
+MAX_AT_ONCE = 20
 DEADLINE = 600
-MOST_SHOWN = 1_000_000
+MAX_SHOWN = 1_000_000
 """Bytes of all images in one answer."""
 IMAGES = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -59,7 +59,7 @@ class Download(Transfer):
 class UploadFiles(Transfer):
     """What upload takes."""
 
-    files: list[str] = Field(min_length=1, max_length=MOST_AT_ONCE, description="Paths in the folder for files.")
+    files: list[str] = Field(min_length=1, max_length=MAX_AT_ONCE, description="Paths in the folder for files.")
     comment: str | None = Field(default=None, description="Of a page: what is new in this version of the file.")
 
 
@@ -93,9 +93,9 @@ async def download(call: Call[Download]) -> Listing:
             f"parameters.save_as: is for one file, but {len(files)} were found. Name one with parameters.name.",
             fields=("parameters",),
         )
-    if len(files) > MOST_AT_ONCE:
+    if len(files) > MAX_AT_ONCE:
         raise InvalidArguments(
-            f"{len(files)} files are too many; at most {MOST_AT_ONCE} at once. Name one with parameters.name.",
+            f"{len(files)} files are too many; at most {MAX_AT_ONCE} at once. Name one with parameters.name.",
             fields=("parameters",),
         )
     progress, shown = _Progress(call, sum(file.size or 0 for file in files)), ShownImages()
@@ -181,7 +181,7 @@ class ShownImages:
         with path.open("rb") as file:
             start = file.read(12)
         kind = next((kind for kind, pattern in IMAGES.items() if pattern.match(start)), None)
-        room = MOST_SHOWN - sum(len(image.data) for image in self.images)
+        room = MAX_SHOWN - sum(len(image.data) for image in self.images)
         if kind is None:
             self.notes.append(f"{name}: is not an image that can be shown; it was saved.")
         elif size > room:
@@ -251,7 +251,7 @@ async def _remote_files(call: Call[Download]) -> list[RemoteFile]:
         files = await jira(call.connection).files(owner.id)
     chosen = [file for file in files if name in (None, file.name)]
     if not chosen:
-        names = ", ".join(repr(file.name) for file in files[:MOST_AT_ONCE])
+        names = ", ".join(repr(file.name) for file in files[:MAX_AT_ONCE])
         which = "no files" if name is None else f"no file {name!r}"
         raise NotFound(f"{owner} has {which}.{f' Its files: {names}.' if names else ''}")
     # Of several files with one name, which Jira allows, the newest.

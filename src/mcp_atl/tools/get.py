@@ -36,7 +36,7 @@ Detail = Literal[
     "labels",
     "restrictions",
 ]
-MOST_SUBJECTS = 50
+MAX_SUBJECTS = 50
 AT_ONCE = 10
 
 
@@ -77,9 +77,9 @@ async def get(call: Call[Get]) -> Item | Listing:
         Fields, with texts as Markdown.
     """
     wanted = references(call.required_subject, "issue" if call.product == "jira" else None)
-    if len(wanted) > MOST_SUBJECTS:
+    if len(wanted) > MAX_SUBJECTS:
         raise InvalidArguments(
-            f"subject: {len(wanted)} things are too many; at most {MOST_SUBJECTS}.", fields=("subject",)
+            f"subject: {len(wanted)} things are too many; at most {MAX_SUBJECTS}.", fields=("subject",)
         )
     if len(wanted) == 1:
         return await _read(call, wanted[0])

@@ -16,7 +16,7 @@ from mcp_atl.tools.listings.requests import start_of
 from mcp_atl.tools.people import add_names
 from toolcharter import Example, InvalidArguments
 
-LONGEST_DIFF = 20_000
+MAX_DIFF_LENGTH = 20_000
 
 
 class History(ListParameters):
@@ -78,12 +78,12 @@ async def _diff(call: Call[History], id: str) -> dict[str, object]:
         return "\n".join(difflib.unified_diff(old, new, names[0], names[1], lineterm="", n=2))
 
     text = await convert(compare, sum(page.size for page in pages))
-    cut = len(text) > LONGEST_DIFF
+    cut = len(text) > MAX_DIFF_LENGTH
     return {
         "id": current.id,
         "title": current.title,
         "from": numbers[0],
         "to": numbers[1],
-        "diff": text[:LONGEST_DIFF],
-        "note": f"Cut after {LONGEST_DIFF} of {len(text)} characters; read the versions with get." if cut else None,
+        "diff": text[:MAX_DIFF_LENGTH],
+        "note": f"Cut after {MAX_DIFF_LENGTH} of {len(text)} characters; read the versions with get." if cut else None,
     }

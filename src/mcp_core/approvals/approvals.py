@@ -14,7 +14,7 @@ from mcp_core.subscribers import Subscribers
 
 logger = get_logger(__name__)
 
-MOST_SHOWN = 1000
+MAX_SHOWN = 1000
 """Confirmations that are shown at a process. Of more, the oldest are not shown; their clients can still answer."""
 LOOK_SECONDS = 2.0
 """How often a call looks for its answer, and its process says that it still waits, in case an announcement was lost."""
@@ -244,7 +244,7 @@ class Approvals:
         """Note that these calls still wait. One that was dropped, because nothing was heard of it, is shown again."""
         unknown = [number for number in numbers if number not in self._shown]
         self._heard |= dict.fromkeys(self._shown.keys() & numbers, self._clock())
-        if unknown and len(self._shown) < MOST_SHOWN:
+        if unknown and len(self._shown) < MAX_SHOWN:
             self._telling = asyncio.ensure_future(self._ask_others())
 
     async def _ask_others(self) -> None:
@@ -255,7 +255,7 @@ class Approvals:
         if waiting.id in self._shown:
             return
         self._drop_ended()
-        if len(self._shown) >= MOST_SHOWN:
+        if len(self._shown) >= MAX_SHOWN:
             self._hide(next(iter(self._shown)))
         self._shown[waiting.id], self._heard[waiting.id] = waiting, self._clock()
         if self._watching is None or self._watching.done():

@@ -20,7 +20,7 @@ from mcp_core.start_errors import InvalidSetting
 
 _START = b'{"chain":"'
 _HASH_DIGITS = 64
-_SHORTEST_KEY = 16
+_MIN_KEY_LENGTH = 16
 
 
 class Chain:
@@ -121,9 +121,9 @@ def read_key(path: Path) -> bytes:
         key = path.read_bytes().strip()
     except OSError as error:
         raise InvalidSetting(f"The audit key {str(path)!r} cannot be read: {error.strerror}.") from None
-    if len(key) < _SHORTEST_KEY:
+    if len(key) < _MIN_KEY_LENGTH:
         make = f"openssl rand -hex 32 > {path}"
-        raise InvalidSetting(f"The audit key {str(path)!r} has {len(key)} bytes, fewer than {_SHORTEST_KEY}: {make}")
+        raise InvalidSetting(f"The audit key {str(path)!r} has {len(key)} bytes, fewer than {_MIN_KEY_LENGTH}: {make}")
     return key
 
 

@@ -24,9 +24,9 @@ FailurePolicy = Literal["refuse", "continue"]
 
 CHECKPOINT_RECORDS = 10_000
 """After as many records, the log gets a line that identifies the last one."""
-MOST_QUEUED = 10_000
+MAX_QUEUED = 10_000
 """Records that may wait for a database. Further ones are lost, or their calls refused."""
-MOST_IN_BATCH = 500
+MAX_IN_BATCH = 500
 WRITE_SECONDS = 5.0
 """How long an answer waits until its record is in a database."""
 RETRY_SECONDS = 1.0
@@ -142,8 +142,8 @@ class AuditTrail:
         """
         if self._task is None:
             return self._write(members)
-        if len(self._queue) >= MOST_QUEUED:
-            self._lose(1, f"{MOST_QUEUED} already wait")
+        if len(self._queue) >= MAX_QUEUED:
+            self._lose(1, f"{MAX_QUEUED} already wait")
             return False
         self._queue.append(_Queued(members, Columns(time, tool, caller, outcome)))
         self._added_records += 1
@@ -242,7 +242,7 @@ class AuditTrail:
                 self._added.clear()
                 await self._added.wait()
                 continue
-            batch = [self._queue.popleft() for _ in range(min(MOST_IN_BATCH, len(self._queue)))]
+            batch = [self._queue.popleft() for _ in range(min(MAX_IN_BATCH, len(self._queue)))]
             unreported = self._unreported
             if unreported:
                 batch.append(_Queued(self._loss(), batch[-1].columns))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mcp_core.audit.chain import Record, parse
 
 _CHECKPOINT = re.compile(r"([^\s:]+):(\d+):([0-9a-f]{64})\b")
-_MOST_PROBLEMS = 100
+_MAX_PROBLEMS = 100
 
 
 class Problem(NamedTuple):
@@ -56,7 +56,7 @@ class Report:
 
     def add(self, place: str, text: str) -> None:
         """Note a problem. After a hundred, no more are noted."""
-        if len(self.problems) < _MOST_PROBLEMS:
+        if len(self.problems) < _MAX_PROBLEMS:
             self.problems.append(Problem(place, text))
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 LOCAL = "local"
 """The key of the caller who has no name: the person who started the server."""
 
-LONGEST_NAME = 256
+MAX_NAME_LENGTH = 256
 
 STATIC_PREFIX = "tch_"
 """Every static token begins with it, so that scanners find tokens that were published by mistake."""
@@ -59,4 +59,4 @@ def is_user_name(name: object) -> bool:
     """Whether a text can be the name of a user. Servers keep the data of a caller without a name under `local`."""
     if not isinstance(name, str) or not name.strip() or name == LOCAL:
         return False
-    return name.isprintable() and len(name) <= LONGEST_NAME
+    return name.isprintable() and len(name) <= MAX_NAME_LENGTH

@@ -17,7 +17,7 @@ from mcp_core.start_errors import InvalidSetting
 logger = get_logger(__name__)
 
 TIMEOUT_SECONDS = 3.0
-LARGEST_ANSWER = 1_000_000
+MAX_ANSWER_BYTES = 1_000_000
 _FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError)
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -87,8 +87,8 @@ class IssuerHttp:
             parts: list[bytes] = []
             async for part in response.aiter_bytes():
                 parts.append(part)
-                if sum(map(len, parts)) > LARGEST_ANSWER:
-                    raise ValueError(f"the answer has more than {LARGEST_ANSWER:,} bytes")
+                if sum(map(len, parts)) > MAX_ANSWER_BYTES:
+                    raise ValueError(f"the answer has more than {MAX_ANSWER_BYTES:,} bytes")
         content: Any = httpx2.Response(HTTPStatus.OK, content=b"".join(parts)).json()
         if not isinstance(content, dict):
             raise ValueError("the answer is not a JSON object")  # noqa: TRY004 - as all that an issuer does wrong

@@ -23,7 +23,7 @@ STALE_SECONDS = 24 * 3600.0
 REFRESH_SECONDS = 10.0
 """Keys are fetched at most once in this time, whatever tokens arrive. It doubles while the issuer fails."""
 
-_LONGEST_WAIT = 120.0
+_MAX_WAIT_SECONDS = 120.0
 _MAX_KEYS = 100
 _RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 _ALGORITHMS = {
@@ -102,7 +102,7 @@ class IssuerKeys:
             self._keys, self._failures = keys, 0
             self._keep_until = self._timer() + KEEP_SECONDS
         wait = REFRESH_SECONDS * 2 ** max(0, self._failures - 1)
-        self._next_fetch = self._timer() + min(wait, _LONGEST_WAIT)
+        self._next_fetch = self._timer() + min(wait, _MAX_WAIT_SECONDS)
 
     async def _read_keys(self) -> list[IssuerKey]:
         if self._jwks_uri is None:

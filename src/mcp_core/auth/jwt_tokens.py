@@ -18,7 +18,7 @@ logger = get_logger(__name__)
 LEEWAY_SECONDS = 10
 """How far the clocks of issuer and server may differ."""
 
-_LONGEST_HEADER = 2048
+_MAX_HEADER_LENGTH = 2048
 _TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 _REQUIRED = ["exp", "iss", "aud"]
 
@@ -62,7 +62,7 @@ class JwtTokens:
 def _read_header(token: str) -> dict[str, Any]:
     """The header, for choosing the key. PyJWT reads it again, strictly, but its own function reads all of the token."""
     segment = token.partition(".")[0]
-    if len(segment) > _LONGEST_HEADER:
+    if len(segment) > _MAX_HEADER_LENGTH:
         raise jwt.DecodeError("the header is too long")
     header: Any = json.loads(base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)))
     if not isinstance(header, dict):

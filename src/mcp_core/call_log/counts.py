@@ -7,7 +7,7 @@ from typing import NamedTuple
 MINUTE = 60
 QUARTER = 15
 """Minutes of the longer of the two steps that are counted by."""
-MOST_NAMES = 1000
+MAX_NAMES = 1000
 """Different names of tools, callers and agents together, in a quarter of an hour and process.
 
 Callers choose the names of agents, so that there could be any number. A name that is used once takes 200 to 400 bytes
@@ -83,7 +83,7 @@ class Counts:
             self._quarter, self._names = quarter, set()
         names = (key.server, key.tool, key.caller, key.agent)
         if names not in self._names:
-            if len(self._names) >= MOST_NAMES:
+            if len(self._names) >= MAX_NAMES:
                 return key._replace(tool=OTHER, caller=OTHER, agent=OTHER)
             self._names.add(names)
         return key

@@ -21,7 +21,7 @@ LOOK_SECONDS = 1.0
 """How often the store is asked for calls of other processes."""
 IDLE_SECONDS = 15.0
 """After which a connection gets a sign of life, so that a proxy does not close it."""
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 
 
 class CallFeed:
@@ -75,7 +75,7 @@ class CallFeed:
                 if self._last is None:
                     self._last = await self._store.last_id()
                     self._ready.set()
-                elif entries := await self._store.after(self._last, MOST_AT_ONCE):
+                elif entries := await self._store.after(self._last, MAX_AT_ONCE):
                     self._last = entries[-1].id
                     self._subscribers.send(entries)
             except Exception as error:  # noqa: BLE001 - whatever the database raises: the next look may work

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from mcp_core.call_log.entry import FindLines
 from mcp_core.mcp_log import LogContext, TextFormatter, current_log_context, reset_log_context, set_log_context
 
-MOST_LINES = 2000
+MAX_LINES = 2000
 """Of all calls, until they are written."""
-MOST_OF_A_CALL = 20
-LONGEST_LINE = 8000
+MAX_LINES_OF_CALL = 20
+MAX_LINE_LENGTH = 8000
 """With the stack."""
 
 
@@ -24,7 +24,7 @@ class CallLines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self._lines: deque[_Line] = deque(maxlen=MOST_LINES)
+        self._lines: deque[_Line] = deque(maxlen=MAX_LINES)
         self._text = TextFormatter()
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -42,7 +42,7 @@ class CallLines(logging.Handler):
 
         def find(trace_id: str, correlation_id: str) -> list[str]:
             # The last ones if there are many: they say how the call ended.
-            return [self._format(line) for line in taken.get((trace_id, correlation_id), ())[-MOST_OF_A_CALL:]]
+            return [self._format(line) for line in taken.get((trace_id, correlation_id), ())[-MAX_LINES_OF_CALL:]]
 
         return find
 
@@ -52,4 +52,4 @@ class CallLines(logging.Handler):
             text = self._text.format(line.record)
         finally:
             reset_log_context(token)
-        return text if len(text) <= LONGEST_LINE else text[:LONGEST_LINE] + "..."
+        return text if len(text) <= MAX_LINE_LENGTH else text[:MAX_LINE_LENGTH] + "..."

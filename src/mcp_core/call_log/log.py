@@ -1,7 +1,7 @@
 """Takes calls from the pipelines, and writes them in batches.
 
 Every call is counted as it ends, and some are kept. A moment later a task redacts those, and writes both. Of more than
-`MOST_IN_BATCH` calls, the failures come first, and then a sample at equal distances. Nobody can read more, and to keep
+`MAX_IN_BATCH` calls, the failures come first, and then a sample at equal distances. Nobody can read more, and to keep
 a call in full takes longer than its way through the pipeline.
 """
 
@@ -28,7 +28,7 @@ COLLECT_SECONDS = 0.25
 """How often calls are taken from the pipelines."""
 BUSY_SECONDS = 1.0
 """How often they are written while there are many; otherwise at once, so that people see them."""
-MOST_IN_BATCH, MOST_WHILE_BUSY = 50, 6
+MAX_IN_BATCH, MAX_WHILE_BUSY = 50, 6
 """Calls of a server that are kept in full each time: up to 200 a second, and while there are more, 24."""
 RETENTION_SECONDS = 60.0
 """How often old calls are deleted."""
@@ -95,13 +95,13 @@ class CallLog:
 
     def _collect(self) -> None:
         """Take what has ended."""
-        find_lines, most = self._lines.take(), MOST_WHILE_BUSY if self._is_busy else MOST_IN_BATCH
+        find_lines, most = self._lines.take(), MAX_WHILE_BUSY if self._is_busy else MAX_IN_BATCH
         self._is_busy = False
         for source in self._sources:
             taken, ended = source.take(most)
             self._entries += [source.entry(one, find_lines) for one in taken]
             self.sampled_out += ended - len(taken)
-            self._is_busy = self._is_busy or ended > MOST_IN_BATCH
+            self._is_busy = self._is_busy or ended > MAX_IN_BATCH
 
     async def _write_collected(self) -> None:
         """Write what has been collected. What cannot be written is dropped, and the log says so."""

@@ -11,7 +11,7 @@ from mcp_core import json_text
 from mcp_core.call_log import CallEntry
 from mcp_core.call_log.counts import MINUTE, Counts, bucket_of
 from mcp_core.call_log.entry import FAILURES, FindLines
-from mcp_core.call_log.log import MOST_IN_BATCH
+from mcp_core.call_log.log import MAX_IN_BATCH
 from mcp_core.calling.bound import UNKNOWN
 from mcp_core.calling.records import Call
 from mcp_core.calling.stages.record import CallSummary, estimate_tokens, redacted_arguments
@@ -19,12 +19,12 @@ from mcp_core.calling.stages.record import CallSummary, estimate_tokens, redacte
 EndedCall = tuple[Call, CallSummary, float, float, float]
 """The call, how it went, when it began by the clock of `time.perf_counter`, its seconds, and when it ended."""
 
-MOST_FAILURES = MOST_IN_BATCH // 2
+MAX_FAILURES = MAX_IN_BATCH // 2
 """Failures that come before all other calls."""
-LONGEST_NAME = 128
-LONGEST_ARGUMENTS = 16_000
+MAX_NAME_LENGTH = 128
+MAX_ARGUMENTS_LENGTH = 16_000
 """In characters of JSON. Longer ones are left out."""
-LONGEST_ERROR = 2000
+MAX_ERROR_LENGTH = 2000
 
 
 class EndedCalls:
@@ -45,17 +45,17 @@ class EndedCalls:
         call, summary, _, seconds, now = ended
         outcome = summary.outcome
         # By its final name: callers choose the names of tools that do not exist.
-        tool, caller, agent = call.final_name, call.request.caller.key, call.context.agent_id[:LONGEST_NAME]
+        tool, caller, agent = call.final_name, call.request.caller.key, call.context.agent_id[:MAX_NAME_LENGTH]
         cached, bucket = bool(summary.cached), bucket_of(seconds)
         key = (int(now) // MINUTE, self.server, tool, caller, agent, outcome, cached, bucket)
         self._counts.add(key, (summary.size + 3) // 4)
         number = self._ended
         self._ended = number + 1
-        if outcome in FAILURES and len(self._failures) < MOST_FAILURES:
+        if outcome in FAILURES and len(self._failures) < MAX_FAILURES:
             self._failures.append((number, ended))
         elif not number % self._distance:
             self._sample.append((number, ended))
-            if len(self._sample) >= 2 * MOST_IN_BATCH:
+            if len(self._sample) >= 2 * MAX_IN_BATCH:
                 del self._sample[1::2]
                 self._distance *= 2
 
@@ -80,9 +80,9 @@ class EndedCalls:
         return CallEntry(
             time=now,
             server=self.server,
-            tool=call.request.tool[:LONGEST_NAME] if call.final_name == UNKNOWN else call.final_name,
+            tool=call.request.tool[:MAX_NAME_LENGTH] if call.final_name == UNKNOWN else call.final_name,
             caller=call.request.caller.key,
-            agent=f"{context.agent_id} {context.agent_version}"[:LONGEST_NAME],
+            agent=f"{context.agent_id} {context.agent_version}"[:MAX_NAME_LENGTH],
             outcome=summary.outcome,
             ms=round(seconds * 1000, 3),
             tokens=estimate_tokens(summary.size),
@@ -90,7 +90,7 @@ class EndedCalls:
             trace_id=context.trace_id,
             correlation_id=context.correlation_id,
             error_type=failure and failure.error_type,
-            error=failure and failure.error[:LONGEST_ERROR],
+            error=failure and failure.error[:MAX_ERROR_LENGTH],
             error_id=failure and failure.error_id,
             details=_details(ended, lines),
         )
@@ -104,7 +104,7 @@ def _details(ended: EndedCall, lines: list[str]) -> Mapping[str, Any]:
     call, summary, *_ = ended
     arguments = redacted_arguments(call)
     details: dict[str, Any] = {"steps": _steps(ended)}
-    if len(_json(arguments)) <= LONGEST_ARGUMENTS:
+    if len(_json(arguments)) <= MAX_ARGUMENTS_LENGTH:
         details["arguments"] = arguments
     if lines:
         details["lines"] = lines
@@ -121,7 +121,7 @@ def _json(arguments: Any) -> str:
     try:
         return json_text.to_text(arguments)
     except (TypeError, ValueError, RecursionError):
-        return " " * (LONGEST_ARGUMENTS + 1)  # without a JSON form, they are left out
+        return " " * (MAX_ARGUMENTS_LENGTH + 1)  # without a JSON form, they are left out
 
 
 def _steps(ended: EndedCall) -> dict[str, float]:

@@ -26,7 +26,7 @@ _SILENT_SECONDS = 30.0
 """After this silence it is taken to have ended."""
 _PROGRESS_SECONDS = 0.1
 """Reports of progress that follow each other more closely are left out."""
-_LARGEST_MESSAGE = 65_536
+_MAX_MESSAGE_LENGTH = 65_536
 _KEPT_SECONDS = 60.0
 
 GoOn = Callable[[str, Mapping[str, Any], ReportProgress], Coroutine[Any, Any, Any] | None]
@@ -124,7 +124,7 @@ class HeldElsewhere:
             raise
         error = call.exception() if not call.cancelled() else asyncio.CancelledError()
         text = outcomes.to_text(call.result() if error is None else error)
-        if len(text) <= _LARGEST_MESSAGE:
+        if len(text) <= _MAX_MESSAGE_LENGTH:
             await self._say(nonce, "done", {"id": number, "text": text})
         elif self._state is not None:
             with suppress(StateUnavailable):

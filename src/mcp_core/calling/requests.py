@@ -26,8 +26,8 @@ _METHODS = frozenset({
     *("prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"),
     *(CONFIRM, DECLINE, "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen"),
 })  # fmt: skip
-_LONGEST_NAME = 256
-_MOST_EARLY = 1000
+_MAX_NAME_LENGTH = 256
+_MAX_EARLY = 1000
 """Lists and handshakes that may arrive over stdio before the server has opened its trail."""
 
 
@@ -77,9 +77,9 @@ class RequestRecorder:
         if not self._audited:
             return
         now = utc_time(self._clock())
-        parts = [f'"time":"{now}","method":{quoted(method[:_LONGEST_NAME])}']
+        parts = [f'"time":"{now}","method":{quoted(method[:_MAX_NAME_LENGTH])}']
         if name is not None:
-            parts.append(f'"name":{quoted(name[:_LONGEST_NAME])}')
+            parts.append(f'"name":{quoted(name[:_MAX_NAME_LENGTH])}')
         parts.append(f'"caller":{_text(sender.caller)},"agent":{quoted(sender.agent)},"outcome":"{outcome}"')
         if sender.address is not None:
             parts.append(f'"address":{quoted(sender.address)}')
@@ -92,7 +92,7 @@ class RequestRecorder:
         record = (escape_breaks(",".join(parts)), now, name, sender.caller, outcome)
         if self.audit is not None:
             self.audit.append(*record)
-        elif len(self._early) < _MOST_EARLY:
+        elif len(self._early) < _MAX_EARLY:
             self._early.append(record)
 
 

@@ -31,7 +31,7 @@ WAIT_SECONDS = 30
 """How long a writer waits for another process that locks SQLite, and a call for a connection."""
 
 FORMS = "sqlite:///relative/file.db, sqlite:////absolute/file.db or postgresql://user:password@host/name"
-_LARGEST_PORT = 65535
+_MAX_PORT = 65535
 _NO_SPAN = nullcontext()
 _SQLITE_DRIVERS = frozenset({"", "pysqlite", "aiosqlite"})
 
@@ -94,7 +94,7 @@ def address(text: str | None, server: str) -> URL:
     kind, _, driver = url.drivername.partition("+")
     if kind == "sqlite" and driver in _SQLITE_DRIVERS:
         return URL.create("sqlite", database=_sqlite_file(url, text))
-    if url.port is not None and url.port > _LARGEST_PORT:
+    if url.port is not None and url.port > _MAX_PORT:
         raise InvalidSetting(f"{url.port} is not a port; write {FORMS}.")
     if kind in ("postgresql", "postgres"):
         return _libpq_url(url)

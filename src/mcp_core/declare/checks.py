@@ -25,7 +25,7 @@ from mcp_core.declare.spec import (
     ToolSpec,
 )
 
-SHORTEST_DESCRIPTION = 50
+MIN_DESCRIPTION_LENGTH = 50
 NOTICE = timedelta(days=90)
 _PERMISSION = re.compile(r"[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*")
 _SEMVER = re.compile(r"\d+\.\d+\.\d+([-+].+)?")
@@ -146,10 +146,10 @@ def permission_problems(permissions: Any) -> list[str]:
 
 
 def _description(spec: ToolSpec) -> Problems:
-    if (length := len(spec.description.strip())) >= SHORTEST_DESCRIPTION:
+    if (length := len(spec.description.strip())) >= MIN_DESCRIPTION_LENGTH:
         return []
     fix = "say in the docstring what it does, when to use it and what it returns"
-    return [("description", f"has {length} of {SHORTEST_DESCRIPTION} characters; {fix}")]
+    return [("description", f"has {length} of {MIN_DESCRIPTION_LENGTH} characters; {fix}")]
 
 
 def _identity(spec: ToolSpec) -> Problems:

@@ -7,7 +7,7 @@ from typing import Literal
 
 Style = Literal["snake", "kebab"]
 
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 """Many clients allow no more, though the protocol allows 128."""
 
 _PATTERN = {
@@ -52,8 +52,8 @@ class Naming:
         """What is wrong with a name under this policy."""
         if not _PATTERN[self.style].fullmatch(name):
             return f"is not {_RULE[self.style]}; rename it, or declare another style for the server"
-        if len(final := self.final(name, prefix)) > LONGEST_NAME:
-            return f"is {len(final)} characters long with its prefix; clients allow {LONGEST_NAME}"
+        if len(final := self.final(name, prefix)) > MAX_NAME_LENGTH:
+            return f"is {len(final)} characters long with its prefix; clients allow {MAX_NAME_LENGTH}"
         if not _PORTABLE.fullmatch(final):
             return f"is {final!r} with its prefix; clients allow ASCII letters, digits, _ and - only"
         return None

@@ -31,7 +31,7 @@ from mcp_core.mcp_log import is_secret_name
 
 CONSENT_FIELD = "explicit_action"
 
-MOST_ITEMS = 1000
+MAX_ITEMS = 1000
 """The largest length of a list or object argument that declares none."""
 
 JsonSchema = dict[str, Any]
@@ -237,16 +237,16 @@ class _InputSchemaGenerator(OutputSchemaGenerator):
     """
 
     def list_schema(self, schema: core_schema.ListSchema) -> JsonSchemaValue:
-        return {"maxItems": MOST_ITEMS} | super().list_schema(schema)
+        return {"maxItems": MAX_ITEMS} | super().list_schema(schema)
 
     def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
-        return {"maxItems": MOST_ITEMS} | super().set_schema(schema)
+        return {"maxItems": MAX_ITEMS} | super().set_schema(schema)
 
     def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
-        return {"maxItems": MOST_ITEMS} | super().frozenset_schema(schema)
+        return {"maxItems": MAX_ITEMS} | super().frozenset_schema(schema)
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        return {"maxProperties": MOST_ITEMS} | super().dict_schema(schema)
+        return {"maxProperties": MAX_ITEMS} | super().dict_schema(schema)
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         inner: Any = schema["schema"]

@@ -21,7 +21,7 @@ T = TypeVar("T")
 MAX_LISTS = 64
 """A verifier may give each token its own permissions, so what is made for them is not kept for ever."""
 
-LONGEST_TOKEN = 8_192
+MAX_TOKEN_LENGTH = 8_192
 """In characters. Access tokens with many groups have a few thousand; to verify one of 8,000 costs 0.4 ms."""
 
 RETRY_SECONDS = 5
@@ -76,7 +76,7 @@ async def _identify(app: App, scope: Scope, authorization: str) -> Caller:
     if scheme.lower() != "bearer" or not token:
         raise _unauthorized(app, scope, None)
     try:
-        caller = await app.verifier.verify(token) if len(token) <= LONGEST_TOKEN and token.isascii() else None
+        caller = await app.verifier.verify(token) if len(token) <= MAX_TOKEN_LENGTH and token.isascii() else None
     except IdentityUnavailable as error:
         raise _unavailable(error) from None
     if caller is None:

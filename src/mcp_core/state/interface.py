@@ -5,10 +5,10 @@ from typing import NamedTuple, Protocol
 
 from mcp_core.declare.spec import RateLimit
 
-LARGEST_ENTRY = 1_000_000
+MAX_ENTRY_LENGTH = 1_000_000
 """In characters. Longer answers are not cached."""
 
-LARGEST_LOG = 1000
+MAX_EXACT_CALLS = 1000
 """Limits up to this many calls are exact: the time of each call is kept. Larger ones count calls in two windows."""
 
 

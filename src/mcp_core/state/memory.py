@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.interface import LARGEST_ENTRY, LARGEST_LOG, CachedAnswer, Recalled, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Recalled, StateUnavailable
 
 MAX_ENTRIES = 4096
 MAX_CLAIMS = 65_536
@@ -50,7 +50,7 @@ class MemoryState:
         if window is None:
             if len(self._windows) >= self._max_windows:
                 self._drop_ended_windows(now)
-            kind = _CallLog if limit.max_calls <= LARGEST_LOG else _CallCounter
+            kind = _CallLog if limit.max_calls <= MAX_EXACT_CALLS else _CallCounter
             window = self._windows[key] = kind(limit)
         return window.hit(now)
 
@@ -86,7 +86,7 @@ class MemoryState:
 
     def remember_now(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         """What `remember` does, without a coroutine."""
-        if len(answer.data or "") + len(answer.blocks) + len(key) > LARGEST_ENTRY:
+        if len(answer.data or "") + len(answer.blocks) + len(key) > MAX_ENTRY_LENGTH:
             return
         self._answers[key] = (self._clock() + ttl, generation, answer)
         if len(self._answers) > MAX_ENTRIES:

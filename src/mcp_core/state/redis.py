@@ -13,7 +13,7 @@ from redis.exceptions import NoScriptError, RedisError
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import LARGEST_ENTRY, CachedAnswer, DependencyHealth, Recalled, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, CachedAnswer, DependencyHealth, Recalled, StateUnavailable
 from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
 from mcp_core.state.redis_scripts import LOOK_UP
 
@@ -111,7 +111,7 @@ class RedisState:
 
     async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         text = json.dumps(answer._asdict())
-        if len(text) <= LARGEST_ENTRY and not self._connection.is_congested:
+        if len(text) <= MAX_ENTRY_LENGTH and not self._connection.is_congested:
             # Nobody has to wait: a look-up of this process comes after it, and one of another may miss it.
             milliseconds = max(1, int(ttl * 1000))
             self._connection.send("cache", "SET", self._answer_key(key), f"{generation}\n{text}", "PX", milliseconds)

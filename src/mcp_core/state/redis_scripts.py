@@ -3,13 +3,13 @@
 Limits are counted by the clock of Redis, with the two algorithms of the store in memory.
 """
 
-from mcp_core.state.interface import LARGEST_LOG
+from mcp_core.state.interface import MAX_EXACT_CALLS
 
 LOOK_UP = f"""
 local function hit(key, max, window)
   local time = redis.call('TIME')
   local now = time[1] * 1000000 + time[2]
-  if max > {LARGEST_LOG} then
+  if max > {MAX_EXACT_CALLS} then
     local index, passed = math.floor(now / window), (now % window) / window
     local seen = redis.call('HMGET', key, 'index', 'current', 'previous')
     local current, previous = tonumber(seen[2] or 0), tonumber(seen[3] or 0)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from mcp_noema.anki.deck_options import ANKI_DEFAULTS, DeckLimits, DeckOptions, deck_preset
 from mcp_noema.anki.package import BadPackage, CollectionCalendar, PackageDeck, damaged
-from mcp_noema.model import LONGEST_NAME, SEPARATOR, NoteType
+from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, NoteType
 
-LONGEST_TEMPLATE = 200_000
+MAX_TEMPLATE_LENGTH = 200_000
 _MAX_UTC_OFFSET_MINUTES = 23 * 60
 FIRST_TIME, LAST_TIME = datetime(1800, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
 """Times outside of these are not valid. Within them, time zones and intervals can be added."""
@@ -45,9 +45,9 @@ def filtered_deck(name: str) -> AnkiDeck:
 def _deck_name(name: str) -> str:
     """A deck's path with our separator and without empty parts."""
     parts = [part.strip() or "blank" for part in name.replace("\x1f", SEPARATOR).split(SEPARATOR)]
-    if len(path := SEPARATOR.join(parts)) > LONGEST_NAME:
+    if len(path := SEPARATOR.join(parts)) > MAX_NAME_LENGTH:
         raise BadPackage(
-            f"The deck {path[:50]!r}... has a name of {len(path)} characters; at most {LONGEST_NAME} are allowed. "
+            f"The deck {path[:50]!r}... has a name of {len(path)} characters; at most {MAX_NAME_LENGTH} are allowed. "
             "Shorten it in Anki and export it again."
         )
     return path
@@ -56,16 +56,16 @@ def _deck_name(name: str) -> str:
 def check_note_type(note_type: NoteType) -> NoteType:
     """Check that names and templates are not too long: searches and cards read them each time."""
     names = (note_type.name, *note_type.fields, *(template.name for template in note_type.templates))
-    if name := next((name for name in names if len(name) > LONGEST_NAME), None):
+    if name := next((name for name in names if len(name) > MAX_NAME_LENGTH), None):
         raise BadPackage(
             f"The note type {note_type.name[:50]!r} has the name {name[:50]!r}... of {len(name):,} characters; at most "
-            f"{LONGEST_NAME} are allowed. Shorten it in Anki and export it again."
+            f"{MAX_NAME_LENGTH} are allowed. Shorten it in Anki and export it again."
         )
     longest = max((len(side) for each in note_type.templates for side in (each.front, each.back)), default=0)
-    if longest > LONGEST_TEMPLATE:
+    if longest > MAX_TEMPLATE_LENGTH:
         raise BadPackage(
             f"The note type {note_type.name[:50]!r} has a template of {longest:,} characters; at most "
-            f"{LONGEST_TEMPLATE:,} are allowed. Shorten it in Anki and export it again."
+            f"{MAX_TEMPLATE_LENGTH:,} are allowed. Shorten it in Anki and export it again."
         )
     return note_type
 

@@ -10,8 +10,8 @@ from fsrs_rs_python import check_and_fill_parameters
 from mcp_noema.model import Preset
 from mcp_noema.schedule import clamp_parameters
 
-LOWEST_RETENTION, HIGHEST_RETENTION = 0.7, 0.99
-LONGEST_INTERVAL = 36_500
+MIN_RETENTION, MAX_RETENTION = 0.7, 0.99
+MAX_INTERVAL_DAYS = 36_500
 MAX_CARDS_PER_DAY = 9999
 MAX_LEECH_THRESHOLD = 99
 MAX_STEPS = 10
@@ -86,7 +86,7 @@ class DeckOptions:
 
     learning_steps: Sequence[float] = (1.0, 10.0)
     relearning_steps: Sequence[float] = (10.0,)
-    maximum_interval: int = LONGEST_INTERVAL
+    maximum_interval: int = MAX_INTERVAL_DAYS
     new_per_day: int = 20
     reviews_per_day: int = 200
     leech_threshold: int = 8
@@ -130,7 +130,7 @@ def to_preset(options: DeckOptions) -> Preset:
         desired_retention=_retention(options.desired_retention),
         learning_steps=_seconds(options.learning_steps),
         relearning_steps=_seconds(options.relearning_steps),
-        maximum_interval=_clamp(options.maximum_interval, 1, LONGEST_INTERVAL),
+        maximum_interval=_clamp(options.maximum_interval, 1, MAX_INTERVAL_DAYS),
         new_per_day=_clamp(options.new_per_day, 0, MAX_CARDS_PER_DAY),
         reviews_per_day=_clamp(options.reviews_per_day, 0, MAX_CARDS_PER_DAY),
         leech_threshold=_clamp(options.leech_threshold, 1, MAX_LEECH_THRESHOLD),
@@ -145,12 +145,14 @@ def _clamp(value: int, low: int, high: int) -> int:
 
 def _retention(value: float) -> float:
     """Files from before FSRS have 0 or no value."""
-    return min(max(value, LOWEST_RETENTION), HIGHEST_RETENTION) if isfinite(value) and value else 0.9
+    return min(max(value, MIN_RETENTION), MAX_RETENTION) if isfinite(value) and value else 0.9
 
 
 def _seconds(minutes: Sequence[float]) -> tuple[int, ...]:
     """Steps in seconds, in ascending order and without empty ones."""
-    steps = [round(step * 60) for step in minutes if isfinite(step) and 0 < step * 60 <= LONGEST_INTERVAL * DAY_SECONDS]
+    steps = [
+        round(step * 60) for step in minutes if isfinite(step) and 0 < step * 60 <= MAX_INTERVAL_DAYS * DAY_SECONDS
+    ]
     return tuple(sorted(max(step, 1) for step in steps)[:MAX_STEPS])
 
 

@@ -8,7 +8,7 @@ from mcp_noema.anki.package import damaged
 
 _LARGEST = 253_402_300_799_000
 """Ids are milliseconds since 1970; this is the end of the year 9999."""
-_LARGEST_COUNT = 2**31 - 1
+_MAX_COUNT = 2**31 - 1
 _INT_ONLY = frozenset({int})
 
 
@@ -28,9 +28,9 @@ def parse_integers(what: str, values: Sequence[Any]) -> list[int]:
 
 def clamp_count(value: int) -> int:
     """A number that our tables can hold: not negative, and at most 32 bits."""
-    return value if 0 <= value <= _LARGEST_COUNT else min(max(value, 0), _LARGEST_COUNT)
+    return value if 0 <= value <= _MAX_COUNT else min(max(value, 0), _MAX_COUNT)
 
 
 def clamp_interval(value: int) -> int:
     """An interval that our tables can hold: days, or negative seconds."""
-    return min(max(value, -_LARGEST_COUNT), _LARGEST_COUNT)
+    return min(max(value, -_MAX_COUNT), _MAX_COUNT)

@@ -34,7 +34,7 @@ _SCHEMAS_FROM_15 = range(15, 19)
 _COL_COLUMNS = "ver crt mod conf models decks dconf"
 _NOTE_COLUMNS = "id guid mid mod tags flds"
 _FIELD_SEPARATOR = "\x1f"
-_LONGEST_GUID = 255
+_MAX_GUID_LENGTH = 255
 _DEFAULT_DECK_ID = 1
 """A deck that exists in every collection, used or not."""
 _DEFAULT_DECK = AnkiDeck(PackageDeck("Default"), DeckOptions())
@@ -146,8 +146,10 @@ def _notes(
         note_type = note_types.get(type_id)
         if note_type is None or not note_type.fields or not note_type.templates:
             raise damaged(f"The note {note_id} has the note type {type_id}, which is missing from the file or empty.")
-        if not 0 < len(guid) <= _LONGEST_GUID:
-            raise damaged(f"The note {note_id} has a guid of {len(guid)} characters; 1 to {_LONGEST_GUID} are allowed.")
+        if not 0 < len(guid) <= _MAX_GUID_LENGTH:
+            raise damaged(
+                f"The note {note_id} has a guid of {len(guid)} characters; 1 to {_MAX_GUID_LENGTH} are allowed."
+            )
         times = creation_time(note_id, written_at), parse_timestamp(modified)
         yield note_id, PackageNote(guid, note_type, _split_fields(values, note_type), tuple(tags.split()), *times)
 

@@ -15,8 +15,8 @@ from mcp_noema.model import State
 REVLOG_COLUMNS = "id cid ease ivl lastIvl factor time type"
 LEARNING, REVIEW, RELEARNING, FILTERED, MANUAL, RESCHEDULED = range(6)
 """The kinds of entries."""
-_HIGHEST_RATING = 4
-_LOWEST_DIFFICULTY, _HIGHEST_DIFFICULTY = 100, 1100
+_MAX_RATING = 4
+_MIN_DIFFICULTY, _MAX_DIFFICULTY = 100, 1100
 """An ease in this range is a difficulty, written by FSRS in the same column."""
 
 
@@ -50,8 +50,8 @@ class RevlogEntry(NamedTuple):
 def parse_entry(row: Sequence[Any]) -> tuple[int, RevlogEntry]:
     """A row, checked: Anki's id of the card, and the entry."""
     review_id, card_id, rating, interval, last_interval, ease, duration, kind = parse_integers("review", row)
-    if not 0 <= rating <= _HIGHEST_RATING:
-        raise damaged(f"The review {review_id} has the rating {rating}; Anki's ratings are 0 to {_HIGHEST_RATING}.")
+    if not 0 <= rating <= _MAX_RATING:
+        raise damaged(f"The review {review_id} has the rating {rating}; Anki's ratings are 0 to {_MAX_RATING}.")
     at = parse_timestamp(review_id / 1000)
     return card_id, RevlogEntry(at, rating, interval, last_interval, ease, duration, kind)
 
@@ -107,7 +107,7 @@ def _log_entry(entry: RevlogEntry, card_index: int) -> PackageLogEntry:
 
 
 def _review(entry: RevlogEntry, card_index: int, *, is_new: bool) -> PackageReview:
-    is_by_fsrs = _LOWEST_DIFFICULTY <= entry.ease <= _HIGHEST_DIFFICULTY
+    is_by_fsrs = _MIN_DIFFICULTY <= entry.ease <= _MAX_DIFFICULTY
     return PackageReview(
         card=card_index,
         rating=entry.rating,

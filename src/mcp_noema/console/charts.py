@@ -9,7 +9,7 @@ from toolcharter.console import Html, element, join
 _WIDTH, _HEIGHT = 420, 120
 _BOTTOM = 24
 _CELL, _GAP = 11, 3
-_MOST_LABELS = 10
+_MAX_LABELS = 10
 _LEVELS = 4
 
 
@@ -41,7 +41,7 @@ def bars(bars: Sequence[Bar], line: float | None = None, highest: float | None =
     """Bars beside each other, and a line at a height that they are compared with."""
     top = highest or max((bar.value for bar in bars), default=0) or 1
     step = _WIDTH / max(1, len(bars))
-    every = -(-len(bars) // _MOST_LABELS)
+    every = -(-len(bars) // _MAX_LABELS)
     drawn = [_bar(bar, index, step, top, with_label=index % every == 0) for index, bar in enumerate(bars)]
     across = _HEIGHT * (1 - (line or 0) / top)
     compared = element("line", x1=0, x2=_WIDTH, y1=_px(across), y2=_px(across), class_="compared") if line else None

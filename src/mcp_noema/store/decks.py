@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from mcp_core import Conflict, InvalidArguments
 from mcp_core.db import Database
 from mcp_noema.errors import alternative, conflict, deck_not_found
-from mcp_noema.model import LONGEST_NAME, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
+from mcp_noema.model import MAX_NAME_LENGTH, SEPARATOR, Deck, DeckId, Preset, parent_names, parse_deck_name, preset_of
 from mcp_noema.repositories import DeckChange, DeckCounts, DeckView, DeletedDeck, User
 from mcp_noema.store import users, waiting_cards
 from mcp_noema.store.conditions import one_of
@@ -134,9 +134,9 @@ def _checked_name(name: str) -> str:
         path = parse_deck_name(name)
     except ValueError as error:
         raise InvalidArguments(f"name: {error}", fields=("name",)) from None
-    if len(path) > LONGEST_NAME:
+    if len(path) > MAX_NAME_LENGTH:
         raise InvalidArguments(
-            f"name: the whole path has {len(path)} characters; at most {LONGEST_NAME} are allowed.", fields=("name",)
+            f"name: the whole path has {len(path)} characters; at most {MAX_NAME_LENGTH} are allowed.", fields=("name",)
         )
     return path
 
@@ -171,8 +171,8 @@ def _rename(connection: Connection, user_id: int, deck: Deck, name: str, now: da
         existing = all_decks.get(new_name.casefold())
         if existing is not None and existing.id not in new_names:
             raise _name_taken(existing)
-        if len(new_name) > LONGEST_NAME:
-            raise conflict(f"{new_name!r} would be longer than {LONGEST_NAME} characters. Choose a shorter name.")
+        if len(new_name) > MAX_NAME_LENGTH:
+            raise conflict(f"{new_name!r} would be longer than {MAX_NAME_LENGTH} characters. Choose a shorter name.")
         values = {"name": new_name, "name_key": new_name.casefold()}
         connection.execute(sa.update(decks).where(decks.c.id == moved_id).values(values))
 

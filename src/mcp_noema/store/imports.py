@@ -20,9 +20,9 @@ from mcp_core import InvalidArguments
 from mcp_noema.anki.package import PackageCard, PackageContent, PackageDeck, PackageLogEntry, PackageNote
 from mcp_noema.model import (
     ANKI_ONLY,
-    LONGEST_FIELD,
-    LONGEST_NAME,
-    LONGEST_TAG,
+    MAX_FIELD_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_TAG_LENGTH,
     SEPARATOR,
     Deck,
     DeckId,
@@ -44,12 +44,12 @@ CHUNK = 1000
 
 NO_CARD = "notes that make no card"
 DUPLICATE = "notes and cards that are in the file twice"
-TOO_LONG = f"notes with a field of more than {LONGEST_FIELD:,} characters"
+TOO_LONG = f"notes with a field of more than {MAX_FIELD_LENGTH:,} characters"
 OTHER_TYPE = "notes that exist with another note type"
 NO_TEMPLATE = "cards without a template in their note type"
 SKIPPED_NOTE = "cards of skipped notes"
 FUTURE = "reviews dated in the future"
-LONG_TAG = f"tags of more than {LONGEST_TAG} characters"
+LONG_TAG = f"tags of more than {MAX_TAG_LENGTH} characters"
 
 T = TypeVar("T")
 Row = dict[str, Any]
@@ -182,10 +182,10 @@ class _NoteReader:
         self._prepared.has_card.append(False)
         if note.guid in self._guids:
             self._reasons[index] = DUPLICATE
-        elif any(len(value) > LONGEST_FIELD for value in note.values):
+        elif any(len(value) > MAX_FIELD_LENGTH for value in note.values):
             self._reasons[index] = TOO_LONG
         else:
-            short = tuple(tag for tag in note.tags if len(tag) <= LONGEST_TAG)
+            short = tuple(tag for tag in note.tags if len(tag) <= MAX_TAG_LENGTH)
             if len(short) < len(note.tags):
                 self._long_tags[index] = len(note.tags) - len(short)
             values = Note(0, note.type, note.values, short, note.guid, note.created_at, note.modified_at)
@@ -308,10 +308,10 @@ def _write_decks(
     prefix = f"{decks.find(existing, deck_id).name}{SEPARATOR}" if deck_id is not None else ""
     names = [prefix + deck.name for deck in package_decks]
     for name in names:
-        if len(name) > LONGEST_NAME:
+        if len(name) > MAX_NAME_LENGTH:
             raise InvalidArguments(
-                f"The deck {name!r} would have a name of {len(name)} characters; at most {LONGEST_NAME} are allowed. "
-                "Import it without deckId.",
+                f"The deck {name!r} would have a name of {len(name)} characters; at most {MAX_NAME_LENGTH} are "
+                "allowed. Import it without deckId.",
                 fields=("deckId",),
             )
     all_decks = decks.create_missing(connection, user.id, names, now)

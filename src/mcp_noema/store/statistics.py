@@ -37,7 +37,7 @@ from mcp_noema.store.tables import LEARNING, NEW, REVIEW, SUSPENDED, cards, revi
 MATURE_STABILITY = 21.0
 """In days. A card with less is young; Anki uses the same number for the interval."""
 DECK_STATS_PERIOD = timedelta(days=30)
-HIGHEST_DIFFICULTY = 10
+MAX_DIFFICULTY = 10
 _STREAK_DAYS_PER_QUERY = 60
 
 
@@ -271,7 +271,7 @@ def _distribution(connection: Connection, owner: str, deck_id: DeckId) -> Distri
     seconds = seconds_between(cards.c.last_review, cards.c.due)
     # An interval of 1.4 days counts as one of 1 day.
     intervals = [seconds < (days + 0.5) * DAY_SECONDS for days in INTERVALS]
-    difficulties = [cards.c.difficulty < level + 1 for level in range(1, HIGHEST_DIFFICULTY)]
+    difficulties = [cards.c.difficulty < level + 1 for level in range(1, MAX_DIFFICULTY)]
     return Distribution(_count_by(connection, selection, intervals), _count_by(connection, selection, difficulties))
 
 

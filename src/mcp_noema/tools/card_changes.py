@@ -13,7 +13,7 @@ from mcp_noema.model import CardId, World
 from mcp_noema.query import MAX_LENGTH, parse
 from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
-from mcp_noema.tools.cards import MOST_CARDS
+from mcp_noema.tools.cards import MAX_CARDS
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
 from toolcharter import AgentHints, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
 
@@ -28,7 +28,7 @@ MAX_DAYS = 36_500
 class CardSelectionArguments(Arguments):
     """Which cards: by id or by query."""
 
-    card_ids: Annotated[list[CardId] | None, Field(max_length=MOST_CARDS, description="Or give a query.")] = None
+    card_ids: Annotated[list[CardId] | None, Field(max_length=MAX_CARDS, description="Or give a query.")] = None
     query: Annotated[str | None, Field(max_length=MAX_LENGTH, description="As in search-cards.")] = None
 
     def selection(self) -> CardSelection:
@@ -48,7 +48,7 @@ class CardSelectionArguments(Arguments):
 
 def _ids(changed: ChangedCards) -> list[CardId]:
     """The ids for the result: those that one call can take."""
-    return [CardId.of(number) for number in changed.ids[:MOST_CARDS]]
+    return [CardId.of(number) for number in changed.ids[:MAX_CARDS]]
 
 
 def _changed_json(changed: ChangedCards) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _changed_json(changed: ChangedCards) -> dict[str, Any]:
 def _undo(action: str, changed: ChangedCards, **data: bool) -> list[SuggestedAction]:
     """The opposite change, with the ids of the cards if they are few. Only what one call can undo is suggested."""
     ids = _ids(changed)
-    if not 0 < len(changed.ids) <= MOST_CARDS:
+    if not 0 < len(changed.ids) <= MAX_CARDS:
         return []
     few = len(ids) <= MAX_IDS_IN_HINTS
     step = SuggestedAction(

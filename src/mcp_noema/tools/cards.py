@@ -16,7 +16,7 @@ from mcp_noema.repositories import CardOrder, CardPage, Cards, CardView
 from mcp_noema.tools.vocabulary import Arguments, CardIdArg, JsonResult, iso, owner, reads
 from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext, hints
 
-MOST_CARDS = 1000
+MAX_CARDS = 1000
 """How many cards one call may name by their ids."""
 
 

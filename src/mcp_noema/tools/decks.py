@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from mcp_core.plurals import count, verb
 from mcp_noema.hint_parts import add_notes_action, deck_resource, start_actions, study_action
-from mcp_noema.model import LONGEST_NAME, Deck, DeckId, World
+from mcp_noema.model import MAX_NAME_LENGTH, Deck, DeckId, World
 from mcp_noema.repositories import DeckChange, Decks, DeckView
 from mcp_noema.tools.vocabulary import (
     Arguments,
@@ -25,7 +25,7 @@ from toolcharter import Example, InvalidArguments, Need, SuggestedAction, ToolCo
 
 reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_NAME)]
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME_LENGTH)]
 _DESCRIPTION = Field(max_length=10_000, description="What it is for.")
 _FRENCH = {
     "deckId": "deck_2",

@@ -14,7 +14,7 @@ from mcp_noema.repositories import AnkiPackages, ImportSummary, Scheduling, Tall
 from mcp_noema.tools.vocabulary import LONG_DEADLINE_S, Arguments, JsonResult, OptionalDeckId, owner, sets, writes
 from toolcharter import AgentHints, Evidence, Example, Need, SuggestedAction, ToolContext, hints
 
-LONGEST_PATH = 1000
+MAX_PATH_LENGTH = 1000
 MIN_REVIEWS_TO_FIT = 400
 """With fewer reviews, fitted parameters are hardly better than the defaults."""
 _MAX_DECKS = 20
@@ -24,7 +24,7 @@ class ImportAnki(Arguments):
     """Which file, and the deck to put its decks into."""
 
     path: Annotated[
-        str, Field(min_length=1, max_length=LONGEST_PATH, description="An .apkg or .colpkg in the files folder.")
+        str, Field(min_length=1, max_length=MAX_PATH_LENGTH, description="An .apkg or .colpkg in the files folder.")
     ]
     deck_id: Annotated[DeckId | None, Field(description="Put its decks inside this one.")] = None
 
@@ -147,7 +147,7 @@ class ExportAnki(Arguments):
     """What to export, and the file to write."""
 
     path: Annotated[
-        str, Field(min_length=1, max_length=LONGEST_PATH, description="Such as french.apkg, in the files folder.")
+        str, Field(min_length=1, max_length=MAX_PATH_LENGTH, description="Such as french.apkg, in the files folder.")
     ]
     deck_id: OptionalDeckId = None
     scheduling: Annotated[bool, Field(description="Include schedules and reviews; false to share.")] = True

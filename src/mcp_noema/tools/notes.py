@@ -10,7 +10,7 @@ from mcp_core.plurals import count, verb
 from mcp_noema.analysis import Basis
 from mcp_noema.errors import alternative, conflict
 from mcp_noema.hint_parts import deck_resource, shorten, study_action, study_effort
-from mcp_noema.model import LONGEST_FIELD, CardId, DeckId, NoteId, NoteKind, World
+from mcp_noema.model import MAX_FIELD_LENGTH, CardId, DeckId, NoteId, NoteKind, World
 from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange, Notes, NoteView
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
 from toolcharter import (
@@ -28,11 +28,11 @@ from toolcharter import (
 
 writes_notes = writes.preset(permissions=["notes:write"], tags=["notes", "cards"])
 
-MOST_NOTES = 500
+MAX_NOTES = 500
 """How many notes one call may create."""
 
-_Front = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_FIELD)]
-_Back = Annotated[str, StringConstraints(max_length=LONGEST_FIELD)]
+_Front = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_FIELD_LENGTH)]
+_Back = Annotated[str, StringConstraints(max_length=MAX_FIELD_LENGTH)]
 _FRONT = Field(description="The question; for cloze the text with gaps: {{c1::Paris}}.")
 _BACK = Field(description="The answer.")
 
@@ -162,7 +162,7 @@ class CreateNotes(Arguments):
     """Notes for one deck."""
 
     deck_id: DeckIdArg
-    notes: Annotated[list[NewNote], Field(min_length=1, max_length=MOST_NOTES, description="Up to 500.")]
+    notes: Annotated[list[NewNote], Field(min_length=1, max_length=MAX_NOTES, description="Up to 500.")]
     allow_duplicates: Annotated[bool, Field(description="Even if a note has that front.")] = False
 
 

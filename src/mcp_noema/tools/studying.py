@@ -15,7 +15,7 @@ from toolcharter import AgentHints, Evidence, Example, Need, RateLimit, ToolCont
 reads_queue = reads.preset(permissions=["cards:read"], tags=["cards", "reviews"])
 writes_reviews = writes.preset(permissions=["reviews:write"], tags=["cards", "reviews", "decks", "statistics"])
 
-LONGEST_ANSWER_MS = 3_600_000
+MAX_ANSWER_MS = 3_600_000
 
 
 def face_json(face: CardFace) -> dict[str, Any]:
@@ -156,9 +156,7 @@ class ReviewCard(Arguments):
 
     card_id: CardIdArg
     grade: Annotated[Grade, Field(description="again: forgotten. hard, good, easy: remembered.")]
-    time_taken_ms: Annotated[int | None, Field(ge=0, le=LONGEST_ANSWER_MS, description="From question to answer.")] = (
-        None
-    )
+    time_taken_ms: Annotated[int | None, Field(ge=0, le=MAX_ANSWER_MS, description="From question to answer.")] = None
     reviewed_at: Annotated[AwareDatetime | None, Field(description="If not now; with time zone.")] = None
     idempotency_key: Annotated[
         str | None, Field(min_length=1, max_length=255, description="A repeat with this key is ignored.")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from mcp_noema.model import LONGEST_TAG, CardId, DeckId, NoteId, Preset
+from mcp_noema.model import MAX_TAG_LENGTH, CardId, DeckId, NoteId, Preset
 from toolcharter import Result, ToolArguments, ToolContext, tool
 
 JsonResult = Result[dict[str, Any]]
@@ -40,7 +40,9 @@ DeckIdArg = Annotated[DeckId, Field(description="Such as deck_1.")]
 OptionalDeckId = Annotated[DeckId | None, Field(description="This deck and its subdecks; omit for all.")]
 NoteIdArg = Annotated[NoteId, Field(description="Such as note_1.")]
 CardIdArg = Annotated[CardId, Field(description="Such as card_1.")]
-Tag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TAG, pattern=r"^\S+$")]
+Tag = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TAG_LENGTH, pattern=r"^\S+$")
+]
 Tags = Annotated[list[Tag], Field(max_length=100, description="Words without spaces, such as verbs.")]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from mcp_core.plurals import count
-from mcp_todo.model import LONGEST_DESCRIPTION, LONGEST_NAME, LONGEST_TITLE
+from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
 from toolcharter.console import CallFailed, Html, Page, View, element, join, tag
 
 PATH = "/console/todo"
@@ -78,7 +78,7 @@ def _summary(number: int, status: str) -> str:
 
 def _ask_user() -> Html:
     """The form for a list that several people share without signing in."""
-    field = element("input", id="user", name="user", required=True, autocomplete="username", maxlength=LONGEST_NAME)
+    field = element("input", id="user", name="user", required=True, autocomplete="username", maxlength=MAX_NAME_LENGTH)
     return element(
         "form",
         element("label", "Whose list?", for_="user"),
@@ -103,8 +103,10 @@ def _filter(user: str, status: str) -> Html:
 
 
 def _add_form(view: View, known: Html) -> Html:
-    title = element("input", id="title", name="title", required=True, maxlength=LONGEST_TITLE, placeholder="Buy milk")
-    details = element("textarea", id="description", name="description", rows="2", maxlength=LONGEST_DESCRIPTION)
+    title = element(
+        "input", id="title", name="title", required=True, maxlength=MAX_TITLE_LENGTH, placeholder="Buy milk"
+    )
+    details = element("textarea", id="description", name="description", rows="2", maxlength=MAX_DESCRIPTION_LENGTH)
     return _form(
         view,
         "add",
@@ -145,7 +147,7 @@ def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
         "edit",
         known,
         element("label", "Title", for_=title),
-        element("input", id=title, name="title", required=True, maxlength=LONGEST_TITLE, value=task["title"]),
+        element("input", id=title, name="title", required=True, maxlength=MAX_TITLE_LENGTH, value=task["title"]),
         element("label", "Description", for_=details),
         element(
             "textarea",
@@ -153,7 +155,7 @@ def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
             id=details,
             name="description",
             rows="2",
-            maxlength=LONGEST_DESCRIPTION,
+            maxlength=MAX_DESCRIPTION_LENGTH,
         ),
         element("p", element("button", "Save", type="submit")),
     )

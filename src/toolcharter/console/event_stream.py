@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-LONGEST_SECONDS = 60.0
+MAX_STREAM_SECONDS = 60.0
 """After which the browser connects again, so that a person who signed out, or lost a right, sees no more."""
 _BEGIN = "retry: 1000\n\n"
 _SIGN_OF_LIFE = ": \n\n"
@@ -31,7 +31,7 @@ def event_stream(events: AsyncGenerator[str | None]) -> Response:
 
 
 async def _texts(events: AsyncGenerator[str | None]) -> AsyncIterator[str]:
-    end = time.monotonic() + LONGEST_SECONDS
+    end = time.monotonic() + MAX_STREAM_SECONDS
     async with aclosing(events):
         yield _BEGIN
         async for one in events:

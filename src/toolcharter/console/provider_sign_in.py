@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PURPOSE = "-begun"
 _SECONDS = 600
 """How long a person may take at the provider."""
-_LONGEST_PATH = 1000
+_MAX_PATH_LENGTH = 1000
 _CODE = re.compile(r"[a-z_]{1,40}")
 
 
@@ -34,7 +34,7 @@ async def begin(console: "Console", provider: "Provider", request: Request) -> R
         response = RedirectResponse(await provider.authorization(secret), HTTPStatus.SEE_OTHER)
     except IdentityUnavailable:
         return await show_form(console, after, "The identity provider cannot be reached. Try again in a moment.", 503)
-    cookie = f"{secret}{quote(after) if len(after) <= _LONGEST_PATH else '/'}"
+    cookie = f"{secret}{quote(after) if len(after) <= _MAX_PATH_LENGTH else '/'}"
     _set_cookie(response, request, cookie)
     return response
 

@@ -12,7 +12,7 @@ Schema = Mapping[str, Any]
 MAX_DEPTH = 8
 """References are followed this deep. What is deeper is written as JSON."""
 _CHOICES = ("anyOf", "oneOf", "allOf")
-_LONGEST_ENUM = 30
+_MAX_ENUM_VALUES = 30
 
 
 class ArgumentRow(NamedTuple):
@@ -103,9 +103,9 @@ def _description(schema: Schema) -> list[Html]:
     parts = [element("span", str(schema["description"]))] if schema.get("description") else []
     values: list[Any] = cast(list[Any], schema["enum"]) if isinstance(schema.get("enum"), list) else []
     if values:
-        more = f" and {len(values) - _LONGEST_ENUM} more" if len(values) > _LONGEST_ENUM else None
+        more = f" and {len(values) - _MAX_ENUM_VALUES} more" if len(values) > _MAX_ENUM_VALUES else None
         shown = (
-            join(", " if at else None, element("code", _json(one))) for at, one in enumerate(values[:_LONGEST_ENUM])
+            join(", " if at else None, element("code", _json(one))) for at, one in enumerate(values[:_MAX_ENUM_VALUES])
         )
         parts.append(element("small", *shown, more))
     notes = [_with_code(words) for words in limit_words(schema)]

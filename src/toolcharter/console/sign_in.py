@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from mcp_core.hosts.callers import LONGEST_TOKEN, NotIdentified
+from mcp_core.hosts.callers import MAX_TOKEN_LENGTH, NotIdentified
 from toolcharter.console.layout import SIGN_IN, html_document
 from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import CSRF_FIELD
@@ -16,7 +16,7 @@ from toolcharter.console.sessions import Tokens, set_cookie
 if TYPE_CHECKING:
     from toolcharter.console.console import Console
 
-LARGEST_FORM = 4 * LONGEST_TOKEN
+MAX_FORM_BYTES = 4 * MAX_TOKEN_LENGTH
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -24,7 +24,7 @@ async def read_form(request: Request) -> dict[str, str]:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > LARGEST_FORM:
+        if len(body) > MAX_FORM_BYTES:
             return {}
     fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
     return {name: values[0] for name, values in fields.items()}

@@ -11,7 +11,7 @@ from toolcharter.evaluate.words import SYNONYMS, content_words
 
 _K1 = 1.2  # how soon repetitions of a word stop counting
 _B = 0.75  # how much long texts are penalized
-_SHORTEST_STEM = 3
+_MIN_STEM_LENGTH = 3
 
 
 class Bm25Selector:
@@ -58,16 +58,16 @@ def tokenize(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """Cut an English ending, so that task and tasks, or complete, completed and completing, are the same."""
-    if word.endswith("ies") and len(word) > _SHORTEST_STEM + 1:
+    if word.endswith("ies") and len(word) > _MIN_STEM_LENGTH + 1:
         word = word[:-3] + "y"
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed"):
         rest = word.removesuffix(ending)
-        if rest != word and len(rest) >= _SHORTEST_STEM and re.search("[aeiouy]", rest):
+        if rest != word and len(rest) >= _MIN_STEM_LENGTH and re.search("[aeiouy]", rest):
             word = rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "aeiouls" else rest
             break
-    return word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
+    return word.removesuffix("e") if len(word) > _MIN_STEM_LENGTH else word
 
 
 _GROUPS = {stem(word): f"~{words[0]}" for words in SYNONYMS for word in words}

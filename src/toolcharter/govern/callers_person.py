@@ -23,9 +23,9 @@ from toolcharter.govern.upstream.transport import as_object
 
 MAX_AT_ONCE = 10
 """How many questions an upstream may ask in one answer."""
-_LONGEST_MESSAGE = 4_000
-_LARGEST_SCHEMA = 50_000
-_LONGEST_ID = 256
+_MAX_MESSAGE_LENGTH = 4_000
+_MAX_SCHEMA_LENGTH = 50_000
+_MAX_ID_LENGTH = 256
 _ADDRESS = re.compile(r"https://[^\s]+|http://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/?#][^\s]*)?", re.IGNORECASE)
 
 ExpectCompletion = Callable[[str, str, NotifyComplete], None]
@@ -153,20 +153,20 @@ class CallersPerson:
     def _shown(self, params: JsonObject) -> JsonObject:
         """The question as the person sees it. The name of the server shows who asks: the client knows only us."""
         message: Any = params.get("message")
-        if not isinstance(message, str) or len(message) > _LONGEST_MESSAGE:
-            raise UpstreamRefused(INVALID_PARAMS, f"message must be a text of at most {_LONGEST_MESSAGE} characters")
+        if not isinstance(message, str) or len(message) > _MAX_MESSAGE_LENGTH:
+            raise UpstreamRefused(INVALID_PARAMS, f"message must be a text of at most {_MAX_MESSAGE_LENGTH} characters")
         shown: JsonObject = {"mode": "form", "message": f"{self._server}: {message}"}
         if params.get("mode", "form") == "url":
             url: Any = params.get("url")
             if not isinstance(url, str) or not _ADDRESS.fullmatch(url):
                 raise UpstreamRefused(INVALID_PARAMS, "url must begin with https://")
             number: Any = params.get("elicitationId")
-            if not isinstance(number, str) or not 0 < len(number) <= _LONGEST_ID:
+            if not isinstance(number, str) or not 0 < len(number) <= _MAX_ID_LENGTH:
                 return {**shown, "mode": "url", "url": url}
             if self._expect is not None and self._context.notify_complete is not None:
                 self._expect(self._context.caller_key, number, self._context.notify_complete)
             return {**shown, "mode": "url", "url": url, "elicitationId": number}
         schema = params.get("requestedSchema")
-        if not isinstance(schema, dict) or len(to_text(schema)) > _LARGEST_SCHEMA:
+        if not isinstance(schema, dict) or len(to_text(schema)) > _MAX_SCHEMA_LENGTH:
             raise UpstreamRefused(INVALID_PARAMS, "requestedSchema must be an object of moderate size")
         return {**shown, "requestedSchema": schema}

@@ -14,7 +14,7 @@ from mcp_core.app import App
 from mcp_core.auth import LOCAL
 from mcp_core.calling.requests import RequestRecorder
 from mcp_core.declare.listed import ListedTool
-from mcp_core.declare.naming import LONGEST_NAME
+from mcp_core.declare.naming import MAX_NAME_LENGTH
 from mcp_core.declare.spec import ToolSpec
 from mcp_core.registry import ToolRegistry
 from mcp_core.settings import Settings
@@ -303,9 +303,9 @@ class Governor:
 def prefixed(spec: ToolSpec, prefix: str) -> ToolSpec:
     """The tool under a name with the prefix of its server, cut where clients would refuse it."""
     name = f"{prefix}_{spec.name}" if prefix else spec.name
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME_LENGTH:
         mark = hashlib.sha256(name.encode()).hexdigest()[:6]
-        name = f"{name[: LONGEST_NAME - 7]}_{mark}"
+        name = f"{name[: MAX_NAME_LENGTH - 7]}_{mark}"
     return replace(spec, name=name)
 
 

@@ -9,8 +9,8 @@ from toolcharter.govern.offers import Offer
 from toolcharter.govern.upstream.session import TEMPLATES
 
 _EXPRESSION = re.compile(r"\{([^{}]*)\}")
-_LONGEST_URI = 8_192
-_LONGEST_TEMPLATE = 1_024
+_MAX_URI_LENGTH = 8_192
+_MAX_TEMPLATE_LENGTH = 1_024
 _MAX_EXPRESSIONS = 20
 
 
@@ -50,7 +50,7 @@ def _check_single(uri: str, servers: set[str]) -> None:
 
 def matches_template(template: str, uri: str) -> bool:
     """Whether an address has the form of a template (RFC 6570)."""
-    if len(uri) > _LONGEST_URI:
+    if len(uri) > _MAX_URI_LENGTH:
         return False
     expression = _expression(template)
     return expression is not None and expression.fullmatch(uri) is not None
@@ -59,7 +59,7 @@ def matches_template(template: str, uri: str) -> bool:
 @lru_cache(maxsize=4096)
 def _expression(template: str) -> re.Pattern[str] | None:
     parts = _EXPRESSION.split(template)
-    if len(template) > _LONGEST_TEMPLATE or len(parts) > 2 * _MAX_EXPRESSIONS:
+    if len(template) > _MAX_TEMPLATE_LENGTH or len(parts) > 2 * _MAX_EXPRESSIONS:
         return None
     pattern = "".join(_variable(part) if number % 2 else re.escape(part) for number, part in enumerate(parts))
     return re.compile(pattern)

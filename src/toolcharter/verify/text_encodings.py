@@ -12,7 +12,7 @@ from toolcharter.verify.texts import Text, contains_any
 
 _MIN_BLOB = 40
 _MIN_HEX = 32
-_LONGEST_HASH = 128
+_MAX_HASH_LENGTH = 128
 """The hexadecimal digits of a hash of 512 bits."""
 _BLOB = re.compile(rf"(?<![A-Za-z0-9+/_=.:-])[A-Za-z0-9+/_-]{{{_MIN_HEX},}}={{0,2}}(?![A-Za-z0-9+/_=-])")
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]+)")
@@ -103,7 +103,7 @@ def _blob(blob: str) -> Iterator[EncodedText]:
     """Base64 or hexadecimal, unless it is a path, a long name, an address, or a hash in an example."""
     if hexadecimal := _HEX.fullmatch(blob):
         decoded = _printable(_unhex(hexadecimal[1]))
-        if decoded or len(blob) > _LONGEST_HASH:
+        if decoded or len(blob) > _MAX_HASH_LENGTH:
             yield EncodedText(f"{len(blob)} characters of hexadecimal text", blob[:24], decoded)
         return
     parts = re.split(r"[/_-]", blob.rstrip("="))

@@ -150,7 +150,7 @@ class Sink:
 @pytest.fixture
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trail_module, "RETRY_SECONDS", 0.0)
-    monkeypatch.setattr(trail_module, "MOST_QUEUED", 10)
+    monkeypatch.setattr(trail_module, "MAX_QUEUED", 10)
 
 
 @pytest.mark.usefixtures("short_waits")

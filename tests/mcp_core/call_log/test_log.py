@@ -98,15 +98,15 @@ async def test_of_very_many_calls_all_are_counted_and_failures_are_kept_first(tm
         await log.write()
         kept = await log.store.find(ALL, most=1000)
         totals = {total.name: total.calls for total in await log.store.totals(ALL, 0, 1, "tool")}
-    assert len(kept) == log_module.MOST_IN_BATCH
+    assert len(kept) == log_module.MAX_IN_BATCH
     assert [entry.outcome for entry in kept].count("business") == 1
     numbers = [entry.details["arguments"]["number"] for entry in reversed(kept) if entry.tool == "double"]
     assert numbers == sorted(numbers)
     assert max(b - a for a, b in pairwise(numbers)) < 100  # from the whole time
     assert totals == {"double": 1000, "save": 3}
     assert {sample.labels: sample.value for sample in log.samples()} == {
-        ("written",): log_module.MOST_IN_BATCH,
-        ("counted",): 1003 - log_module.MOST_IN_BATCH,
+        ("written",): log_module.MAX_IN_BATCH,
+        ("counted",): 1003 - log_module.MAX_IN_BATCH,
         ("lost",): 0,
     }
 
@@ -114,7 +114,7 @@ async def test_of_very_many_calls_all_are_counted_and_failures_are_kept_first(tm
 @pytest.mark.parametrize("calls", [10, 51, 99, 100, 101, 1000])
 @pytest.mark.parametrize("failures", [0, 1, 30])
 async def test_failures_come_first_and_the_rest_is_a_sample_of_the_whole_time(tmp_path, calls: int, failures: int):
-    app, most = build(f"sqlite:///{tmp_path / 'n.db'}"), log_module.MOST_IN_BATCH
+    app, most = build(f"sqlite:///{tmp_path / 'n.db'}"), log_module.MAX_IN_BATCH
     async with app, recorded(app) as log:
         for number in range(calls):
             await app.call("double", {"number": number}, ANN)
@@ -142,7 +142,7 @@ async def test_while_there_are_very_many_calls_fewer_are_kept_until_there_are_fe
             before = log.written
             await log.write()
             kept.append(log.written - before)
-    assert kept == [log_module.MOST_IN_BATCH, *([log_module.MOST_WHILE_BUSY] * 2), 10]
+    assert kept == [log_module.MAX_IN_BATCH, *([log_module.MAX_WHILE_BUSY] * 2), 10]
 
 
 async def test_arguments_that_are_very_long_or_not_valid_text_do_no_harm(db_url):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_core.declare.naming import LONGEST_NAME, Naming, Style, ToolMentions
+from mcp_core.declare.naming import MAX_NAME_LENGTH, Naming, Style, ToolMentions
 
 snake = st.from_regex(r"[a-z][a-z0-9]{0,6}(_[a-z0-9]{1,6}){0,3}", fullmatch=True)
 prefixes = st.from_regex(r"([a-z][a-z0-9]{0,6}[_-]?)?", fullmatch=True)
@@ -45,7 +45,7 @@ def test_the_command_of_a_final_name_is_the_name_it_was_made_of(name: str, prefi
 @pytest.mark.requirement("NAM-8")
 @given(name=snake, prefix=prefixes)
 def test_a_good_function_name_is_good_in_both_styles_once_it_is_spelled(name: str, prefix: str):
-    long = len(prefix.rstrip("_-")) + 1 + len(name) > LONGEST_NAME
+    long = len(prefix.rstrip("_-")) + 1 + len(name) > MAX_NAME_LENGTH
     assert (Naming("snake", prefix).problem(name) is None) is not long
     kebab = Naming("kebab", prefix)
     assert (kebab.problem(kebab.to_style(name)) is None) is (not long and "_" in name)

@@ -4,7 +4,7 @@ import pytest
 
 from mcp_core import App
 from mcp_core.auth import Caller, IdentityUnavailable, StaticTokens, user
-from mcp_core.hosts.callers import LONGEST_TOKEN, MAX_LISTS, ByGrants, NotIdentified, http_caller, site_caller
+from mcp_core.hosts.callers import MAX_LISTS, MAX_TOKEN_LENGTH, ByGrants, NotIdentified, http_caller, site_caller
 
 
 def test_callers_with_the_same_permissions_share_what_is_made():
@@ -46,7 +46,7 @@ class Recorder:
         return user("ann", ())
 
 
-@pytest.mark.parametrize("token", ["x" * (LONGEST_TOKEN + 1), "caf\xe9", "\x80"])
+@pytest.mark.parametrize("token", ["x" * (MAX_TOKEN_LENGTH + 1), "caf\xe9", "\x80"])
 async def test_a_token_that_none_can_be_is_not_verified(token: str):
     verifier = Recorder()
     app = App("test", version="1.0.0", verifier=verifier)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.state import memory
-from mcp_core.state.interface import LARGEST_ENTRY, LARGEST_LOG, CachedAnswer, Recalled, State, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Recalled, State, StateUnavailable
 from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
 from tests.thorough import examples
@@ -95,8 +95,8 @@ async def test_a_later_answer_replaces_the_first(state: State):
 
 
 async def test_an_answer_that_is_too_large_is_not_kept(state: State):
-    await keep(state, "key", CachedAnswer('"' + "x" * LARGEST_ENTRY + '"'))
-    await keep(state, "images", CachedAnswer("1", blocks="x" * LARGEST_ENTRY))
+    await keep(state, "key", CachedAnswer('"' + "x" * MAX_ENTRY_LENGTH + '"'))
+    await keep(state, "images", CachedAnswer("1", blocks="x" * MAX_ENTRY_LENGTH))
     assert await recall(state, "key") is None
     assert await recall(state, "images") is None
 
@@ -299,9 +299,9 @@ async def test_at_the_edge_of_a_window_the_limit_holds_as_anywhere():
 
 
 async def test_a_limit_that_is_too_large_for_a_log_is_counted(state: State):
-    limit = RateLimit(LARGEST_LOG + 1, HOUR)
-    waits = await asyncio.gather(*(state.hit("ann", limit) for _ in range(LARGEST_LOG + 10)))
-    assert waits.count(0.0) == LARGEST_LOG + 1
+    limit = RateLimit(MAX_EXACT_CALLS + 1, HOUR)
+    waits = await asyncio.gather(*(state.hit("ann", limit) for _ in range(MAX_EXACT_CALLS + 10)))
+    assert waits.count(0.0) == MAX_EXACT_CALLS + 1
 
 
 # ---- in Redis ------------------------------------------------------------------------------------

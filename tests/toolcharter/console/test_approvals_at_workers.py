@@ -20,7 +20,7 @@ from tests.toolcharter.console import worker_app
 from tests.toolcharter.console.live_app import call
 from tests.toolcharter.console.test_console import csrf_in
 
-MOST_CONNECTIONS = 200
+MAX_CONNECTIONS = 200
 ONE_CONNECTION = httpx2.Limits(max_connections=1, keepalive_expiry=None)
 
 
@@ -29,7 +29,7 @@ async def one_client_for_each_of_two_workers(base: str) -> AsyncIterator[tuple[h
     """Clients whose one connection belongs to different workers. The kernel decides which worker gets a connection."""
     found: dict[int, httpx2.AsyncClient] = {}
     async with AsyncExitStack() as stack:
-        for _ in range(MOST_CONNECTIONS):
+        for _ in range(MAX_CONNECTIONS):
             http = await stack.enter_async_context(httpx2.AsyncClient(base_url=base, timeout=60, limits=ONE_CONNECTION))
             found.setdefault(value_of(await call(http, "where", {})), http)
             if len(found) == 2:

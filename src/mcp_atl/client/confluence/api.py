@@ -7,7 +7,7 @@ from mcp_atl.client.connection import Connection, Json, ResultPage
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.client.transfer import RemoteFile, Upload
 
-MOST_FILES = 100
+MAX_FILES = 100
 """Of one page. Name the file to find one of more."""
 
 

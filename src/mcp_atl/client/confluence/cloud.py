@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from pydantic_core import from_json, to_json
 
-from mcp_atl.client.confluence.api import MOST_FILES, Page, Restriction, page_by_start
+from mcp_atl.client.confluence.api import MAX_FILES, Page, Restriction, page_by_start
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
@@ -197,7 +197,7 @@ class CloudConfluence:
 
     async def files(self, page_id: str, name: str | None = None) -> list[RemoteFile]:
         path = f"{V2}/pages/{await self._id(page_id)}/attachments"
-        found = await self._get(path, filename=name, limit=MOST_FILES)
+        found = await self._get(path, filename=name, limit=MAX_FILES)
         return [_file(file, page_id) for file in list_at(found, "results")]
 
     async def file(self, attachment_id: str) -> RemoteFile:

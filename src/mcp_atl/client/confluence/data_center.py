@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from mcp_atl.client.confluence.api import MOST_FILES, Page, Restriction, page_by_start
+from mcp_atl.client.confluence.api import MAX_FILES, Page, Restriction, page_by_start
 from mcp_atl.client.connection import Connection, Json, ResultPage, segment
 from mcp_atl.client.json_values import at, list_at, object_at
 from mcp_atl.client.limits import check_space
@@ -226,7 +226,7 @@ class DataCenterConfluence:
 
     async def files(self, page_id: str, name: str | None = None) -> list[RemoteFile]:
         path = f"/content/{await self._id(page_id)}/child/attachment"
-        found = await self._get(path, filename=name, limit=MOST_FILES)
+        found = await self._get(path, filename=name, limit=MAX_FILES)
         return [_file(file) for file in list_at(found, "results")]
 
     async def file(self, attachment_id: str) -> RemoteFile:

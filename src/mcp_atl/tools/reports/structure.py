@@ -10,7 +10,7 @@ from mcp_atl.command import Call
 from mcp_atl.resolve.issues import issue_key, issue_keys
 from mcp_atl.resolve.queries import quoted, restrict_jql
 
-MOST_ISSUES = 300
+MAX_ISSUES = 300
 _FIELDS = ("summary", "status", "issuetype", "issuelinks")
 
 
@@ -24,7 +24,7 @@ async def hierarchy(call: Call[Any]) -> Json:
         below = await _children(connection, level)
         level = list[str]()
         for parent, issue in below:
-            if issue["key"] in nodes or found >= MOST_ISSUES:
+            if issue["key"] in nodes or found >= MAX_ISSUES:
                 continue
             nodes[issue["key"]] = short_issue(issue)
             _children_of(nodes[parent]).append(nodes[issue["key"]])
@@ -34,7 +34,7 @@ async def hierarchy(call: Call[Any]) -> Json:
         if not level:
             break
     done = sum(1 for one in nodes.values() if str(one.get("status")).lower() in ("done", "closed", "resolved"))
-    note = f"Only the first {MOST_ISSUES} issues are shown." if found >= MOST_ISSUES else None
+    note = f"Only the first {MAX_ISSUES} issues are shown." if found >= MAX_ISSUES else None
     return {"issue": nodes[root["key"]], "issues": found - 1, "done": done, "note": note}
 
 
@@ -53,7 +53,7 @@ async def _children(connection: Connection, keys: list[str]) -> list[tuple[str, 
         page = await api.search(jql, fields=["parent", *_FIELDS], limit=100, cursor=cursor)
         pairs += [(str(object_at(one, "fields", "parent").get("key")), one) for one in page.items]
         cursor = page.next_cursor
-        if cursor is None or len(pairs) >= MOST_ISSUES:
+        if cursor is None or len(pairs) >= MAX_ISSUES:
             return [pair for pair in pairs if pair[0] in keys]
 
 
@@ -73,7 +73,7 @@ async def dependencies(call: Call[Any]) -> Json:
                 links.setdefault(str(link.get("id")), {"from": issue["key"], "type": shown["type"], "to": shown["key"]})
                 following.append(str(shown["key"]))
         await call.context.report_progress(depth + 1, call.parameters.depth, f"{len(issues)} issues")
-        level = [key for key in dict.fromkeys(following) if key not in issues][: MOST_ISSUES - len(issues)]
+        level = [key for key in dict.fromkeys(following) if key not in issues][: MAX_ISSUES - len(issues)]
         if not level:
             break
     projects = {str(key).rpartition("-")[0] for key in issues}

@@ -11,7 +11,7 @@ from mcp_atl.command import Call
 from mcp_atl.resolve.issues import issue_keys
 from mcp_atl.resolve.times import now_of
 
-MOST_CHANGES = 100
+MAX_CHANGES = 100
 """Of one request for a changelog."""
 
 
@@ -58,7 +58,7 @@ async def _changelog(api: JiraApi, key: str) -> list[Json]:
     entries: list[Json] = []
     cursor: str | None = "0"
     while cursor is not None:
-        page = await api.changelog(key, int(cursor), MOST_CHANGES)
+        page = await api.changelog(key, int(cursor), MAX_CHANGES)
         entries += page.items
         cursor = page.next_cursor
     return entries

@@ -29,8 +29,8 @@ logger = get_logger(__name__)
 
 MAX_CLOCK_DIFFERENCE = 300.0
 """Of two processes that share their state. A used seal is remembered until it has expired by each clock."""
-_LONGEST_QUESTION = 1000
-_LONGEST_SHOWN = 200_000
+_MAX_QUESTION_LENGTH = 1000
+_MAX_SHOWN_LENGTH = 200_000
 """In characters of JSON. What is longer can be confirmed only in the client."""
 _GRACE_SECONDS = 5.0
 
@@ -203,7 +203,7 @@ class _Asked(NamedTuple):
             correlation_id=context.correlation_id,
             is_held=is_held,
         )
-        return waiting if len(json_text.to_text(waiting)) <= _LONGEST_SHOWN else None
+        return waiting if len(json_text.to_text(waiting)) <= _MAX_SHOWN_LENGTH else None
 
 
 def question(call: Call, arguments: BaseModel, target: str = "") -> str:
@@ -214,7 +214,7 @@ def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     else:
         about = f", {target}" if target else ""
         text = f"{spec.doc.summary} ({call.final_name} with {json_text.to_text(redacted)}{about}) Go ahead?"
-    return text if len(text) <= _LONGEST_QUESTION else text[:_LONGEST_QUESTION] + "..."
+    return text if len(text) <= _MAX_QUESTION_LENGTH else text[:_MAX_QUESTION_LENGTH] + "..."
 
 
 def _shown_arguments(call: Call, arguments: BaseModel) -> dict[str, Any]:

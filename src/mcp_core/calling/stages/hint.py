@@ -15,7 +15,7 @@ from mcp_core.errors import BrokenResult
 from mcp_core.hints import AgentHints, HintWarning, NeededArgument
 from mcp_core.registry import ToolRegistry
 
-_LONGEST_ECHO = 2000
+_MAX_ECHO_LENGTH = 2000
 _SENTENCES = frozenset(
     {"approach", "assumptions", "cons", "constraints", "contextNeeded", "description", "expectedOutcome", "explanation"}
     | {"message", "mitigation", "pros", "reason", "reasoning", "suggestedFix"}
@@ -141,6 +141,6 @@ def _for_failure(
 def _retry_arguments(arguments: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The arguments to call again with; None where they are long or not valid JSON."""
     try:
-        return dict(arguments) if arguments and len(to_json(arguments)) <= _LONGEST_ECHO else None
+        return dict(arguments) if arguments and len(to_json(arguments)) <= _MAX_ECHO_LENGTH else None
     except (PydanticSerializationError, ValueError):
         return None

@@ -28,7 +28,7 @@ KEY = META + "idempotency-key"
 """In the `_meta` of a call."""
 REPEATED = META + "repeated"
 """In the `_meta` of an answer that an earlier call with the same key was given."""
-LONGEST_KEY = 255
+MAX_KEY_LENGTH = 255
 
 WithinDeadline = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 """Awaits what belongs to a call, and raises DeadlineExceeded."""
@@ -37,10 +37,10 @@ WithinDeadline = Callable[[Coroutine[Any, Any, None]], Awaitable[None]]
 def keyed_call(call: Call, tool: BoundTool, arguments_json: str) -> KeyedCall:
     """The call with its key. Raises InvalidArguments if the key is not valid."""
     key: Any = call.request.meta[KEY]
-    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY_LENGTH or not key.isprintable():
         raise InvalidArguments(
-            f"The idempotency key {_quoted(key)} is not valid: send a text of 1 to {LONGEST_KEY} printable characters, "
-            "such as a UUID."
+            f"The idempotency key {_quoted(key)} is not valid: send a text of 1 to {MAX_KEY_LENGTH} printable "
+            "characters, such as a UUID."
         )
     # Headers may be credentials for another system: without the same ones, nobody gets the answer.
     parts = [tool.final_name, arguments_json, sorted(call.request.headers.items())]
@@ -118,4 +118,4 @@ def _cannot_check() -> Unavailable:
 
 def _quoted(key: Any) -> str:
     text = repr(key)
-    return text if len(text) <= LONGEST_KEY + 2 else f"{text[:60]}... ({len(text):,} characters)"
+    return text if len(text) <= MAX_KEY_LENGTH + 2 else f"{text[:60]}... ({len(text):,} characters)"

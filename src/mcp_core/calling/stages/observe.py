@@ -18,8 +18,8 @@ from mcp_core.mcp_log import LogContext, is_secret_name
 from mcp_core.telemetry import Span, trace_id_of
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-_LONGEST_ID = 128
-_SHORTEST_LINE = 4
+_MAX_ID_LENGTH = 128
+_MIN_SECRET_LENGTH = 4
 """A shorter line of a secret, or a shorter credential, says nothing, but may be a part of many other texts."""
 
 
@@ -85,7 +85,7 @@ def _written_forms(secret: str) -> Iterator[str]:
     yield secret
     if secret.isalnum() and secret.isascii():
         return
-    for line in (secret, *(line for line in secret.splitlines() if len(line) >= _SHORTEST_LINE)):
+    for line in (secret, *(line for line in secret.splitlines() if len(line) >= _MIN_SECRET_LENGTH)):
         yield from (line, repr(line)[1:-1], json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1])
 
 
@@ -100,7 +100,7 @@ def _secret_values(arguments: Mapping[str, Any], fields: frozenset[str]) -> Iter
             rest += [(item, secret) for item in cast(list[Any], value)]
         elif secret and isinstance(value, str) and value:
             yield value
-        elif secret and type(value) is int and value.bit_length() <= _LONGEST_ID:
+        elif secret and type(value) is int and value.bit_length() <= _MAX_ID_LENGTH:
             yield str(value)
 
 
@@ -110,7 +110,7 @@ def _credentials(headers: Mapping[str, str]) -> Iterator[str]:
         if not is_secret_name(name):
             continue
         scheme, _, credentials = value.rpartition(" ")
-        yield from (part for part in (credentials, _password(scheme, credentials)) if len(part) >= _SHORTEST_LINE)
+        yield from (part for part in (credentials, _password(scheme, credentials)) if len(part) >= _MIN_SECRET_LENGTH)
 
 
 def _password(scheme: str, credentials: str) -> str:
@@ -132,5 +132,5 @@ def trace_id(meta: Mapping[str, Any]) -> str | None:
 def correlation_id(meta: Mapping[str, Any]) -> str | None:
     """The caller's own id, unless it would break a log line."""
     sent = meta.get("correlationId")
-    usable = isinstance(sent, str) and 0 < len(sent) <= _LONGEST_ID and sent.isprintable()
+    usable = isinstance(sent, str) and 0 < len(sent) <= _MAX_ID_LENGTH and sent.isprintable()
     return sent if usable else None

@@ -18,10 +18,10 @@ from mcp_core.mcp_log import REDACTED, is_secret_name, redact_text
 
 _NUL = rb"\u0000"
 """As JSON writes it. File names, headers and some databases cannot hold it."""
-_MOST_ERRORS = 8
-_MOST_BUILT = 1000
+_MAX_ERRORS = 8
+_MAX_BUILT = 1000
 """Pydantic builds all errors or none. Each of them costs about 10 microseconds and 1 KB."""
-_LONGEST_QUOTE = 60
+_MAX_QUOTE_LENGTH = 60
 _UNKNOWN = "extra_forbidden"
 """Pydantic's name for an argument that does not exist."""
 
@@ -52,30 +52,30 @@ def parse(tool: BoundTool, arguments: Mapping[str, Any]) -> tuple[BaseModel, str
 
 
 def _explain_excess(tool: BoundTool, excess: Excess) -> InvalidArguments:
-    fields = tuple(str(name)[:_LONGEST_QUOTE] for name in excess.place[:1])
+    fields = tuple(str(name)[:_MAX_QUOTE_LENGTH] for name in excess.place[:1])
     declared = tool.spec.declaration.error_messages or {}
     if fields and (message := declared.get(f"{fields[0]}.too_long") or declared.get(fields[0])):
         return InvalidArguments(message, fields=fields)
-    place = ".".join(str(part)[:_LONGEST_QUOTE] for part in excess.place)
+    place = ".".join(str(part)[:_MAX_QUOTE_LENGTH] for part in excess.place)
     line = f"{place}: {excess.message}" if place else excess.message
     return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {line}.", fields=fields)
 
 
 def _explain(tool: BoundTool, error: ValidationError) -> InvalidArguments:
-    if error.error_count() > _MOST_BUILT:
+    if error.error_count() > _MAX_BUILT:
         problem = f"{error.error_count()} values are not valid, which is too many to list"
         return InvalidArguments(f"Invalid arguments for {tool.final_name!r}: {problem}. Compare them with the schema.")
     details = _without_null(error.errors(include_url=False, include_context=False))
-    fields = dict.fromkeys(str(d["loc"][0])[:_LONGEST_QUOTE] for d in details[:_MOST_ERRORS] if d["loc"])
+    fields = dict.fromkeys(str(d["loc"][0])[:_MAX_QUOTE_LENGTH] for d in details[:_MAX_ERRORS] if d["loc"])
     # A misspelled argument is missing too; the message for a missing one would not say why.
     is_misspelled = any(detail["type"] == _UNKNOWN for detail in details)
     if not is_misspelled and (message := _declared_message(tool.spec, details)):
         return InvalidArguments(message, fields=tuple(fields))
-    lines = [_line(tool.spec, detail) for detail in details[:_MOST_ERRORS]]
-    if len(details) > _MOST_ERRORS:
-        lines.append(f"and {len(details) - _MOST_ERRORS} more")
+    lines = [_line(tool.spec, detail) for detail in details[:_MAX_ERRORS]]
+    if len(details) > _MAX_ERRORS:
+        lines.append(f"and {len(details) - _MAX_ERRORS} more")
     # An agent that is told to correct the arguments would add the literal that states the user's request.
-    is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MOST_ERRORS])
+    is_consent = any(_is_consent(tool.spec, detail) for detail in details[:_MAX_ERRORS])
     instruction = instructions.REQUIRE_CONSENT if is_consent else None
     return InvalidArguments(
         f"Invalid arguments for {tool.final_name!r}: {'; '.join(lines)}.", fields=tuple(fields), instruction=instruction
@@ -106,7 +106,7 @@ def _declared_message(spec: ToolSpec, details: list[ErrorDetails]) -> str | None
 
 
 def _line(spec: ToolSpec, detail: ErrorDetails) -> str:
-    place = ".".join(str(part)[:_LONGEST_QUOTE] for part in detail["loc"])
+    place = ".".join(str(part)[:_MAX_QUOTE_LENGTH] for part in detail["loc"])
     if detail["type"] == _UNKNOWN:
         return f"{place}: {_not_known(spec, detail['loc'])}"
     if detail["loc"][-1:] == (CONSENT_FIELD,):
@@ -144,7 +144,7 @@ def _required_at(model: type[BaseModel], place: tuple[int | str, ...]) -> list[s
 def _not_known(spec: ToolSpec, place: tuple[int | str, ...]) -> str:
     """What is said of an argument that does not exist: those that do, and the nearest of them."""
     names = list(_names_at(spec.parameters, place[:-1]))
-    nearest = difflib.get_close_matches(str(place[-1])[:_LONGEST_QUOTE], names, n=1)
+    nearest = difflib.get_close_matches(str(place[-1])[:_MAX_QUOTE_LENGTH], names, n=1)
     guess = f" (did you mean {nearest[0]}?)" if nearest and len(names) > 1 else ""
     return f"is not an argument here; it takes {', '.join(names) or 'no arguments'}{guess}"
 
@@ -160,8 +160,8 @@ def _names_at(model: type[BaseModel], place: tuple[int | str, ...]) -> Iterator[
 
 
 def _quote(value: Any) -> str:
-    if isinstance(value, str) and len(value) > _LONGEST_QUOTE:
-        return f"{json.dumps(value[:_LONGEST_QUOTE])}... ({len(value)} characters)"
+    if isinstance(value, str) and len(value) > _MAX_QUOTE_LENGTH:
+        return f"{json.dumps(value[:_MAX_QUOTE_LENGTH])}... ({len(value)} characters)"
     if isinstance(value, dict | list):
         return f"{'an object' if isinstance(value, dict) else 'a list'} of {len(value)} entries"  # pyright: ignore[reportUnknownArgumentType]
-    return json.dumps(value, default=repr)[: _LONGEST_QUOTE * 2]
+    return json.dumps(value, default=repr)[: _MAX_QUOTE_LENGTH * 2]

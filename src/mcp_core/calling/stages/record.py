@@ -19,10 +19,10 @@ from mcp_core.telemetry import Telemetry
 logger = get_logger(__name__)
 
 _STACK_SECONDS = 60.0
-_MOST_STACKS = 100
-_MOST_CAUSES = 20
+_MAX_STACKS = 100
+_MAX_CAUSES = 20
 _NUMBERS = (int, bool)
-_LONGEST_NAME = 128
+_MAX_NAME_LENGTH = 128
 _ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
@@ -61,7 +61,7 @@ class StackLimit:
         key = tuple(f"{type(link).__qualname__}{_raised_at(link)}" for link in _causes(error))
         if now - self._logged.get(key, -_STACK_SECONDS) < _STACK_SECONDS:
             return False
-        if len(self._logged) >= _MOST_STACKS:
+        if len(self._logged) >= _MAX_STACKS:
             self._logged.clear()
         self._logged[key] = now
         return True
@@ -70,7 +70,7 @@ class StackLimit:
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """An error and what led to it, the last link first."""
     link: BaseException | None = error
-    for _ in range(_MOST_CAUSES):
+    for _ in range(_MAX_CAUSES):
         if link is None:
             return
         yield link
@@ -165,7 +165,7 @@ def redacted_arguments(call: Call) -> Any:
 def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) -> None:
     """Write the audit record of a call."""
     context, request, failure, unknown = call.context, call.request, summary.failure, call.final_name == UNKNOWN
-    tool, caller = request.tool[:_LONGEST_NAME] if unknown else call.final_name, request.caller.key
+    tool, caller = request.tool[:_MAX_NAME_LENGTH] if unknown else call.final_name, request.caller.key
     version = None if unknown else call.spec.declaration.version
     digest, arguments = _audited_arguments(call, summary, audit)
     members = (

@@ -6,14 +6,14 @@ The validator builds an error for each wrong item and each unknown name, which t
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from mcp_core.declare.schema import MOST_ITEMS, JsonSchema
+from mcp_core.declare.schema import MAX_ITEMS, JsonSchema
 
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """In all arguments of a call together."""
-MOST_UNKNOWN = 100
+MAX_UNKNOWN = 100
 """Names in one object that its schema does not have."""
-SMALL = 2 * MOST_ITEMS
-"""A shorter JSON text cannot have more than `MOST_ITEMS` values."""
+SMALL = 2 * MAX_ITEMS
+"""A shorter JSON text cannot have more than `MAX_ITEMS` values."""
 
 Place = tuple[str | int, ...]
 
@@ -35,7 +35,7 @@ def find_excess(arguments: Mapping[str, Any], schema: JsonSchema) -> Excess | No
         if isinstance(value, list):
             items = cast(list[Any], value)
             arrays = [part for part in schemas if part.get("type") == "array"]
-            most = max((part.get("maxItems", MOST_ITEMS) for part in arrays), default=MOST_VALUES)
+            most = max((part.get("maxItems", MAX_ITEMS) for part in arrays), default=MAX_VALUES)
             if len(items) > most:
                 return Excess(place, f"list should have at most {most} items, not {len(items)}")
             total += len(items)
@@ -51,8 +51,8 @@ def find_excess(arguments: Mapping[str, Any], schema: JsonSchema) -> Excess | No
                 for name, item in fields.items()
                 if isinstance(item, list | dict)
             ]
-        if total > MOST_VALUES:
-            return Excess((), f"the arguments have more than {MOST_VALUES} values; send fewer in each call")
+        if total > MAX_VALUES:
+            return Excess((), f"the arguments have more than {MAX_VALUES} values; send fewer in each call")
     return None
 
 
@@ -61,11 +61,11 @@ def _object_excess(fields: Mapping[str, Any], schemas: list[JsonSchema], place: 
     if not objects:
         return None
     if any(part.get("additionalProperties", True) is not False for part in objects):
-        most = max(part.get("maxProperties", MOST_VALUES) for part in objects)
+        most = max(part.get("maxProperties", MAX_VALUES) for part in objects)
         too_many = len(fields) > most
         return Excess(place, f"object should have at most {most} names, not {len(fields)}") if too_many else None
     unknown = len(fields) - sum(any(name in part.get("properties", {}) for part in objects) for name in fields)
-    if unknown > MOST_UNKNOWN:
+    if unknown > MAX_UNKNOWN:
         return Excess(place, f"has {unknown} names that the schema does not have")
     return None
 

@@ -22,7 +22,7 @@ SUBSCRIBE, UNSUBSCRIBE = "resources/subscribe", "resources/unsubscribe"
 """The requests of a session; without sessions, a stream names its resources when it begins."""
 MAX_RESOURCES = 100
 """How many resources a client may subscribe to."""
-_LONGEST_URI = 8_192
+_MAX_URI_LENGTH = 8_192
 
 
 def wanted_kinds(params: JsonObject) -> list[str] | None:
@@ -52,7 +52,7 @@ def subscribed_uri(params: JsonObject) -> str | None:
 
 def _is_address(uri: Any) -> bool:
     """Whether a value can be an address. Half of a pair of surrogates, which JSON allows, cannot be stored."""
-    return isinstance(uri, str) and len(uri) <= _LONGEST_URI and uri == uri.encode("utf-8", "replace").decode()
+    return isinstance(uri, str) and len(uri) <= _MAX_URI_LENGTH and uri == uri.encode("utf-8", "replace").decode()
 
 
 class ChangeListener:

@@ -23,7 +23,7 @@ from mcp_core.json_text import JsonObject
 
 _NAME_PARAMETER = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _CLIENT_KEYS = frozenset({VERSION_KEY, CAPABILITIES_KEY, CLIENT_KEY})
-_LARGEST_KEPT = 4096
+_MAX_KEPT_BYTES = 4096
 """In bytes: the body of a request whose envelope is kept."""
 
 
@@ -74,7 +74,7 @@ def _read_envelope(head: RequestHead, caller: Caller, envelope: JsonObject) -> P
 def _may_be_kept(envelope: JsonObject, head: RequestHead) -> bool:
     """Whether an envelope is small, holds nothing but what a client says of itself, and will come again."""
     length = head.headers.get("content-length", "")
-    if not _CLIENT_KEYS.issuperset(envelope) or not length.isdecimal() or int(length) > _LARGEST_KEPT:
+    if not _CLIENT_KEYS.issuperset(envelope) or not length.isdecimal() or int(length) > _MAX_KEPT_BYTES:
         return False
     # Python's 1 equals True and 1.0, so that an envelope with numbers says nothing about an equal one.
     return shapes.is_without_numbers(envelope)

@@ -34,8 +34,8 @@ PREFIX = "lane-"
 SESSION_SECONDS = 7 * 86400.0
 """How long a session lasts. Its client then gets 404, and begins another."""
 _MAX_REMEMBERED = 4096
-_LONGEST_ID = 64
-_LARGEST_BODY = 65_536
+_MAX_ID_LENGTH = 64
+_MAX_BODY_LENGTH = 65_536
 """In characters, of a response that another process waits for."""
 
 SendMessage = Callable[[bytes], Awaitable[None]]
@@ -233,7 +233,7 @@ class Sessions:
 
     async def _receive_response(self, message: JsonObject, nonce: str) -> None:
         request_id = message.get("id")
-        if not isinstance(request_id, str) or len(request_id) > _LONGEST_ID:
+        if not isinstance(request_id, str) or len(request_id) > _MAX_ID_LENGTH:
             return
         body = {"error": True} if "error" in message else {"result": message.get("result")}
         if self._deliver("response", nonce, request_id, body):
@@ -241,7 +241,9 @@ class Sessions:
         # Only the first response to a question that was asked is passed on: Redis is not for clients to fill.
         if await self._app.state.take_mark(_question_mark((nonce, request_id))):
             text = json.dumps(body)
-            await self._announce("response", nonce, request_id, body if len(text) < _LARGEST_BODY else {"error": True})
+            await self._announce(
+                "response", nonce, request_id, body if len(text) < _MAX_BODY_LENGTH else {"error": True}
+            )
 
     def _deliver(self, kind: str, nonce: str, request_id: Any = None, body: JsonObject | None = None) -> bool:
         """Act on what a client sent. False where it is not about anything at this process."""

@@ -17,7 +17,7 @@ from mcp_core.settings import Settings
 
 _LINGER_SECONDS = 2.0
 """How long a refused client may go on sending. If its connection were closed at once, it could lose the response."""
-_SLOWEST_LOOK = 1.0
+_MAX_LOOK_SECONDS = 1.0
 _OTHER_FILES = 256
 """What a process opens besides: databases, logs, threads of the system's libraries."""
 
@@ -75,7 +75,7 @@ class Connections:
         self._timer: asyncio.TimerHandle | None = None
         self._default_headers: Any = None
         self._ok_head = b""
-        self._interval = min(_SLOWEST_LOOK, *(seconds / 4 for seconds in limits[3:]))
+        self._interval = min(_MAX_LOOK_SECONDS, *(seconds / 4 for seconds in limits[3:]))
 
     def add(self, connection: "LimitedConnection") -> bool:
         """Add a connection. False where there is no room for it."""

@@ -36,9 +36,9 @@ from mcp_core.mcp_log import get_logger
 logger = get_logger(__name__)
 
 _HEAD_END = b"\r\n\r\n"
-_LONGEST_WAIT = 16 * 1024
+_MAX_HELD_BYTES = 16 * 1024
 """The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
-_MOST_PIPELINED = 64
+_MAX_PIPELINED = 64
 """Requests that wait for the response to another on their connection. uvicorn keeps 4 KB for each."""
 _OK = 200
 _IDLE, _CALL = ConnectionPhase.IDLE, ConnectionPhase.CALL  # to look up a member of an enum takes ten times as long
@@ -143,7 +143,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             return False
         end = body_at + head.length
         if len(data) < end:
-            if end > _LONGEST_WAIT:
+            if end > _MAX_HELD_BYTES:
                 return False
             self._incomplete = data
             if self.phase != ConnectionPhase.BODY:
@@ -255,7 +255,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self._refuse_head("head_too_large")
         elif len(self.headers or ()) > self.connections_open.limits.headers:
             self._refuse_head("too_many_headers")
-        elif len(self.pipeline) >= _MOST_PIPELINED:
+        elif len(self.pipeline) >= _MAX_PIPELINED:
             self.refuse(429, "too_many_pipelined", "Wait for responses before you send more requests.")
         else:
             super().send_400_response(msg)
@@ -286,7 +286,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Begin to answer, and wait for the body."""
         self._bytes_without_progress = 0
-        if len(self.pipeline) >= _MOST_PIPELINED:
+        if len(self.pipeline) >= _MAX_PIPELINED:
             raise LimitExceeded
         self.enter(ConnectionPhase.BODY)
         super().on_headers_complete()

@@ -16,7 +16,7 @@ from mcp_core.hosts.site.calls import Calls
 from mcp_core.hosts.site.eager import EagerTasks, Steps
 from mcp_core.hosts.site.quick_heads import QuickHeads
 
-LONGEST_HOLD = 0.002
+MAX_HOLD_SECONDS = 0.002
 """In seconds: how long an answer waits for the calls that arrived with its own."""
 
 
@@ -86,7 +86,7 @@ class QuickCalls:
         try:
             for connection, call in arrived:
                 self._begin(tasks, connection, call)
-                if time.perf_counter() - held_since > LONGEST_HOLD:
+                if time.perf_counter() - held_since > MAX_HOLD_SECONDS:
                     self._release()
                     self._hold()
                     held_since = time.perf_counter()

@@ -13,7 +13,7 @@ from mcp_core.hosts.lane.request_head import RequestHead
 from mcp_core.hosts.site.proxies import TrustedProxies
 
 MAX_HEADS = 1024
-_LONGEST_HEAD = 4096
+_MAX_HEAD_BYTES = 4096
 _AUTHORIZATION = re.compile(rb"\r\nauthorization:[ \t]*([^\r\n]*?)[ \t]*\r\n", re.IGNORECASE)
 _NEVER_QUICK = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"connection"})
 
@@ -61,7 +61,7 @@ class QuickHeads:
             return self._heads[key]
         except KeyError:
             pass
-        head = self._read(data, client) if len(data) <= _LONGEST_HEAD else None
+        head = self._read(data, client) if len(data) <= _MAX_HEAD_BYTES else None
         if head is None or head.repeats:
             if len(self._heads) >= MAX_HEADS:
                 del self._heads[next(iter(self._heads))]

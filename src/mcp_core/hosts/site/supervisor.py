@@ -31,7 +31,7 @@ KILL_SECONDS = 10.0
 """How much longer than the drain a worker may take to end, before it is killed."""
 CHECK_SECONDS, HUNG_SECONDS = 5.0, 60.0
 """How often workers are asked whether they are alive, and after how long without an answer one is killed."""
-FIRST_DELAY, LONGEST_DELAY = 0.1, 30.0
+FIRST_DELAY_SECONDS, MAX_DELAY_SECONDS = 0.1, 30.0
 """In seconds: how long the supervisor waits before it starts a worker again. Each death in a row doubles it."""
 STABLE_SECONDS = 30.0
 """After a worker has run for this long, its deaths are counted from zero again."""
@@ -203,7 +203,7 @@ class Supervisor:
             self._deaths[worker.number] = 0
         deaths = self._deaths[worker.number]
         self._deaths[worker.number] += 1
-        return min(LONGEST_DELAY, FIRST_DELAY * 2**deaths)
+        return min(MAX_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2**deaths)
 
     async def _reload_on_signal(self) -> None:
         while True:

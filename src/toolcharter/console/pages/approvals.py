@@ -21,7 +21,7 @@ from toolcharter.console.rights import may_answer
 PATH = "/console/approvals"
 _IDLE_SECONDS = 15.0
 _GONE = "This call does not wait any more: somebody else has answered, its client has ended it, or its time is over."
-_MOST_BODY = 1000
+_MAX_BODY_BYTES = 1000
 
 
 async def _show(view: View) -> Response:
@@ -81,7 +81,7 @@ async def _accepted(view: View) -> bool | None:
     body = b""
     async for part in view.request.stream():
         body += part
-        if len(body) > _MOST_BODY:
+        if len(body) > _MAX_BODY_BYTES:
             return None
     try:
         accepted = json.loads(body)["accepted"]

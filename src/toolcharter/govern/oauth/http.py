@@ -12,7 +12,7 @@ from mcp_core.json_text import JsonObject
 from toolcharter.govern.oauth.errors import ServerUnreachable
 
 SECONDS = 15.0
-LARGEST_ANSWER = 1_000_000
+MAX_ANSWER_BYTES = 1_000_000
 
 
 class HttpAnswer(NamedTuple):
@@ -43,9 +43,9 @@ class AuthorizationHttp:
     async def _send(self, method: str, address: str, **options: Any) -> HttpAnswer:
         try:
             async with self._session.request(method, address, allow_redirects=False, **options) as response:
-                body = await response.content.read(LARGEST_ANSWER + 1)
-                while not response.content.at_eof() and len(body) <= LARGEST_ANSWER:
-                    body += await response.content.read(LARGEST_ANSWER + 1 - len(body))
+                body = await response.content.read(MAX_ANSWER_BYTES + 1)
+                while not response.content.at_eof() and len(body) <= MAX_ANSWER_BYTES:
+                    body += await response.content.read(MAX_ANSWER_BYTES + 1 - len(body))
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             host = urlsplit(address).netloc
             reason = f"no answer in {SECONDS:g} seconds" if isinstance(error, TimeoutError) else type(error).__name__
@@ -55,7 +55,7 @@ class AuthorizationHttp:
 
 def _fields(body: bytes) -> JsonObject:
     try:
-        content: Any = from_json(body) if len(body) <= LARGEST_ANSWER else None
+        content: Any = from_json(body) if len(body) <= MAX_ANSWER_BYTES else None
     except ValueError:
         content = None
     return cast(JsonObject, content) if isinstance(content, dict) else {}

@@ -14,7 +14,7 @@ from toolcharter.govern.oauth.records import SignIn
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
 CALLBACK = "/callback"
-_LONGEST_REQUEST = 16_384
+_MAX_REQUEST_BYTES = 16_384
 _HEAD_SECONDS = 10.0
 _ADDRESS_IN_USE = "The port {port} of redirect_port is in use. End the program that uses it, and try again."
 
@@ -48,7 +48,7 @@ async def _listen(sign_ins: SignIns, callback: "_Callback") -> asyncio.Server:
     """Listen on the port that the client is registered with, else on a free one."""
 
     async def listen(port: int) -> asyncio.Server:
-        return await asyncio.start_server(callback, "127.0.0.1", port, limit=_LONGEST_REQUEST)
+        return await asyncio.start_server(callback, "127.0.0.1", port, limit=_MAX_REQUEST_BYTES)
 
     fixed = sign_ins.table.redirect_port
     if fixed is not None:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from mcp_core.app import App
 from mcp_core.errors import PermissionDenied
-from mcp_core.hosts.callers import LONGEST_TOKEN, NotIdentified, http_caller
+from mcp_core.hosts.callers import MAX_TOKEN_LENGTH, NotIdentified, http_caller
 from mcp_core.state.interface import StateUnavailable
 from toolcharter.govern.oauth.addresses import is_loopback
 from toolcharter.govern.oauth.attempts import SignIns
@@ -37,7 +37,7 @@ SIGN_IN = "/govern/sign-in"
 CONSOLE_SIGN_IN = "/console/sign-in"
 CALLBACK = "/govern/callback"
 COOKIE = "toolcharter_sign_in"
-_LARGEST_FORM = 4 * LONGEST_TOKEN
+_MAX_FORM_BYTES = 4 * MAX_TOKEN_LENGTH
 _REUSE_SECONDS = 120.0
 """An attempt that ends sooner is not offered again."""
 _STYLE = (
@@ -198,7 +198,7 @@ async def _read_form(request: Request) -> dict[str, str]:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > _LARGEST_FORM:
+        if len(body) > _MAX_FORM_BYTES:
             return {}
     return {name: values[0] for name, values in parse_qs(body.decode("utf-8", "replace")).items()}
 

@@ -12,7 +12,7 @@ from toolcharter.govern.oauth.errors import ClientUnknown, GrantRejected, Server
 from toolcharter.govern.oauth.http import AuthorizationHttp
 from toolcharter.govern.oauth.records import Attempt, Client, SignIn
 
-_LONGEST_CODE = 60
+_MAX_CODE_LENGTH = 60
 
 
 class Tokens(NamedTuple):
@@ -122,6 +122,6 @@ def _refusal(status: int, fields: JsonObject, issuer: str) -> SignInFailed:
 def error_code(fields: JsonObject) -> str | None:
     """The code of an OAuth error. Its description is somebody else's text, and is not shown."""
     code = fields.get("error")
-    if isinstance(code, str) and code.isascii() and code.isprintable() and len(code) <= _LONGEST_CODE:
+    if isinstance(code, str) and code.isascii() and code.isprintable() and len(code) <= _MAX_CODE_LENGTH:
         return code
     return None

@@ -5,7 +5,7 @@ from time import monotonic
 from mcp_core.plurals import count
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 60.0
 
 
 class Breaker:
@@ -27,5 +27,5 @@ class Breaker:
         self._failures += 1
         self.problem = problem
         if self._failures > tolerated:
-            pause = min(FIRST_PAUSE * 2 ** (self._failures - tolerated - 1), LONGEST_PAUSE)
+            pause = min(FIRST_PAUSE_SECONDS * 2 ** (self._failures - tolerated - 1), MAX_PAUSE_SECONDS)
             self._retry_at = monotonic() + pause

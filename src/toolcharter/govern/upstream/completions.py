@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from mcp_core.context import NotifyComplete
 
-MOST_WAITING = 1000
+MAX_WAITING = 1000
 """Of all callers. Those that have waited longest are forgotten: many upstreams never say that somebody has finished."""
 
 
@@ -17,7 +17,7 @@ class Completions:
     def add(self, key: str, number: str, notify: NotifyComplete) -> None:
         """Let a client hear of it."""
         self._waiting.setdefault((key, number), []).append(notify)
-        if len(self._waiting) > MOST_WAITING:
+        if len(self._waiting) > MAX_WAITING:
             self._waiting.popitem(last=False)
 
     def take(self, key: str, number: str) -> list[NotifyComplete]:

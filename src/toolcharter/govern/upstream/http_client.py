@@ -18,8 +18,8 @@ import httptools
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 15.0
 """How long a connection is kept without a request. Many servers close theirs a little later."""
-_MOST_CONNECTIONS = 100
-_LARGEST_HEAD = 64 * 1024
+_MAX_CONNECTIONS = 100
+_MAX_HEAD_BYTES = 64 * 1024
 _BUFFERED = 256 * 1024
 """How much of a body is received before it is read."""
 _INTERIM = 200
@@ -223,8 +223,8 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self._fail(f"the response is not HTTP: {error}")
-        if self._without_progress > _LARGEST_HEAD:
-            self._fail(f"the head of the response is larger than {_LARGEST_HEAD:,} bytes")
+        if self._without_progress > _MAX_HEAD_BYTES:
+            self._fail(f"the head of the response is larger than {_MAX_HEAD_BYTES:,} bytes")
 
     def _fail(self, problem: str) -> None:
         if self._response is not None:
@@ -273,7 +273,7 @@ class HttpClient:
         self._is_secure = parts.scheme == "https"
         self._idle: list[_Connection] = []
         self._open: set[_Connection] = set()
-        self._slots = asyncio.Semaphore(_MOST_CONNECTIONS)
+        self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
 
     async def request(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> ClientResponse:
         """Send a request. The response has its head; redirects are responses like others. Raises HttpFailed."""

@@ -42,7 +42,7 @@ _INPUT_CHECK_SECONDS = 0.1
 _MAX_LOG_LINE = 2_000
 _CHUNK = 64 * 1024
 """How much is read at once. Twice as much is read ahead."""
-_MOST_UNREAD = 64 * 1024
+_MAX_UNREAD = 64 * 1024
 """How much may wait for a process that does not read. Then requests wait, too."""
 
 
@@ -162,7 +162,7 @@ class StdioTransport:
         if stdin is None or self._ended is not None:
             raise UpstreamUnavailable(self._ended or "is not running.")
         self._queue(message)
-        if stdin.transport.get_write_buffer_size() > _MOST_UNREAD:
+        if stdin.transport.get_write_buffer_size() > _MAX_UNREAD:
             try:
                 await stdin.drain()
             except (BrokenPipeError, ConnectionResetError):

@@ -41,7 +41,7 @@ FRESH_SECONDS = 5.0
 """How old a list of prompts or resources may be. A burst of requests must not become a burst of lists."""
 LIST_AGAIN_SECONDS = 60.0
 """How old the list of tools may be when a call arrives. It is read again beside the call."""
-_LISTEN_PAUSE, _LONGEST_LISTEN_PAUSE = 1.0, 60.0
+_LISTEN_PAUSE, _MAX_LISTEN_PAUSE = 1.0, 60.0
 _SHARED = ""
 """The key of the connection that all callers share."""
 
@@ -252,7 +252,7 @@ class Upstream:
         pause = _LISTEN_PAUSE
         while uris := self._watchers.uris(key):
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_LISTEN_PAUSE)
+            pause = min(2 * pause, _MAX_LISTEN_PAUSE)
             with suppress(UpstreamRefused, UpstreamUnavailable, ToolError, ValueError):
                 connection = await self._connected(key)
                 for uri in uris if connection.watch is not None else ():
@@ -368,9 +368,9 @@ class Upstream:
             lasted = time.monotonic() - started
             if has_listened and lasted < _LISTEN_PAUSE:
                 return  # it has nothing to say
-            pause = _LISTEN_PAUSE if lasted > _LONGEST_LISTEN_PAUSE else pause
+            pause = _LISTEN_PAUSE if lasted > _MAX_LISTEN_PAUSE else pause
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_LISTEN_PAUSE)
+            pause = min(2 * pause, _MAX_LISTEN_PAUSE)
             for capability in ("tools", "prompts", "resources") if has_listened else ():
                 self._list_changed(connection, capability)
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from mcp_core import Answer, App, Caller, Conflict, Need, Question, Request, Settings, Unavailable
 from mcp_core.calling.records import Reply
-from mcp_core.calling.stages.idempotency import KEY, LONGEST_KEY, REPEATED
+from mcp_core.calling.stages.idempotency import KEY, MAX_KEY_LENGTH, REPEATED
 from mcp_core.context import RequestHeaders
 from mcp_core.db import Database, address, open_database
 from mcp_core.db import idempotency as sql
@@ -207,7 +207,7 @@ async def test_a_call_without_a_key_acts_each_time(settings: Settings):
         assert [await said(app, Request("add", {"n": 1}, ANN)) for _ in range(2)] == [[1], [1, 1]]
 
 
-@pytest.mark.parametrize("key", ["", "k" * (LONGEST_KEY + 1), 7, None, ["k"], "a\nb", "\x1b[31m", "\u2028"])
+@pytest.mark.parametrize("key", ["", "k" * (MAX_KEY_LENGTH + 1), 7, None, ["k"], "a\nb", "\x1b[31m", "\u2028"])
 async def test_a_key_that_is_not_valid_is_refused_before_anything_is_done(key: Any):
     book = Ledger(Settings())
     async with book.app() as app:

@@ -95,7 +95,7 @@ async def test_an_answer_does_not_wait_long_for_calls_that_arrived_with_its_own(
         send(self, data)
 
     monkeypatch.setattr(CorkedTransport, "send", note_and_send)
-    monkeypatch.setattr(quick_calls, "LONGEST_HOLD", longest_hold)
+    monkeypatch.setattr(quick_calls, "MAX_HOLD_SECONDS", longest_hold)
     async with clients(make_app(events)) as streams:
         await ask_all(streams, "double", 0)
         await answers(streams)

@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterable
 
 from mcp_core.calling.render import META
-from mcp_core.declare.checks import SHORTEST_DESCRIPTION
+from mcp_core.declare.checks import MIN_DESCRIPTION_LENGTH
 from toolcharter.verify.declaration import is_declared
 from toolcharter.verify.model import Server, Tool
 from toolcharter.verify.rule import Problem, Rule
@@ -16,8 +16,8 @@ _RETURNS = re.compile(r"\b(return(s|ed)?|gives?|answers?|lists?|shows?)\b", re.I
 def check(tool: Tool, _: Server) -> Iterable[Problem]:
     if not is_declared(tool):
         return
-    if (length := len(tool.description)) < SHORTEST_DESCRIPTION:
-        yield Problem(f"has {length} characters, fewer than {SHORTEST_DESCRIPTION}", "description")
+    if (length := len(tool.description)) < MIN_DESCRIPTION_LENGTH:
+        yield Problem(f"has {length} characters, fewer than {MIN_DESCRIPTION_LENGTH}", "description")
         return
     if not _WHEN.search(tool.description):
         yield Problem("does not say when to use it", "description")
