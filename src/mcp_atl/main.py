@@ -2,12 +2,11 @@
 
 import sys
 
-from mcp_atl.app import DESCRIPTION, build
-from toolcharter import run
+from toolcharter.ctrl_c import EndsProcess
 
 ABOUT = (
-    f"{DESCRIPTION} mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored "
-    "credentials; mcp-atl sandbox serves the API of a made-up site, for tests."
+    "mcp-atl login signs in to a Cloud site with the browser; mcp-atl logout removes stored credentials; "
+    "mcp-atl sandbox serves the API of a made-up site, for tests."
 )
 
 
@@ -15,16 +14,19 @@ def main() -> None:
     """Serve Jira and Confluence, or run one of the other commands."""
     match sys.argv[1:]:
         case ["login", *arguments]:
-            from mcp_atl import login_command  # noqa: PLC0415 - 17 ms, not needed to serve
-
+            with EndsProcess():
+                from mcp_atl import login_command  # noqa: PLC0415 - 270 ms, with the framework
             raise SystemExit(login_command.command(arguments))
         case ["logout", *arguments]:
-            from mcp_atl import logout_command  # noqa: PLC0415 - as above
-
+            with EndsProcess():
+                from mcp_atl import logout_command  # noqa: PLC0415 - as above
             raise SystemExit(logout_command.command(arguments))
         case ["sandbox", *arguments]:
-            from mcp_atl.sandbox.__main__ import main as serve_sandbox  # noqa: PLC0415 - 60 ms, not needed to serve
-
+            with EndsProcess():
+                from mcp_atl.sandbox.__main__ import main as serve_sandbox  # noqa: PLC0415 - 60 ms, not needed to serve
             serve_sandbox(arguments)
         case _:
-            run(build, about=ABOUT)
+            with EndsProcess():
+                from mcp_atl.app import DESCRIPTION, build  # noqa: PLC0415 - 400 ms, with the framework
+                from toolcharter import run  # noqa: PLC0415 - as above
+            run(build, about=f"{DESCRIPTION} {ABOUT}")

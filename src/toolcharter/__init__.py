@@ -18,8 +18,11 @@ else:
         """Import the framework, and with it all public names."""
         if name.startswith("_") and name != "__all__":
             raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
-        import mcp_core  # noqa: PLC0415 - 250 ms
-        from toolcharter.start import run  # noqa: PLC0415 - as above
+        from toolcharter.ctrl_c import WithoutStack  # noqa: PLC0415 - so that nothing is imported before it
+
+        with WithoutStack():
+            import mcp_core  # noqa: PLC0415 - 250 ms
+            from toolcharter.start import run  # noqa: PLC0415 - as above
 
         public = {each: getattr(mcp_core, each) for each in mcp_core.__all__} | {"run": run}
         globals().update(public, __all__=[*public])

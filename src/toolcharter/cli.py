@@ -1,10 +1,9 @@
 """The `toolcharter` command. Each subcommand is a module of `commands`, imported only when it is called."""
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from importlib.metadata import version
+
+from toolcharter.ctrl_c import EndsProcess
 
 COMMANDS: Mapping[str, str] = {
     "install": "add servers to an MCP client, or take them out",
@@ -36,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a subcommand, and exit with its code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     if argv and argv[0] in COMMANDS:
-        try:
+        with EndsProcess():
             from toolcharter.command_line import run_command  # noqa: PLC0415 - 250 ms, with the framework
-
+        try:
             run_command(argv[0], argv[1:])
         except KeyboardInterrupt:  # also while the modules of a command are loaded
             raise SystemExit(INTERRUPTED) from None
@@ -46,16 +45,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(_unknown_command(argv[0]), file=sys.stderr)
         raise SystemExit(USAGE_ERROR)
     else:
-        _overview().parse_args(argv or ["--help"])
+        _show_overview(argv or ["--help"])
 
 
 def _unknown_command(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - 5 ms in which Ctrl+C would print a stack
+
     nearest = get_close_matches(name, COMMANDS, n=1)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
     return f"toolcharter has no command {name!r}. {hint}`toolcharter --help` lists all commands."
 
 
-def _overview() -> argparse.ArgumentParser:
+def _show_overview(argv: Sequence[str]) -> None:
+    import argparse  # noqa: PLC0415 - 60 ms with the next, in which Ctrl+C would print a stack
+    from importlib.metadata import version  # noqa: PLC0415 - as above
+
     parser = argparse.ArgumentParser(
         prog="toolcharter",
         description="MCP tools that agents can rely on.",
@@ -72,4 +76,4 @@ def _overview() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary, add_help=False)
-    return parser
+    parser.parse_args(argv)

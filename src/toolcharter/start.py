@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_core import run as command
+from toolcharter.ctrl_c import WithoutStack
 
 if TYPE_CHECKING:
     from mcp_core.hosts.site.server import MakeConsole
@@ -20,7 +21,8 @@ def run(
 
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts.
     """
-    command.run(build, arguments, about=about, target=target, console=_load_console)
+    with WithoutStack():
+        command.run(build, arguments, about=about, target=target, console=_load_console)
 
 
 def _load_console() -> "MakeConsole":
