@@ -58,6 +58,9 @@ class Check(NamedTuple):
 
     points: float
     what: str
+    """What is true of a tool that gets the points."""
+    problem: str
+    """What is true of a tool that does not."""
     share: Callable[[Tool], float]
     """The share of the points, from 0 to 1."""
 
@@ -168,36 +171,106 @@ def _share(tool: Tool, test: Callable[[Parameter], bool]) -> float:
 
 DIMENSIONS: Mapping[str, Sequence[Check]] = {
     "purpose": (
-        Check(5, "the tool has a description", _has_a_description),
-        Check(8, "the first sentence begins with a verb", _starts_with_a_verb),
-        Check(6, f"the first sentence has at least {MIN_OPENING} words", _has_a_full_opening),
-        Check(6, "the first sentence says more than the name", _says_more_than_its_name),
+        Check(5, "the tool has a description", "the description is missing", _has_a_description),
+        Check(
+            8,
+            "the first sentence begins with a verb",
+            "the first sentence does not begin with a verb",
+            _starts_with_a_verb,
+        ),
+        Check(
+            6,
+            f"the first sentence has at least {MIN_OPENING} words",
+            f"the first sentence has fewer than {MIN_OPENING} words",
+            _has_a_full_opening,
+        ),
+        Check(
+            6,
+            "the first sentence says more than the name",
+            "the first sentence only repeats the name",
+            _says_more_than_its_name,
+        ),
     ),
     "usage": (
-        Check(10, "the description says when to use the tool", _says_when),
-        Check(5, "the description says when not to use it, or what to use instead", _says_when_not),
-        Check(5, "the description names requirements or limits", _says_conditions),
+        Check(
+            10,
+            "the description says when to use the tool",
+            "the description does not say when to use the tool",
+            _says_when,
+        ),
+        Check(
+            5,
+            "the description says when not to use it, or what to use instead",
+            "the description does not say when not to use the tool, or what to use instead",
+            _says_when_not,
+        ),
+        Check(
+            5,
+            "the description names requirements or limits",
+            "the description names no requirements or limits",
+            _says_conditions,
+        ),
     ),
     "behaviour": (
-        Check(8, "readOnlyHint is given", _says_if_it_changes),
-        Check(4, "destructiveHint is given, unless the tool is read-only", _says_if_it_destroys),
-        Check(8, "the description says what a call does or returns", _says_the_effect),
+        Check(8, "readOnlyHint is given", "readOnlyHint is missing", _says_if_it_changes),
+        Check(
+            4,
+            "destructiveHint is given, unless the tool is read-only",
+            "destructiveHint is missing",
+            _says_if_it_destroys,
+        ),
+        Check(
+            8,
+            "the description says what a call does or returns",
+            "the description does not say what a call does or returns",
+            _says_the_effect,
+        ),
     ),
     "parameters": (
-        Check(9, "arguments have a description (by share)", _described),
-        Check(3, "arguments have a type (by share)", _typed),
-        Check(3, "arguments have bounds, choices, a default or an example (by share)", _narrowed),
+        Check(9, "arguments have a description (by share)", "an argument has no description", _described),
+        Check(3, "arguments have a type (by share)", "an argument has no type", _typed),
+        Check(
+            3,
+            "arguments have bounds, choices, a default or an example (by share)",
+            "an argument has no bounds, choices, default or example",
+            _narrowed,
+        ),
     ),
     "conciseness": (
-        Check(4, f"the description has at most {MAX_DESCRIPTION:,} characters", _is_short),
-        Check(3, f"no sentence has more than {MAX_SENTENCE} words", _has_short_sentences),
-        Check(3, f"the first sentence has at most {MAX_OPENING} words", _opens_briefly),
+        Check(
+            4,
+            f"the description has at most {MAX_DESCRIPTION:,} characters",
+            f"the description has more than {MAX_DESCRIPTION:,} characters",
+            _is_short,
+        ),
+        Check(
+            3,
+            f"no sentence has more than {MAX_SENTENCE} words",
+            f"a sentence has more than {MAX_SENTENCE} words",
+            _has_short_sentences,
+        ),
+        Check(
+            3,
+            f"the first sentence has at most {MAX_OPENING} words",
+            f"the first sentence has more than {MAX_OPENING} words",
+            _opens_briefly,
+        ),
     ),
     "completeness": (
-        Check(4, "the description or an output schema says what is returned", _says_what_it_returns),
-        Check(2, "the tool has a title for people", _has_a_title),
-        Check(2, "unknown arguments are rejected: additionalProperties is false", _is_closed),
-        Check(2, "all four hints are given", _has_all_hints),
+        Check(
+            4,
+            "the description or an output schema says what is returned",
+            "neither the description nor an output schema says what is returned",
+            _says_what_it_returns,
+        ),
+        Check(2, "the tool has a title for people", "a title for people is missing", _has_a_title),
+        Check(
+            2,
+            "unknown arguments are rejected: additionalProperties is false",
+            "unknown arguments are accepted: additionalProperties is not false",
+            _is_closed,
+        ),
+        Check(2, "all four hints are given", "not all four hints are given", _has_all_hints),
     ),
 }
 
@@ -216,7 +289,7 @@ class MissingPoints(NamedTuple):
     """A check that tools fail, and how many of them."""
 
     dimension: str
-    what: str
+    problem: str
     tools: int
     points: float
     """The mean of the points that are missing."""
@@ -231,5 +304,5 @@ def missing_points(tools: Sequence[Tool]) -> list[MissingPoints]:
             failed = sum(share < 1 for share in shares)
             if failed:
                 points = check.points * (len(shares) - sum(shares)) / len(shares)
-                missing.append(MissingPoints(dimension, check.what, failed, points))
+                missing.append(MissingPoints(dimension, check.problem, failed, points))
     return sorted(missing, key=lambda one: -one.points)

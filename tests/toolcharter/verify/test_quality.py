@@ -84,6 +84,6 @@ def definition(**given):
 
 def test_missing_points_name_their_reason_and_the_number_of_tools():
     tools = example_server([GOOD, {**GOOD, "name": "find_notes", "title": ""}]).tools
-    assert [(one.dimension, one.what, one.tools, one.points) for one in missing_points(tools)] == [
-        ("completeness", "the tool has a title for people", 1, 1.0)
+    assert [(one.dimension, one.problem, one.tools, one.points) for one in missing_points(tools)] == [
+        ("completeness", "a title for people is missing", 1, 1.0)
     ]

@@ -107,7 +107,7 @@ def _summary(result: VerifyResult, out: Console) -> None:
         out.print(Text(f"Definitions, measured apart from the score: {quality}", style="dim"))
         tools = [one.tool for one in result.scores.tools]
         for one in missing_points(tools)[:MAX_MISSING]:
-            text = f"  {one.dimension}: missing in {one.tools} of {count(len(tools), 'tool')}: {one.what}"
+            text = f"  {one.dimension}: {one.problem} ({one.tools} of {count(len(tools), 'tool')})"
             out.print(Text(text, style="dim"))
     for note in result.notes:
         out.print(Text(escape_invisible(note)))

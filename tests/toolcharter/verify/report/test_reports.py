@@ -38,9 +38,9 @@ def test_text_groups_by_tool_and_says_each_fix_once():
         "example: score 84 of 100 (B), 3 tools, about 175 tokens\n"
         "Definitions, measured apart from the score: purpose 13/25, usage 0/20, behaviour 12/20, parameters\n"
         "15/15, conciseness 10/10, completeness 6/10\n"
-        "  usage: missing in 3 of 3 tools: the description says when to use the tool\n"
-        "  purpose: missing in 3 of 3 tools: the first sentence begins with a verb\n"
-        "  behaviour: missing in 3 of 3 tools: the description says what a call does or returns\n"
+        "  usage: the description does not say when to use the tool (3 of 3 tools)\n"
+        "  purpose: the first sentence does not begin with a verb (3 of 3 tools)\n"
+        "  behaviour: the description does not say what a call does or returns (3 of 3 tools)\n"
         "3 findings: 1 error, 2 warnings; 1 ignored\n"
     )
 
@@ -50,9 +50,9 @@ def test_text_of_a_server_without_findings_is_short_and_explains_the_points():
         "example: score 100 of 100 (A), 1 tool, about 58 tokens\n"
         "Definitions, measured apart from the score: purpose 17/25, usage 0/20, behaviour 12/20, parameters\n"
         "15/15, conciseness 10/10, completeness 6/10\n"
-        "  usage: missing in 1 of 1 tool: the description says when to use the tool\n"
-        "  purpose: missing in 1 of 1 tool: the first sentence begins with a verb\n"
-        "  behaviour: missing in 1 of 1 tool: the description says what a call does or returns\n"
+        "  usage: the description does not say when to use the tool (1 of 1 tool)\n"
+        "  purpose: the first sentence does not begin with a verb (1 of 1 tool)\n"
+        "  behaviour: the description does not say what a call does or returns (1 of 1 tool)\n"
         "No findings by 5 rules\n"
     )
 
