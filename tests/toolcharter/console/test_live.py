@@ -11,6 +11,8 @@ import httpx2
 import pytest
 
 from mcp_core import App
+from mcp_core.call_log.store import CallStore
+from mcp_core.install_command import install_command
 from tests.toolcharter.console.live_app import call, live_app, visited
 from tests.toolcharter.console.served import served
 
@@ -136,6 +138,19 @@ async def test_without_a_record_the_page_says_how_to_get_one(tmp_path: Path):
         assert "--calls-keep 1d" in (await get(http, "/console/live")).text
         answers = [await get(http, f"/console/live/{name}") for name in ("calls", "events", "figures?span=hour", "1")]
     assert [answer.status_code for answer in answers] == [404] * 4
+
+
+async def test_without_the_library_of_its_database_the_page_says_how_to_install_it_here(tmp_path: Path, monkeypatch):
+    async def refuse(*_: object) -> None:
+        raise ModuleNotFoundError(name="sqlalchemy")
+
+    monkeypatch.setattr(CallStore, "open", refuse)
+    async with visited(live_app(tmp_path)) as http:
+        problem = (await get(http, "/console/live/calls")).json()["error"]
+    assert problem == (
+        f"Recent calls are not kept: --db needs a library that is missing. Run {install_command('sql')}, and start the "
+        "server again."
+    )
 
 
 # ---- as they happen ------------------------------------------------------------------------------

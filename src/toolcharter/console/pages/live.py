@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from mcp_core.call_log import CallEntry, CallFilter, CallLog
 from mcp_core.call_log.entry import FAILURES
 from mcp_core.call_log.series import SPANS, read_figures
+from mcp_core.install_command import install_command
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.markup import Html, element
 from toolcharter.console.page import Page, View
@@ -31,15 +32,19 @@ OUTCOMES = {
 }
 """What a person reads for each outcome of a call."""
 _COLUMNS = (("Time", ""), ("Tool", ""), ("Caller", ""), ("Agent", ""), ("Outcome", ""), ("ms", "number"))
-_NOT_KEPT = (
-    "Recent calls are not kept. Start the server with --calls-keep 1d; if that is refused, "
-    "run pip install 'toolcharter[sql]'."
-)
 
 
 def call_log(view: View) -> CallLog | None:
     """The record of recent calls, which all servers of a site share."""
     return next((app.call_log for app in view.console.site.apps if app.call_log is not None), None)
+
+
+def _not_kept(view: View) -> str:
+    """Why no record of recent calls exists, and what to do."""
+    if view.console.site.apps[0].settings.calls_keep is not None:
+        return "Recent calls are not kept. Start the server with --calls-keep 1d."
+    missing = f"--db needs a library that is missing. Run {install_command('sql')}, and start the server again."
+    return f"Recent calls are not kept: {missing}"
 
 
 def wanted_calls(view: View) -> CallFilter:
@@ -55,7 +60,7 @@ def wanted_calls(view: View) -> CallFilter:
 async def _show(view: View) -> Response:
     title = element("h1", "Live calls")
     if call_log(view) is None:
-        return view.page("Live", title, element("p", _NOT_KEPT))
+        return view.page("Live", title, element("p", _not_kept(view)))
     return view.page(
         "Live",
         title,
@@ -138,7 +143,7 @@ def _table() -> Html:
 async def _list(view: View) -> Response:
     log = call_log(view)
     if log is None:
-        return JSONResponse({"error": _NOT_KEPT}, 404)
+        return JSONResponse({"error": _not_kept(view)}, 404)
     before = view.parameter("before")
     last = await log.store.last_id()  # first: a call that is written meanwhile must not be missed
     found = await log.store.find(wanted_calls(view), int(before) if before.isdecimal() else None, AT_ONCE)
@@ -153,7 +158,7 @@ def _rows(entries: Sequence[CallEntry]) -> list[dict[str, Any]]:
 async def _events(view: View) -> Response:
     log = call_log(view)
     if log is None:
-        return JSONResponse({"error": _NOT_KEPT}, 404)
+        return JSONResponse({"error": _not_kept(view)}, 404)
     if log.feed.is_full:
         return too_many()
     after = view.request.headers.get("last-event-id") or view.parameter("after")
@@ -186,7 +191,7 @@ async def _starting_with(
 async def _show_figures(view: View) -> Response:
     log, span = call_log(view), SPANS.get(view.parameter("span"))
     if log is None or span is None:
-        return JSONResponse({"error": _NOT_KEPT if log is None else "The span is hour or day."}, 404)
+        return JSONResponse({"error": _not_kept(view) if log is None else "The span is hour or day."}, 404)
     server = view.parameter("server") or None
     return JSONResponse(await read_figures(log.store, CallFilter(visible_calls(view.viewer), server), span))
 
