@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace) -> int:
     async with connection.connect(options, attended=True) as server:
-        tool = connection.require_tool(options.tool, await server.list_tools())
+        tool = connection.require_tool(options, await server.list_tools())
         arguments = _parse_object(options.json_object, "--json") | _parse_pairs(options.arguments, tool.input_schema)
         meta = None if options.idempotency_key is None else {KEY: options.idempotency_key}
         answer = await server.call(tool.name, arguments, print_progress if sys.stderr.isatty() else None, meta)

@@ -158,7 +158,7 @@ async def _open_remote(
             raise UsageError(f"The command {program!r} was not found.")
         remote = client.start(options.command, ask, timeouts, show_log=attended)
     elif targets.is_address(server):
-        remote = client.connect(server, options.token or os.environ.get("TOOLCHARTER_TOKEN"), ask, timeouts)
+        remote = client.connect(server, _token(options), ask, timeouts)
     else:
         remote = client.open_object(loaded, server, ask, timeouts)
     try:
@@ -280,19 +280,24 @@ def find_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool | None:
     return found[0] if len(found) == 1 else None
 
 
-def require_tool(name: str, tools: Sequence[ListedTool]) -> ListedTool:
-    """The tool of that name, with or without the prefix of the server. Raises UsageError if it does not exist."""
-    tool = find_tool(name, tools)
+def require_tool(options: argparse.Namespace, tools: Sequence[ListedTool]) -> ListedTool:
+    """The tool that the options name, with or without the prefix of the server. Raises UsageError if none is."""
+    tool = find_tool(options.tool, tools)
     if tool is None:
-        raise UsageError(unknown_tool(name, [tool.name for tool in tools]))
+        allowed = " that this token may use" if _token(options) and targets.is_address(options.server or "") else ""
+        raise UsageError(unknown_tool(options.tool, [tool.name for tool in tools], allowed))
     return tool
 
 
-def unknown_tool(name: str, tools: Sequence[str]) -> str:
-    """The error for a tool that the server does not have."""
+def unknown_tool(name: str, tools: Sequence[str], allowed: str = "") -> str:
+    """The error for a tool that the server does not have, or does not show to the caller."""
     nearest = get_close_matches(name, tools, n=1)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
-    return f"The server has no tool {name!r}. {hint}Its tools: {', '.join(tools) or 'none'}."
+    return f"The server has no tool {name!r}{allowed}. {hint}Its tools: {', '.join(tools) or 'none'}."
+
+
+def _token(options: argparse.Namespace) -> str | None:
+    return options.token or os.environ.get("TOOLCHARTER_TOKEN")
 
 
 async def _decline(question: str) -> bool:  # noqa: ARG001

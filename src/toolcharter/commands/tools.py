@@ -51,7 +51,7 @@ async def _run(options: argparse.Namespace) -> int:
                 _print_prompts(await server.list_prompts())
                 _print_resources([r for r in await server.list_resources() if not _is_documentation(r)])
         else:
-            tool = connection.require_tool(options.tool, await server.list_tools())
+            tool = connection.require_tool(options, await server.list_tools())
             _print_tool(tool, await server.documentation(tool))
     return os.EX_OK
 

@@ -177,14 +177,17 @@ def test_a_call_without_a_tool_says_that_it_is_missing(capsys):
 
 
 def test_a_server_that_requires_a_token_is_called_with_one(capsys, tmp_path):
-    (tmp_path / "tokens.json").write_text('{"ana-1": {"user": "ana", "grants": ["*"]}}', encoding="utf-8")
+    tokens = {"ana-1": {"user": "ana", "grants": ["*"]}, "ben-1": {"user": "ben", "grants": ["notes:read"]}}
+    (tmp_path / "tokens.json").write_text(json.dumps(tokens), encoding="utf-8")
     with serving("--tokens", str(tmp_path / "tokens.json")) as url:
+        _, _, not_allowed = run(capsys, "call", "--token", "ben-1", url, "add", "a=2", "b=3")
         without = run(capsys, "call", url, "add", "a=2", "b=3")
         wrong = run(capsys, "call", "--token", "ana-2", url, "add", "a=2", "b=3")
         code, out, _ = run(capsys, "call", "--token", "ana-1", url, "add", "a=2", "b=3")
     assert without == (1, "", f"{url}: the server requires a token; give one with --token.\n")
     assert wrong == (1, "", f"{url}: the server rejects this token; give another one with --token.\n")
     assert (code, json.loads(out)["data"]) == (0, 5)
+    assert not_allowed.startswith("The server has no tool 'add' that this token may use. Its tools: ")
 
 
 def test_a_server_that_cannot_verify_a_token_now_is_not_said_to_reject_it(capsys):
