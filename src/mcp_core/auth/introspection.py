@@ -9,7 +9,7 @@ from typing import Any, cast
 from mcp_core.auth.caller import IdentityUnavailable
 from mcp_core.auth.digest import digest
 from mcp_core.auth.issuer_http import IssuerHttp
-from mcp_core.auth.jwt_tokens import LEEWAY_SECONDS, verified_claims
+from mcp_core.auth.jwt_tokens import LEEWAY_SECONDS, other_audience, verified_claims
 from mcp_core.auth.permissions import Permissions
 from mcp_core.auth.verified_tokens import VerifiedToken
 from mcp_core.mcp_log import get_logger
@@ -87,9 +87,9 @@ class Introspection:
         if claims.get("active") is not True:
             return "the issuer says that it is not active"
         if str(claims.get("iss", self._issuer)).rstrip("/") != self._issuer.rstrip("/"):
-            return "it is from another issuer"
+            return f"its iss is {claims['iss']!r:.200}, but --oidc is {self._issuer!r}"
         if not any(isinstance(one, str) and one in self._audiences for one in audiences):
-            return "it is for another audience"
+            return other_audience(claims.get("aud"), self._audiences)
         if _number(claims, "exp", math.inf) + LEEWAY_SECONDS <= now:
             return "it has expired"
         if _number(claims, "nbf", 0.0) - LEEWAY_SECONDS > now:

@@ -18,6 +18,8 @@ logger = get_logger(__name__)
 
 TIMEOUT_SECONDS = 3.0
 MAX_ANSWER_BYTES = 1_000_000
+MAX_ERROR_CHARS = 300
+"""How much a log shows of what an issuer says."""
 _FAILURES = (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError)
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -66,7 +68,8 @@ class IssuerHttp:
         except _FAILURES as error:
             late = isinstance(error, TimeoutError | httpx2.TimeoutException)
             reason = f"it did not answer within {seconds:g} seconds" if late else str(error)
-            raise self.fault(f"{url}: {reason}") from None
+            # Not `URL: reason`: what follows `token:` is taken for a secret in a log.
+            raise self.fault(f"{url} ({reason})") from None
         self._set_health(ok=True)
         return content
 
@@ -82,14 +85,15 @@ class IssuerHttp:
                 timeout=TIMEOUT_SECONDS, follow_redirects=False, transport=self._transport
             )
         async with self._client.stream(method, url, headers={"accept": "application/json"}, **options) as response:
-            if response.status_code != HTTPStatus.OK:
-                raise ValueError(f"the status is {response.status_code}")
             parts: list[bytes] = []
             async for part in response.aiter_bytes():
                 parts.append(part)
                 if sum(map(len, parts)) > MAX_ANSWER_BYTES:
                     raise ValueError(f"the answer has more than {MAX_ANSWER_BYTES:,} bytes")
-        content: Any = httpx2.Response(HTTPStatus.OK, content=b"".join(parts)).json()
+        whole = httpx2.Response(response.status_code, content=b"".join(parts))
+        if whole.status_code != HTTPStatus.OK:
+            raise ValueError(f"the status is {whole.status_code}{_oauth_error(whole)}")
+        content: Any = whole.json()
         if not isinstance(content, dict):
             raise ValueError("the answer is not a JSON object")  # noqa: TRY004 - as all that an issuer does wrong
         return cast(dict[str, Any], content)
@@ -107,6 +111,18 @@ class IssuerHttp:
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
+
+
+def _oauth_error(response: httpx2.Response) -> str:
+    """What an issuer says of a request that it refuses (RFC 6749), such as `invalid_client`."""
+    with suppress(ValueError):
+        content: Any = response.json()
+        if isinstance(content, dict):
+            fields = cast(dict[str, Any], content)
+            said = [value for name in ("error", "error_description") if isinstance(value := fields.get(name), str)]
+            words = " ".join(", ".join(said).split())
+            return f", {words[:MAX_ERROR_CHARS]}" if words.isprintable() and words else ""
+    return ""
 
 
 def check_url(url: str, option: str) -> str:

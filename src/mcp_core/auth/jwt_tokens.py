@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import jwt
@@ -21,6 +21,7 @@ LEEWAY_SECONDS = 10
 _MAX_HEADER_LENGTH = 2048
 _TYPES = frozenset({"", "jwt", "at+jwt", "application/at+jwt"})
 _REQUIRED = ["exp", "iss", "aud"]
+_NOT_A_JWT = "it is not a JWT; --introspection is for tokens that only their issuer can read"
 
 
 class JwtTokens:
@@ -42,10 +43,20 @@ class JwtTokens:
             if key is None:
                 raise jwt.InvalidKeyError("no key of the issuer has this id and algorithm")
             claims = self._decode(token, key.key, key.algorithms)
+        except (jwt.InvalidAudienceError, jwt.InvalidIssuerError) as error:
+            # The signature is valid, so the issuer wrote these claims.
+            claims = jwt.decode(token, options={"verify_signature": False})
+            logger.info("An access token was refused: %s", self._other_target(claims, error))
+            return None
         except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             logger.info("An access token was refused: %s", error)
             return None
         return verified_claims(claims, self._permissions.user_claim, float(claims["exp"]) + LEEWAY_SECONDS)
+
+    def _other_target(self, claims: dict[str, Any], error: jwt.InvalidTokenError) -> str:
+        if isinstance(error, jwt.InvalidIssuerError):
+            return f"its iss is {claims.get('iss')!r:.200}, but --oidc is {self._keys.issuer!r}"
+        return other_audience(claims.get("aud"), self._audiences)
 
     def _decode(self, token: str, key: Any, algorithms: Sequence[str]) -> dict[str, Any]:
         return jwt.decode(
@@ -64,10 +75,18 @@ def _read_header(token: str) -> dict[str, Any]:
     segment = token.partition(".")[0]
     if len(segment) > _MAX_HEADER_LENGTH:
         raise jwt.DecodeError("the header is too long")
-    header: Any = json.loads(base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)))
+    try:
+        header: Any = json.loads(base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)))
+    except ValueError:
+        raise jwt.DecodeError(_NOT_A_JWT) from None
     if not isinstance(header, dict):
-        raise jwt.DecodeError("the header is not an object")
+        raise jwt.DecodeError(_NOT_A_JWT)
     return cast(dict[str, Any], header)
+
+
+def other_audience(found: object, audiences: Iterable[str]) -> str:
+    """The problem of a token that was issued for another audience, with both sides for whoever sets up the issuer."""
+    return f"its aud is {found!r:.200}, but --audience allows {', '.join(sorted(audiences))}"
 
 
 def verified_claims(claims: dict[str, Any], user_claim: str, expires: float) -> VerifiedToken | None:

@@ -13,15 +13,28 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from mcp_core.app import App
+from mcp_core.auth import IdentityUnavailable
 from mcp_core.auth.access_tokens import AccessTokens
 from mcp_core.auth.issuer_http import IssuerHttp
 from mcp_core.auth.issuer_metadata import read_endpoint, read_metadata
 from mcp_core.hosts.resource_metadata import requested_scopes
+from mcp_core.mcp_log import get_logger
 from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK
 from toolcharter.console.sessions import Tokens
 
+logger = get_logger(__name__)
+
 _RENEW_AT = 0.8
 """The part of its lifetime after which an access token is renewed: before it ends, as several requests come at once."""
+
+
+class _SignInHttp(IssuerHttp):
+    """The requests of sign-ins. What goes wrong here says nothing about the health of the issuer."""
+
+    def fault(self, detail: str) -> IdentityUnavailable:
+        """What to raise where a sign-in fails. Each failure is logged, because the page refers to the log."""
+        logger.warning("A sign-in to the console failed at the identity provider. %s", detail)
+        return IdentityUnavailable("The identity provider did not accept the sign-in.")
 
 
 class Provider:
@@ -35,8 +48,7 @@ class Provider:
         self._client, secret = settings.oidc_client or "", settings.oidc_secret
         self._secret = secret.get_secret_value() if secret else None
         self._audience = settings.audience[0]
-        # Its own, because what people get wrong here says nothing about the health of the issuer.
-        self._http = IssuerHttp()
+        self._http = _SignInHttp()
 
     @property
     def issuer(self) -> str:

@@ -62,7 +62,7 @@ async def come_back(console: "Console", provider: "Provider", request: Request) 
         problem = "The identity provider did not accept the sign-in. Try again; the log of the server has the reason."
         return await show_form(console, after, problem, HTTPStatus.BAD_GATEWAY)
     except NotIdentified:
-        problem = "You are signed in there, but the token is not valid here: --audience has to name what it is for."
+        problem = "You are signed in there, but the token is not valid here. The log of the server has the reason."
         return await show_form(console, after, problem, HTTPStatus.FORBIDDEN)
     # The cookie of a session is not sent in a redirect that another site began, so the browser goes on by itself.
     body = element("main", element("p", "You are signed in. ", element("a", "Go on", href=after)), id="content")

@@ -152,6 +152,20 @@ async def test_a_token_is_refused_that_is(issuer: Issuer, access: AccessTokens, 
     assert await access.verify(REFUSED[what](issuer)) is None
 
 
+@pytest.mark.parametrize(
+    ("token", "problem"),
+    [
+        (lambda i: i.token(aud="account"), "its aud is 'account', but --audience allows https://tools.example"),
+        (lambda i: i.token(iss="https://sts.example"), "its iss is 'https://sts.example', but --oidc is '{}'"),
+        (lambda i: "gho_16C7e42F292c6912E7710c838347Ae178B4a", "it is not a JWT; --introspection is for tokens that"),
+    ],
+)
+async def test_the_log_says_what_is_wrong_with_a_token(issuer: Issuer, access: AccessTokens, caplog, token, problem):
+    caplog.set_level("INFO")
+    assert await access.verify(token(issuer)) is None
+    assert f"An access token was refused: {problem.format(issuer.url)}" in caplog.text
+
+
 @pytest.mark.requirement("OPS-1")
 async def test_a_public_key_is_not_a_secret_to_sign_with(issuer: Issuer, access: AccessTokens):
     pem = RSA_KEYS[0].public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)

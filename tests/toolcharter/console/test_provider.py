@@ -112,14 +112,27 @@ async def test_an_answer_that_is_no_sign_in_is_explained(query: dict[str, str], 
     assert page.status_code == 303
 
 
-async def test_a_token_for_another_audience_signs_nobody_in(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
+async def test_the_log_has_the_reason_of_each_refused_sign_in(issuer: Issuer, caplog: pytest.LogCaptureFixture):
+    issuer.forgets_clients = True
+    async with visited(app_of(issuer)) as http:
+        for _ in range(2):
+            await http.get(await answer_of(http))
+    problem = f"A sign-in to the console failed at the identity provider. {issuer.url}/token (the status is 401, "
+    assert [line for line in caplog.messages if "identity provider" in line] == [f"{problem}invalid_client)"] * 2
+
+
+async def test_a_token_for_another_audience_signs_nobody_in(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("INFO")
     made = issuer.token
     monkeypatch.setattr(issuer, "token", lambda **claims: made(**claims | {"aud": "https://other.example"}))
     async with visited(app_of(issuer)) as http:
         refused = await http.get(await answer_of(http))
         page = await http.get("/", headers=HTML)
     assert (refused.status_code, page.status_code) == (403, 303)
-    assert "--audience has to name what it is for" in refused.text
+    assert "The log of the server has the reason" in refused.text
+    assert f"its aud is 'https://other.example', but --audience allows {BASE}" in caplog.text
 
 
 async def test_a_provider_that_is_away_is_reported(issuer: Issuer):
