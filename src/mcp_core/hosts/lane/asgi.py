@@ -15,11 +15,13 @@ HEADERS_READ = frozenset(
 )
 _TRACE_HEADERS = {"traceparent": "traceparent", "tracestate": "tracestate", "x-correlation-id": "correlationId"}
 JSON_HEADERS: tuple[Header, ...] = ((b"content-type", b"application/json"),)
-_EVENT_STREAM = [
+EVENT_STREAM_HEADERS: tuple[Header, ...] = (
     (b"content-type", b"text/event-stream"),
     (b"cache-control", b"no-cache, no-transform"),
     (b"x-accel-buffering", b"no"),  # otherwise a proxy may hold events back
-]
+)
+PING_EVENT = b": ping\r\n\r\n"
+"""A comment, which clients ignore."""
 _USUAL_ACCEPT = "application/json, text/event-stream"
 _JSON_RANGES = frozenset({"application/json", "application/*"})
 _EVENT_RANGES = frozenset({"text/event-stream", "text/*"})
@@ -125,6 +127,11 @@ class HttpResponse(NamedTuple):
         await send({"type": "http.response.body", "body": self.body})
 
 
+def message_event(data: bytes) -> bytes:
+    """A message as an event of a stream."""
+    return b"event: message\r\ndata: " + data + b"\r\n\r\n"
+
+
 class EventStream:
     """A response in several events. The first one starts it."""
 
@@ -133,11 +140,11 @@ class EventStream:
 
     async def send(self, data: bytes, *, last: bool = False) -> None:
         """Send a message."""
-        await self._write(b"event: message\r\ndata: " + data + b"\r\n\r\n", more=not last)
+        await self._write(message_event(data), more=not last)
 
     async def ping(self) -> None:
         """Send a comment, which clients ignore."""
-        await self._write(b": ping\r\n\r\n", more=True)
+        await self._write(PING_EVENT, more=True)
 
     async def close(self) -> None:
         """End it without a further message."""
@@ -146,5 +153,5 @@ class EventStream:
     async def _write(self, data: bytes, *, more: bool) -> None:
         if not self.started:
             self.started = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
+            await self._send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM_HEADERS})
         await self._send({"type": "http.response.body", "body": data, "more_body": more})

@@ -4,7 +4,7 @@ Ordinary is a POST of one well-formed request with the headers that its protocol
 anything missing, wrong or rare goes on to the SDK unchanged and is judged there. The SDK is loaded for the first one.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
@@ -46,6 +46,9 @@ from mcp_core.state.interface import StateUnavailable
 
 PING_SECONDS = 15.0
 """How long a call may be silent before its client gets a ping. Proxies cut connections that are silent for long."""
+
+WatchClient = Callable[[float], None]
+"""Says that a call may take a while: it is cancelled if its client leaves, which gets pings in this interval."""
 
 _SLOW_METHODS = frozenset({"tools/call", "prompts/get"})
 _METHODS_THAT_MAY_ASK = _SLOW_METHODS | {"resources/list", "resources/read"}
@@ -114,12 +117,12 @@ class HttpLane:
         return self._heads.read(raw_headers, client)
 
     def respond(
-        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes
+        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes, *, watch_client: WatchClient
     ) -> Awaitable[HttpResponse]:
-        """The response to a POST that can be answered at once. Raises NotHandled before anything has happened.
+        """The response to a POST, unless it may need a stream. Raises NotHandled before anything has happened.
 
         This is the way without ASGI: `client` is the address of the other side, as a scope has it, and `path` that
-        of the request.
+        of the request. `watch_client` is called before a call that may take a while begins.
         """
         caller, found = head.caller, None
         if caller is not None and head.version == MODERN:
@@ -127,13 +130,13 @@ class HttpLane:
         elif caller is not None:
             found = self._in_session.known_request(head, caller, body)
         return (
-            self._identify_and_respond(head, client, path, authorization, body)
+            self._identify_and_respond(head, client, path, authorization, body, watch_client=watch_client)
             if found is None
-            else self._respond_at_once(found, path)
+            else self._respond_without_stream(found, path, watch_client)
         )
 
     async def _identify_and_respond(
-        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes
+        self, head: RequestHead, client: Any, path: str, authorization: str, body: bytes, *, watch_client: WatchClient
     ) -> HttpResponse:
         """The response to a request whose token or session is to be looked up."""
         try:
@@ -144,13 +147,18 @@ class HttpLane:
         if isinstance(found, HttpResponse):
             self._record_response(found, {"client": client}, "POST", caller)
             return found
-        return await self._respond_at_once(found, path)
+        return await self._respond_without_stream(found, path, watch_client)
 
-    def _respond_at_once(self, found: tuple[RpcRequest, Peer], path: str) -> Awaitable[HttpResponse]:
+    def _respond_without_stream(
+        self, found: tuple[RpcRequest, Peer], path: str, watch_client: WatchClient
+    ) -> Awaitable[HttpResponse]:
         request, peer = self._with_path(found, path) if self._has_issuer else found
-        if self._may_take_long(request, peer):
-            raise NotHandled("a call that may take long")
-        return self._respond(request, peer)
+        if not self._may_take_long(request, peer):
+            return self._respond(request, peer)
+        if self._may_need_stream(request, peer):
+            raise NotHandled("a call that may need a stream")
+        watch_client(self._slowly.ping_seconds)
+        return self._slowly.respond(request, peer)
 
     def _with_path(self, request: tuple[RpcRequest, Peer], path: str) -> tuple[RpcRequest, Peer]:
         """The request, with the path where that may be a part of the answer."""
@@ -219,10 +227,15 @@ class HttpLane:
         response = await self._respond(request, peer)
         return await response.send(send)
 
-    def needs_stream(self, head: RequestHead) -> bool:
-        """Whether the head alone says that a call may take a while."""
-        method, name = head.headers.get("mcp-method"), head.headers.get("mcp-name")
-        return head.version == MODERN and method in self._slow_methods and name not in self._fast_tools
+    def _may_need_stream(self, request: RpcRequest, peer: Peer) -> bool:
+        """Whether a request that may take a while may send something before its response."""
+        if request.method == LISTEN or progress_token(request.params) is not None:
+            return True
+        if peer.modern:
+            return False  # its questions are responses
+        can_ask = peer.can_elicit or peer.can_open_urls
+        asks = request.method != "tools/call" or self._lane.may_ask(request.params.get("name"))
+        return peer.folders is not None or (can_ask and asks)
 
     def _may_take_long(self, request: RpcRequest, peer: Peer) -> bool:
         """Whether a request may take a while, wants to be told about its progress, or may ask its client."""

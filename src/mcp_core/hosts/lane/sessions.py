@@ -60,6 +60,21 @@ class Session(NamedTuple):
         return time.time() <= self.started + SESSION_SECONDS
 
 
+class CancellableCall:
+    """The current task, which the client of its call may cancel."""
+
+    def __init__(self) -> None:
+        self.task = cast("asyncio.Task[Any]", asyncio.current_task())
+        self.was_cancelled = False
+        """Whether the client has cancelled it."""
+
+    def cancel(self) -> bool:
+        """Cancel it once. Returns whether that was possible."""
+        if not self.was_cancelled:
+            self.was_cancelled = self.task.cancel()
+        return self.was_cancelled
+
+
 class Sessions:
     """Makes session ids, recognizes its own, and delivers what clients send about their calls."""
 
@@ -68,7 +83,7 @@ class Sessions:
         self._listening_to: State | None = None
         self._known: OrderedDict[tuple[str, str], Session] = OrderedDict()
         """Sessions seen recently, by id and caller. Others are checked by their signature."""
-        self._calls: dict[_CallKey, asyncio.Task[Any]] = {}
+        self._calls: dict[_CallKey, CancellableCall] = {}
         """Calls that their client may cancel."""
         self._questions: dict[_CallKey, asyncio.Future[Any]] = {}
         """Requests to clients that wait for their response."""
@@ -144,16 +159,16 @@ class Sessions:
 
     # --- calls, and requests to the client -------------------------------------------------------------
 
-    def add_call(self, session_id: str, request_id: str | int, call: "asyncio.Task[Any]") -> None:
-        """Let the client cancel a call until it is done."""
-        key = (_nonce(session_id), request_id)
+    @contextmanager
+    def cancellable_call(self, session_id: str, request_id: str | int) -> "Generator[CancellableCall]":
+        """Let the client cancel the current task, which answers this request."""
+        key, call = (_nonce(session_id), request_id), CancellableCall()
         self._calls[key] = call
-
-        def remove(done: "asyncio.Task[Any]") -> None:
-            if self._calls.get(key) is done:
+        try:
+            yield call
+        finally:
+            if self._calls.get(key) is call:
                 del self._calls[key]
-
-        call.add_done_callback(remove)
 
     async def request(self, session_id: str, method: str, params: JsonObject, send: SendMessage) -> Any:
         """The client's response to a request, which may arrive at any process. Raises ClientError."""

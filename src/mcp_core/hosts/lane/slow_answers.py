@@ -1,7 +1,11 @@
-"""Calls that may take a while: their responses can become event streams, and they end when their client disconnects."""
+"""Calls that may take a while: their responses can become event streams, and they end when their client disconnects.
+
+What is said here of clients and streams is for calls that come through ASGI. `SlowAnswers.respond` is for those that
+do not: their connection looks after the client.
+"""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, cast
 
@@ -22,7 +26,7 @@ class SlowAnswers:
     """Answers calls that may take a while."""
 
     def __init__(self, sessions: Sessions, respond: Respond, ping_seconds: float) -> None:
-        self._sessions, self._respond, self._ping_seconds = sessions, respond, ping_seconds
+        self._sessions, self._respond, self.ping_seconds = sessions, respond, ping_seconds
 
     async def answer(self, request: RpcRequest, peer: Peer, receive: Receive, send: Send) -> None:
         """Answer a call that may take a while. It is cancelled when the client disconnects.
@@ -31,31 +35,36 @@ class SlowAnswers:
         a long silence.
         """
         stream, token = EventStream(send), progress_token(request.params)
-
-        async def report(done: float, total: float | None, message: str | None) -> None:
-            if token is not None:
-                await stream.send(progress_message(token, done, total, message))
-
-        peer = peer._replace(progress=report)
+        if token is not None:
+            peer = peer._replace(progress=partial(_report, stream, token))
         if not peer.modern:
             peer = self._with_questions(peer, stream)
-        work, call = self._respond(request, peer), None
-        if not peer.modern:
-            work = call = asyncio.ensure_future(work)
-            self._sessions.add_call(cast(str, peer.session_id), request.id, call)
-        watch = ClientWatch(receive, stream, self._ping_seconds)
+        watch = ClientWatch(receive, stream, self.ping_seconds)
         try:
-            response = await work
+            response = await self.respond(request, peer)
         except asyncio.CancelledError:
-            if watch.client_left:
-                watch.call.uncancel()
-                return
-            if call is None or watch.call.cancelling():
+            if not watch.client_left:
                 raise
-            response = cancelled(request.id)
+            watch.call.uncancel()
+            return
         finally:
             await watch.end()
         await (stream.send(response.body, last=True) if stream.started else response.send(send))
+
+    def respond(self, request: RpcRequest, peer: Peer) -> Awaitable[HttpResponse]:
+        """The response to a call, in the current task."""
+        return self._respond(request, peer) if peer.modern else self._respond_in_session(request, peer)
+
+    async def _respond_in_session(self, request: RpcRequest, peer: Peer) -> HttpResponse:
+        """The response to a call that its client may cancel with a notification."""
+        with self._sessions.cancellable_call(cast(str, peer.session_id), request.id) as call:
+            try:
+                return await self._respond(request, peer)
+            except asyncio.CancelledError:
+                if not call.was_cancelled:
+                    raise
+                call.task.uncancel()
+                return cancelled(request.id)
 
     def _with_questions(self, peer: Peer, stream: EventStream) -> Peer:
         """A client of a session that can be asked on the stream of its call."""
@@ -73,3 +82,7 @@ class SlowAnswers:
             notify_complete=partial(sessions.notify_complete, session_id),
             folders=None if peer.folders is None else folders,
         )
+
+
+async def _report(stream: EventStream, token: str | int, done: float, total: float | None, message: str | None) -> None:
+    await stream.send(progress_message(token, done, total, message))

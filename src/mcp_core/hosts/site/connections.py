@@ -9,7 +9,7 @@ from enum import IntEnum
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self
 
-from mcp_core.hosts.lane.asgi import HttpResponse
+from mcp_core.hosts.lane.asgi import EVENT_STREAM_HEADERS, Header, HttpResponse
 from mcp_core.hosts.site.calls import HttpCounts, refusal
 from mcp_core.mcp_log import get_logger
 from mcp_core.plurals import count
@@ -242,11 +242,21 @@ def head_refusal(reason: str, limits: Limits) -> str:
 
 def response_bytes(response: HttpResponse, default_headers: Any, *, keep_alive: bool) -> bytes:
     """A response as it is sent."""
-    headers = [*default_headers, *response.headers, (b"content-length", b"%d" % len(response.body))]
+    length = (b"content-length", b"%d" % len(response.body))
+    headers = [*default_headers, *response.headers, length]
+    return _head_bytes(response.status, headers, keep_alive=keep_alive) + response.body
+
+
+def stream_head_bytes(default_headers: Any, *, keep_alive: bool) -> bytes:
+    """The head of an event stream, which is sent in chunks."""
+    headers = [*default_headers, *EVENT_STREAM_HEADERS, (b"transfer-encoding", b"chunked")]
+    return _head_bytes(HTTPStatus.OK, headers, keep_alive=keep_alive)
+
+
+def _head_bytes(status: int, headers: list[Header], *, keep_alive: bool) -> bytes:
     if not keep_alive and (b"connection", b"close") not in headers:
         headers.append((b"connection", b"close"))
     lines = [b"%s: %s\r\n" % header for header in headers]
     if any(b"\n" in line[:-2] or b"\r" in line[:-2] for line in lines):
         raise ValueError("a header with a line break")
-    status = HTTPStatus(response.status)
-    return b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, status.phrase.encode(), b"".join(lines), response.body)
+    return b"HTTP/1.1 %d %s\r\n%s\r\n" % (status, HTTPStatus(status).phrase.encode(), b"".join(lines))

@@ -1,8 +1,12 @@
 """HTTP on httptools: uvicorn's protocol class with limits, and quick calls answered without ASGI.
 
-A quick call is a POST that a fast lane answers at once. It needs no scope, no cycle and no events: its body goes to
-the lane, and the response is one write. Everything else, and what the lane does not handle, goes the ordinary way
-through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
+A quick call is a POST that a fast lane answers with nothing but its response. It needs no scope, no cycle and no
+events: its body goes to the lane, and the response is one write. Everything else, and what the lane does not handle,
+goes the ordinary way through uvicorn and ASGI, with the same bytes; so both ways give the same answers.
+
+A quick call may wait for something: it goes on in a task, and what the client sends meanwhile is held. If the lane
+has said that it may take a while, it is cancelled when its client leaves. After a long silence its response becomes a
+stream of events, which begins with pings.
 
 For a drain: a quick call that waits for something has a task in `server_state.tasks` like other calls; while
 `Calls.draining` or `Calls.closing` is set, or after `shutdown()`, its response closes the connection.
@@ -16,7 +20,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from mcp_core.hosts.lane.asgi import JSON_HEADERS, HttpResponse
+from mcp_core.hosts.lane.asgi import JSON_HEADERS, PING_EVENT, HttpResponse, message_event
 from mcp_core.hosts.lane.jsonrpc import error_message
 from mcp_core.hosts.lane.methods import NotHandled
 from mcp_core.hosts.protocol import INTERNAL_ERROR, RpcError, server_stopping
@@ -27,6 +31,7 @@ from mcp_core.hosts.site.connections import (
     LimitedConnection,
     head_refusal,
     response_bytes,
+    stream_head_bytes,
 )
 from mcp_core.hosts.site.corked import CorkedTransport
 from mcp_core.hosts.site.quick_calls import QuickCalls
@@ -36,6 +41,7 @@ from mcp_core.mcp_log import get_logger
 logger = get_logger(__name__)
 
 _HEAD_END = b"\r\n\r\n"
+_LAST_CHUNK = b"0\r\n\r\n"
 _MAX_HELD_BYTES = 16 * 1024
 """The longest request that is held back until it is complete. A longer one goes the ordinary way, in parts."""
 _MAX_PIPELINED = 64
@@ -67,6 +73,10 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """Whether a quick call runs, or is about to."""
         self._task: asyncio.Task[None] | None = None
         """Of a quick call that waits for something."""
+        self._ping_seconds: float | None = None
+        """The interval of pings, of a quick call that may take a while."""
+        self._has_stream = False
+        """Whether the response to a quick call has begun, as a stream of events."""
         self._incomplete = b""
         """The beginning of a quick call."""
         self._last_head: QuickHead | None = None
@@ -89,15 +99,22 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
             self.refuse_connection()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End. A quick call that still runs is not stopped, as it is short."""
+        """End. A quick call that still runs is stopped only if it may take a while."""
         self.connections_open.remove(self)
         if self._quick is not None:
             self._quick.forget(self)
         super().connection_lost(exc)
+        if self._task is not None and self._ping_seconds is not None:
+            self._task.cancel()
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether the connection has ended."""
+        return self.parser is None  # pyright: ignore[reportUnnecessaryComparison] - as uvicorn leaves it
 
     def eof_received(self) -> bool | None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The client has ended its side: it gets the answer to a quick call; otherwise it has left."""
-        if self.scheme == "https" or not (self._has_call or self._held):
+        """The client has ended its side: it gets the answer to a call that is short; otherwise it has left."""
+        if self.scheme == "https" or self._ping_seconds is not None or not (self._has_call or self._held):
             return None
         self._client_ended = True
         return True
@@ -160,12 +177,42 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """Take the task of a quick call that waits for something."""
         self._task = task
         self.tasks.add(task)
+        if self._ping_seconds is None:
+            return
+        self.enter(_CALL)
+        if self._is_lost:
+            task.cancel()
+        elif self._client_ended:
+            self.transport.close()
+
+    def watch_client(self, ping_seconds: float) -> None:
+        """The quick call may take a while: cancel it if the client leaves, and ping the client until it ends."""
+        self._ping_seconds = ping_seconds
+
+    def check_time(self, now: float) -> None:
+        """Close the connection if the client took too long, or ping it if its call does."""
+        super().check_time(now)
+        if self._task is None or self._ping_seconds is None or now - self.since < self._ping_seconds:
+            return
+        if not self._corked.is_closing() and not self.transport.get_write_buffer_size():
+            self.since = now
+            self._send_event(PING_EVENT)
+
+    def _send_event(self, event: bytes, end: bytes = b"") -> None:
+        """Send a part of a stream of events, and before the first one its head."""
+        head = b""
+        if not self._has_stream:
+            self._has_stream = True
+            head = stream_head_bytes(self.server_state.default_headers, keep_alive=not self._close_after_call)
+        self._corked.send(b"%s%x\r\n%s\r\n%s" % (head, len(event), event, end))
 
     async def _run(self, head: QuickHead, data: bytes, body: bytes, quick: QuickCalls) -> None:
         """Answer a quick call, or give it to the parser if the lane does not handle it."""
         try:
             authorization = "" if head.token_at is None else head.authorization(data)
-            response = await head.lane.respond(head.head, head.client, head.path, authorization, body)
+            response = await head.lane.respond(
+                head.head, head.client, head.path, authorization, body, watch_client=self.watch_client
+            )
         except NotHandled:
             response = None
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is answered and logged
@@ -175,7 +222,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
                 await self.flow.drain()
         finally:
             quick.calls.end()
-            self._has_call = False
+            self._has_call, self._ping_seconds = False, None
             if self._task is not None:
                 self.tasks.discard(self._task)
                 self._task = None
@@ -188,6 +235,8 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
 
     def _failure(self, error: BaseException) -> HttpResponse:
         """The response to a call that the end of the server has cut off, or that an error in the server has."""
+        if self._has_stream:
+            self.transport.close()  # without its last chunk: the client sees that it is not complete
         if isinstance(error, asyncio.CancelledError):
             self._close_after_call = True
             return _error(503, server_stopping())
@@ -198,7 +247,10 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         """Send the response to a quick call."""
         status, body, headers = response
         keep_alive = not (self._close_after_call or self._client_ended or calls.draining or calls.closing)
-        if status == _OK and headers is JSON_HEADERS and keep_alive:
+        if self._has_stream:
+            self._send_event(message_event(body), _LAST_CHUNK)
+            self._has_stream = False
+        elif status == _OK and headers is JSON_HEADERS and keep_alive:
             head = self.connections_open.ok_head(self.server_state.default_headers)
             self._corked.send(b"%s%d\r\n\r\n%s" % (head, len(body), body))
         else:
@@ -242,7 +294,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
     # --- the ordinary way, with limits -----------------------------------------------------------------
 
     def _parse(self, data: bytes) -> None:
-        if self.phase == ConnectionPhase.REFUSED or self.parser is None:  # pyright: ignore[reportUnnecessaryComparison]
+        if self.phase == ConnectionPhase.REFUSED or self._is_lost:
             return
         self._bytes_without_progress += len(data)
         super().data_received(data)

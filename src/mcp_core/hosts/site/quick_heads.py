@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import httptools
 
+from mcp_core.hosts.lane.changes import LISTEN
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import NotHandled
 from mcp_core.hosts.lane.request_head import RequestHead
@@ -99,7 +100,7 @@ class QuickHeads:
             head = lane.read_head(scope["headers"], scope["client"])
         except NotHandled:
             return None
-        if head.needs_sdk or lane.needs_stream(head):
+        if head.needs_sdk or head.method == LISTEN:
             return None
         head.headers.pop("authorization", None)
         token_at = None if token is None else slice(*token.span(1))

@@ -5,6 +5,8 @@ import json
 import re
 import socket
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import wraps
 from random import Random
 from typing import Any
 
@@ -56,6 +58,7 @@ def make_app(gate: Gate | None = None, **settings: Any) -> App:
     for tool in (add, wait, repeat):
         app.tool(response_time="fast", deadline=60)(tool)
     app.tool(response_time="slow", name="slow_add")(add)
+    app.tool(response_time="slow", name="slow_wait")(wait)
     return app
 
 
@@ -64,8 +67,8 @@ def count_quick(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     answered: list[int] = []
     respond = HttpLane.respond
 
-    async def counted(*args: Any) -> Any:
-        response = await respond(*args)
+    async def counted(*args: Any, **more: Any) -> Any:
+        response = await respond(*args, **more)
         answered.append(response.status)
         return response
 
@@ -113,13 +116,33 @@ class WireSide(Side):
         return body
 
 
-async def test_generated_requests_get_the_same_answers_with_and_without_asgi(monkeypatch: pytest.MonkeyPatch):
-    quick, rng = count_quick(monkeypatch), Random(16)
+def let_handlers_wait(app: App) -> None:
+    """Let each handler wait for the event loop before it begins."""
+
+    def waiting(handler: Any) -> Any:
+        @wraps(handler)
+        async def wait_and_handle(**given: Any) -> Any:
+            await asyncio.sleep(0)
+            return await handler(**given)
+
+        return wait_and_handle
+
+    specs = app.registry.get_all()
+    app.replace_tools([replace(one, handler=waiting(one.handler)) if one.signature.is_async else one for one in specs])
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_generated_requests_get_the_same_answers_with_and_without_asgi(
+    waits: bool, monkeypatch: pytest.MonkeyPatch
+):
+    quick, rng = count_quick(monkeypatch), Random(17 if waits else 16)
     tokens = StaticTokens({name: user(name, ("*",)) for name in ("ann", "bob")})
     async with AsyncExitStack() as stack:
         sides: list[WireSide] = []
         for way in WAYS:
             app = messages.built()
+            if waits:
+                let_handlers_wait(app)
             app.settings = app.settings.model_copy(update={"lane": way})
             app.verifier = tokens
             _, port = await stack.enter_async_context(serving(app))
@@ -134,7 +157,7 @@ async def test_generated_requests_get_the_same_answers_with_and_without_asgi(mon
             if asked.method == "DELETE" and fast.status == 200:
                 for side in sides:
                     await side.open()
-    assert len(quick) > REQUESTS / 4
+    assert len(quick) > REQUESTS / 3
     assert {200, 202, 401, 400} <= set(quick)
 
 
@@ -350,7 +373,7 @@ async def test_a_head_that_is_not_of_a_quick_call_is_parsed_once_by_us(monkeypat
     monkeypatch.setattr(QuickHeads, "_read", lambda *args: parsed.append(1) or read(*args))
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
         for _ in range(3):
-            writer.write(call_bytes("slow_add", a=1, b=2))
+            writer.write(call_bytes("add", 1, "Expect: nothing", a=1, b=2))
             assert data_of((await response(reader))[2]) == 3
             writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert (await response(reader))[0] == 200
@@ -396,15 +419,14 @@ async def test_a_client_that_has_ended_its_side_gets_the_answer_to_a_quick_call(
 async def test_a_call_that_is_not_quick_is_not_begun_for_a_client_that_has_left(monkeypatch: pytest.MonkeyPatch):
     entered, go, respond = asyncio.Event(), asyncio.Event(), HttpLane.respond
 
-    async def late(*args: Any) -> Any:
+    async def late(*args: Any, **more: Any) -> Any:
         entered.set()
         await go.wait()
-        return await respond(*args)
+        return await respond(*args, **more)
 
     monkeypatch.setattr(HttpLane, "respond", late)
-    monkeypatch.setattr(HttpLane, "needs_stream", lambda *_: False)
     async with serving(make_app()) as (site, port), connection(port) as (reader, writer):
-        writer.write(call_bytes("slow_add", a=1, b=2))
+        writer.write(with_meta(call_bytes("slow_add", a=1, b=2), {"progressToken": 1}))
         await entered.wait()
         writer.write_eof()
         (server,) = site.connections._open
@@ -440,11 +462,12 @@ async def test_a_quick_call_ends_although_its_client_has_left():
     assert tally.outcomes == {"ok": 1}
 
 
+@pytest.mark.parametrize("tool", ["wait", "slow_wait"])
 @pytest.mark.parametrize("how", ["shutdown", "draining"])
-async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connection(how: str):
+async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connection(how: str, tool: str):
     gate = Gate()
     async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
-        writer.write(call_bytes("wait"))
+        writer.write(call_bytes(tool))
         await gate.entered.wait()
         (server,) = site.connections._open
         assert len(server.tasks) == 1
@@ -458,10 +481,11 @@ async def test_a_server_that_stops_answers_a_quick_call_and_closes_the_connectio
         assert len(server.tasks) == 0
 
 
-async def test_a_quick_call_that_is_cancelled_is_answered():
+@pytest.mark.parametrize("tool", ["wait", "slow_wait"])
+async def test_a_quick_call_that_is_cancelled_is_answered(tool: str):
     gate = Gate()
     async with serving(make_app(gate)) as (site, port), connection(port) as (reader, writer):
-        writer.write(call_bytes("wait"))
+        writer.write(call_bytes(tool))
         await gate.entered.wait()
         (server,) = site.connections._open
         (task,) = server.tasks
@@ -473,7 +497,7 @@ async def test_a_quick_call_that_is_cancelled_is_answered():
 
 
 async def test_a_failure_of_the_lane_is_answered_and_logged(monkeypatch: pytest.MonkeyPatch, log: Log):
-    async def fail(*_: Any) -> Any:
+    async def fail(*_: Any, **__: Any) -> Any:
         raise RuntimeError("broken")
 
     async with serving(make_app()) as (_, port), connection(port) as (reader, writer):
@@ -489,7 +513,7 @@ async def test_a_failure_of_the_lane_is_answered_and_logged(monkeypatch: pytest.
 
 
 async def test_what_the_lane_does_not_handle_goes_on_with_what_followed_it(monkeypatch: pytest.MonkeyPatch):
-    async def leave(*_: Any) -> Any:
+    async def leave(*_: Any, **__: Any) -> Any:
         await asyncio.sleep(0)
         raise NotHandled("nothing")
 
