@@ -74,8 +74,9 @@ def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def guarded(tokens: Path) -> Iterator[str]:
-    """The address of a server with the example, whose callers need a token."""
-    with served([targets.load("demo", Settings(port=0, tokens=tokens))]) as url:
+    """The address of the example and of the server in probe.py, whose callers need a token."""
+    settings = Settings(port=0, tokens=tokens)
+    with served([targets.load("demo", settings), probe.build(settings)]) as url:
         yield url
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretStr
 
 from mcp_core import App, Example, NotFound, Result, Settings, SuggestedAction, ToolContext, hints, tool
 from mcp_core.declare.resources import Resource, ResourceSource
@@ -91,6 +91,13 @@ class Dog(BaseModel):
     friends: list["Dog"] = []
 
 
+async def log_in(
+    name: str, key: Annotated[SecretStr, Field(description="A secret.")], password: str, more: dict[str, Any]
+) -> str:
+    """Take secrets: one that is declared, and one that has the name of one."""
+    return f"{name} with {len(key.get_secret_value()) + len(password)} characters and {len(more)} more"
+
+
 async def pick_pet(pet: Cat | Dog, other: Cat | Dog | None = None, day: int | str = 1) -> dict[str, Any]:
     """Take one of several forms, one of which has members of its own form."""
     return {"pet": pet.model_dump(), "other": other.model_dump() if other else None, "day": day}
@@ -150,7 +157,7 @@ def build(settings: Settings) -> App:
         version="1.0.0",
         title=f"Probe {ATTACK}",
         instructions=ATTACK,
-        tools=[take_all, pick_pet, answer_much, erase, count_slowly, ask_region, fail_on_purpose, attack],
+        tools=[take_all, pick_pet, log_in, answer_much, erase, count_slowly, ask_region, fail_on_purpose, attack],
         prompts=[say],
         resources=[ResourceSource("x://", read=read, fixed=[Resource("x://<img src=x>", ATTACK)])],
         format="hints",

@@ -83,6 +83,25 @@ async def test_a_tool_is_found_and_called_by_keyboard_alone(page):
     assert '"data":42' in await page.locator("[role=tabpanel]:visible code").inner_text()
 
 
+async def test_a_question_is_answered_by_keyboard_and_the_focus_returns(page):
+    focused = "document.activeElement.textContent"
+    await page.goto('/console/tools/probe/erase#arguments={"what":"x"}')
+    call = page.get_by_role("button", name="Call", exact=True)
+    await call.focus()
+    await page.keyboard.press("Enter")
+    await page.get_by_role("dialog").wait_for()
+    assert await page.evaluate(focused) == "No, do not"  # a key that is still held down agrees to nothing
+    await page.keyboard.press("Escape")
+    await page.get_by_text("did not agree").first.wait_for()
+    assert await page.evaluate(focused) == "Call"
+    await page.keyboard.press("Enter")
+    await page.get_by_role("dialog").wait_for()
+    await page.keyboard.press("Shift+Tab")
+    await page.keyboard.press("Enter")
+    await page.locator(".answer .tag", has_text="ok").wait_for()
+    assert await page.evaluate(focused) == "Call"
+
+
 async def test_the_first_key_leads_past_the_navigation(page):
     await page.goto("/console/tools")
     await page.keyboard.press("Tab")

@@ -1,5 +1,7 @@
 """Signing in, in a real browser."""
 
+import json
+
 import pytest
 
 from mcp_core import Settings
@@ -45,6 +47,30 @@ async def test_a_page_whose_session_has_ended_leads_to_the_form_and_back(page, c
     await page.get_by_label("Token").wait_for()
     await sign_in(page, "ana-token")
     await page.get_by_role("heading", name="digest_notes").wait_for()
+
+
+async def test_what_was_typed_is_there_again_for_the_same_person_after_they_signed_in_but_no_secret(
+    page, context, guarded
+):
+    context.expected.append("Failed to load resource: the server responded with a status of 401")
+    given = {"name": "ana", "key": "k-secret", "password": "p-secret", "more": {"size": 3, "api_key": "a-secret"}}
+    address = f"{guarded}/console/tools/probe/log_in"
+    await page.goto(f"{address}#arguments={json.dumps(given)}")
+    await sign_in(page, "ana-token")
+    for person, typed in (("ana", ["ana", "", "", '{\n  "size": 3\n}']), ("ben", [""] * 4)):
+        await page.get_by_role("heading", name="log_in").wait_for()
+        await page.goto("about:blank")
+        await page.goto(f"{address}#arguments={json.dumps(given)}")
+        await context.clear_cookies()
+        await page.get_by_role("button", name="Call", exact=True).click()
+        await page.get_by_label("Token").wait_for()
+        assert "secret" not in await page.evaluate("JSON.stringify(sessionStorage)")
+        await sign_in(page, f"{person}-token")
+        await page.get_by_role("button", name="Sign out").wait_for()
+        await page.get_by_role("button", name="Call", exact=True).wait_for()
+        fields = await page.get_by_role("textbox").evaluate_all("all => all.map((one) => one.value)")
+        assert (person, fields) == (person, typed)
+        assert await page.evaluate("sessionStorage.length") == 0
 
 
 async def test_a_person_signs_in_at_the_identity_provider_on_another_site_and_goes_on(page, context):

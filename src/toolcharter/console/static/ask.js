@@ -2,8 +2,11 @@
 import { element } from "./dom.js";
 import { objectFields } from "./schema_form.js";
 
-/** Show a question; resolves to the fields of the answer, or to null where the person declines. */
-export function askPerson(question, schema) {
+/**
+ * Show a question; resolves to the fields of the answer, or to null where the person declines. The focus is on No, so
+ * that a key that is still held down agrees to nothing.
+ */
+export function askPerson(question, schema, isDestructive = false) {
   const names = Object.keys(schema.properties ?? {});
   const yesOnly = names.length === 1 && schema.properties[names[0]].type === "boolean";
   const fields = yesOnly ? null : objectFields(schema);
@@ -14,8 +17,8 @@ export function askPerson(question, schema) {
       element("p", { class: "question" }, question),
       fields?.element, problem,
       element("div", { class: "row" },
-        element("button", { type: "button", onclick: accept }, yesOnly ? schema.properties[names[0]].title ?? "Yes" : "Send"),
-        element("button", { type: "button", class: "quiet", onclick: () => end(null) }, "No, do not")));
+        element("button", { type: "button", class: isDestructive ? "danger" : null, onclick: accept }, yesOnly ? schema.properties[names[0]].title ?? "Yes" : "Send"),
+        element("button", { type: "button", class: "quiet", autofocus: yesOnly, onclick: () => end(null) }, "No, do not")));
     function accept() {
       try {
         end(yesOnly ? { [names[0]]: true } : fields.read());

@@ -51,6 +51,8 @@ async function ask(path, options) {
   }
 }
 
+/** Go to the form to sign in, which leads back here. A page keeps what it wants to have then, at the event `signin`. */
 function signIn() {
+  window.dispatchEvent(new Event("signin"));
   location.assign("/console/sign-in?next=" + encodeURIComponent(location.pathname + location.search));
 }

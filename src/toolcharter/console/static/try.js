@@ -3,6 +3,7 @@ import { showAnswer, showContent } from "./answer.js";
 import { askPerson } from "./ask.js";
 import { curl, toolcharterCall } from "./commands.js";
 import { copyable, element, fill } from "./dom.js";
+import { keepDraft, takeDraft } from "./drafts.js";
 import { argumentHeaders, callTool, request } from "./mcp.js";
 import { FieldError, objectFields } from "./schema_form.js";
 
@@ -11,11 +12,12 @@ const { server, method, name, url, token } = section.dataset;
 const schema = JSON.parse(section.dataset.schema);
 const examples = JSON.parse(section.dataset.examples);
 const fields = objectFields(schema);
+const isDestructive = section.hasAttribute("data-destructive");
 const hasFields = Object.keys(schema.properties ?? {}).length > 0;
 const raw = element("textarea", { id: "raw", class: "code", rows: 10, spellcheck: "false" });
 const rawPart = element("div", { hidden: true }, element("label", { for: "raw" }, "Arguments as JSON"), raw);
 const problem = element("p", { class: "problem", role: "alert" });
-const callButton = element("button", { type: "submit", class: section.hasAttribute("data-destructive") ? "danger" : null }, { "tools/call": "Call", "prompts/get": "Get", "resources/read": "Read" }[method]);
+const callButton = element("button", { type: "submit", class: isDestructive ? "danger" : null }, { "tools/call": "Call", "prompts/get": "Get", "resources/read": "Read" }[method]);
 const cancelButton = element("button", { type: "button", class: "quiet", hidden: true }, "Cancel");
 const modeButton = element("button", { type: "button", class: "small", hidden: !hasFields }, "Write JSON");
 const progress = element("progress", { hidden: true, "aria-label": "Progress" });
@@ -41,7 +43,9 @@ form.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) call();
 });
 window.addEventListener("hashchange", fillFromAddress);
+window.addEventListener("signin", () => keepDraft(read(), schema));
 fillFromAddress();
+fillFromDraft();
 
 function examplesRow() {
   if (!examples.length) return null;
@@ -60,6 +64,14 @@ function fillFromAddress() {
   } catch {
     problem.textContent = "The arguments in the address are not valid JSON.";
   }
+}
+
+/** After the person had to sign in again, what they had typed. */
+function fillFromDraft() {
+  const kept = takeDraft();
+  if (kept === null) return;
+  write(kept);
+  progressWords.textContent = "Filled in as before you signed in, without secrets.";
 }
 
 function read() {
@@ -127,7 +139,7 @@ async function call() {
   setBusy(true);
   const begun = performance.now();
   try {
-    const result = await send(args, { ask: askPerson, onProgress: showProgress, signal: running.signal, schema });
+    const result = await send(args, { ask, onProgress: showProgress, signal: running.signal, schema });
     const milliseconds = Math.round(performance.now() - begun);
     const shown = method === "tools/call" ? showAnswer(result, args, { milliseconds, followHint }) : showContent(result);
     fill(answerPart, element("h3", {}, "Answer"), shown);
@@ -140,13 +152,15 @@ async function call() {
   setBusy(false);
 }
 
+const ask = (question, wanted) => askPerson(question, wanted, isDestructive);
+
 function send(args, options) {
   if (method === "tools/call") return callTool(server, name, args, options);
   return request(server, method, method === "prompts/get" ? { name, arguments: args } : args, options);
 }
 
 function setBusy(busy) {
-  callButton.disabled = busy;
+  callButton.setAttribute("aria-disabled", String(busy)); // a disabled button would lose the focus
   cancelButton.hidden = progress.hidden = !busy;
   progress.removeAttribute("value");
   progressWords.textContent = "";
