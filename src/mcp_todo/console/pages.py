@@ -19,10 +19,14 @@ _CHANGES = {
     "delete": ("delete_task", ("task_id",)),
 }
 """What the buttons do: the tool, and which fields of the form are its arguments."""
+_FILES = ["todo.css", "todo.js"]
 
 
 async def _show(view: View) -> Response:
-    return await _list(view, _user(view, view.parameter("user")), view.parameter("status"))
+    user, status = _user(view, view.parameter("user")), view.parameter("status")
+    changed = view.parameter("changed")
+    undo = _undo(view, "The task was changed.", "Undo", "complete", _known(user, status), task_id=changed)
+    return await _list(view, user, status, notice=undo if changed else None)
 
 
 async def _change(view: View) -> Response:
@@ -35,9 +39,21 @@ async def _change(view: View) -> Response:
     try:
         await view.call(view.app("todo"), tool, {"user_id": user, **arguments})
     except CallFailed as error:
-        return await _list(view, user, status, str(error))
-    query = urlencode({name: value for name, value in (("user", user), ("status", status)) if value})
-    return RedirectResponse(f"{PATH}?{query}", 303)
+        return await _list(view, user, status, problem=str(error))
+    if tool == "delete_task":
+        fields = {name: form.get(name, "") for name in ("title", "description")}
+        words = f"“{fields['title']}” was deleted."
+        return await _list(
+            view, user, status, notice=_undo(view, words, "Add it again", "add", _known(user, status), **fields)
+        )
+    changed = arguments["task_id"] if tool == "complete_task" else ""
+    query = urlencode(_given(user=user, status=status, changed=changed))
+    # The field has the focus after a task was added, for the next one.
+    return RedirectResponse(f"{PATH}?{query}{'#title' if tool == 'add_task' else ''}", 303)
+
+
+def _given(**fields: str) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value}
 
 
 def _user(view: View, asked: str) -> str:
@@ -46,28 +62,41 @@ def _user(view: View, asked: str) -> str:
     return view.viewer.callers[app.name].user_id or app.settings.user or asked.strip()
 
 
-async def _list(view: View, user: str, status: str, problem: str = "") -> Response:
+async def _list(view: View, user: str, status: str, *, problem: str = "", notice: Html | None = None) -> Response:
     if not user:
-        return view.page("Todo list", element("h1", "Todo list"), _ask_user(), scripts=["todo.css"])
+        return view.page("Todo list", element("h1", "Todo list"), _ask_user(), scripts=_FILES)
     status = status if status in _STATUSES else "pending"
     try:
         answer = await view.call(view.app("todo"), "list_tasks", {"user_id": user, "status": status})
     except CallFailed as error:
         refused = element("p", str(error), class_="problem", role="alert")
-        return view.page("Todo list", element("h1", "Todo list"), refused, scripts=["todo.css"], status=403)
+        return view.page("Todo list", element("h1", "Todo list"), refused, scripts=_FILES, status=403)
     tasks: list[dict[str, Any]] = answer.value
-    known = Html(join(element("input", type="hidden", name="user", value=user), _hidden("status", status)))
+    known = _known(user, status)
     return view.page(
         "Todo list",
         element("h1", "Todo list ", element("small", user)),
         element("p", problem, class_="problem", role="alert") if problem else "",
+        notice or "",
         _add_form(view, known),
         _filter(user, status),
         element("p", _summary(len(tasks), status), class_="note"),
         element("ul", [_task(view, task, known) for task in tasks], class_="tasks", role="list"),
-        scripts=["todo.css"],
+        scripts=_FILES,
         status=400 if problem else 200,
     )
+
+
+def _known(user: str, status: str) -> Html:
+    """The hidden fields that every form has: whose list it is, and which tasks are shown."""
+    return join(_hidden("user", user), _hidden("status", status))
+
+
+def _undo(view: View, words: str, button: str, change: str, known: Html, **fields: str) -> Html:
+    """What was done, and a button that undoes it."""
+    hidden = [_hidden(name, value) for name, value in fields.items()]
+    undo = element("button", button, type="submit", class_="small")
+    return _form(view, change, known, *hidden, element("span", words, dir="auto"), undo, class_="card row notice")
 
 
 def _summary(number: int, status: str) -> str:
@@ -129,9 +158,9 @@ def _task(view: View, task: Mapping[str, Any], known: Html) -> Html:
     word = "Reopen" if done else "Done"
     text = element(
         "div",
-        element("strong", task["title"]),
+        element("strong", task["title"], dir="auto"),
         tag("done", "good") if done else None,
-        element("p", task["description"]) if task["description"] else None,
+        element("p", task["description"], dir="auto") if task["description"] else None,
         class_="text",
     )
     complete = element("button", word, type="submit", class_="quiet", aria_label=f"{word}: {task['title']}")
@@ -147,7 +176,9 @@ def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
         "edit",
         known,
         element("label", "Title", for_=title),
-        element("input", id=title, name="title", required=True, maxlength=MAX_TITLE_LENGTH, value=task["title"]),
+        element(
+            "input", id=title, name="title", required=True, maxlength=MAX_TITLE_LENGTH, value=task["title"], dir="auto"
+        ),
         element("label", "Description", for_=details),
         element(
             "textarea",
@@ -156,15 +187,17 @@ def _edit(view: View, task: Mapping[str, Any], known: Html) -> Html:
             name="description",
             rows="2",
             maxlength=MAX_DESCRIPTION_LENGTH,
+            dir="auto",
         ),
         element("p", element("button", "Save", type="submit")),
     )
     delete = element("button", "Delete for good", type="submit", class_="danger")
+    again = (_hidden("title", task["title"]), _hidden("description", task["description"] or ""))
     return element(
         "details",
-        element("summary", "Edit", aria_label=f"Edit: {task['title']}"),
+        element("summary", element("span", "Edit"), element("span", "Close"), aria_label=f"Edit: {task['title']}"),
         fields,
-        _form(view, "delete", known, delete),
+        _form(view, "delete", known, *again, delete),
     )
 
 

@@ -71,6 +71,37 @@ async def test_tasks_are_added_completed_edited_and_deleted(tab):
     await tab.get_by_text("Nothing is done yet.").wait_for()
 
 
+async def test_tasks_are_added_and_edited_by_keyboard_and_a_change_is_undone(tab):
+    await go(tab, "/console/todo")
+    focused = "document.activeElement.name ?? document.activeElement.localName"
+    await tab.keyboard.press("n")
+    for number, title in enumerate(("Buy bread", "Buy salt"), 1):
+        await tab.keyboard.type(title)
+        await tab.keyboard.press("Enter")
+        await tab.locator(".tasks > li").nth(number - 1).wait_for()
+        await tab.wait_for_function(f"{focused} === 'title'")  # for the next task
+    edit = tab.get_by_label("Edit: Buy bread")
+    await edit.focus()
+    await tab.keyboard.press("Enter")
+    await tab.wait_for_function(f"{focused} === 'title'")
+    await tab.keyboard.press("Escape")
+    assert await tab.evaluate(focused) == "summary"
+    assert await tab.locator("details[open]").count() == 0
+    await edit.click()
+    await tab.get_by_role("button", name="Delete for good").click()
+    await tab.get_by_text("“Buy bread” was deleted.").wait_for()
+    await tab.get_by_role("button", name="Add it again").click()
+    await tab.get_by_text("2 tasks", exact=True).wait_for()
+    await tab.get_by_role("button", name="Done: Buy salt").click()
+    await tab.get_by_text("1 task", exact=True).wait_for()
+    await tab.get_by_role("button", name="Undo").click()
+    await tab.get_by_text("2 tasks", exact=True).wait_for()
+    for title in ("Buy bread", "Buy salt"):
+        await tab.get_by_label(f"Edit: {title}").click()
+        await tab.get_by_role("button", name="Delete for good").click()
+        await tab.get_by_text(f"“{title}” was deleted.").wait_for()
+
+
 async def test_a_change_without_the_csrf_token_is_refused(tab):
     await go(tab, "/console/todo")
     origin = {"Origin": urljoin(tab.url, "/").rstrip("/")}
