@@ -1,11 +1,22 @@
 """Text of servers that is shown to a person: nothing in it can control the terminal, or deceive the reader."""
 
+import re
+
+_LETTERS, _PICTURES = "\u0600-\u109f\u1780-\u18af", "\u2190-\u2bff\U0001f000-\U0001faff"
+_JOINERS = re.compile(
+    f"(?<=[{_LETTERS}])[\u200c\u200d](?=[{_LETTERS}])|(?<=[{_PICTURES}\ufe0f])\u200d(?=[{_PICTURES}])"
+)
+"""Between letters of Persian, Hindi and other scripts that need them, and in an emoji of several."""
+
 
 def escape_invisible(text: str, keep: str = "") -> str:
-    """Text with all control and invisible characters escaped, except those to keep."""
+    """Text with all control and invisible characters escaped, except those to keep, and joiners in their place."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one in keep else _escaped(one) for one in text)
+    joiners = {found.start() for found in _JOINERS.finditer(text)}
+    return "".join(
+        one if one.isprintable() or one in keep or at in joiners else _escaped(one) for at, one in enumerate(text)
+    )
 
 
 def escape_lines(text: str) -> str:

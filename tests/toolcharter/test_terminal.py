@@ -11,11 +11,20 @@ from toolcharter.terminal import escape_invisible, escape_lines
         ("\x9b2J", "\\u009b2J"),
         ("a\u202eb\u200bc", "a\\u202eb\\u200bc"),
         ("\U000e0041", "\\U000e0041"),
+        (
+            "a\u200db \U0001f469\u200d\u200d\U0001f4bb \u0645\u200c",
+            "a\\u200db \U0001f469\\u200d\\u200d\U0001f4bb \u0645\\u200c",
+        ),
         ("one\r\ntwo", "one\\u000d\\u000atwo"),
     ],
 )
 def test_characters_that_cannot_be_seen_are_escaped(text, expected):
     assert escape_invisible(text) == expected
+
+
+def test_joiners_stay_in_an_emoji_and_in_scripts_that_need_them():
+    text = "\U0001f469\u200d\U0001f4bb \u2764\ufe0f\u200d\U0001f525 \u0645\u06cc\u200c\u062e \u0915\u094d\u200d\u0937"
+    assert escape_invisible(text) == text
 
 
 def test_lines_and_tabs_can_be_kept():

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 expect.set_options(timeout=20_000)
 
+RIGHT_ENDS = "cells => cells.map((one) => one.getBoundingClientRect().right)"
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\x1b[31m[a](javascript:alert(3))'
 
 
@@ -136,7 +137,7 @@ async def test_what_callers_and_agents_say_is_text_on_every_page(page: Page, url
 @pytest.mark.requirement("WEB-5")
 async def test_the_pages_fit_and_can_be_read(page: Page, url: str):
     async with httpx2.AsyncClient(base_url=url) as http:
-        await call(http, "double", {"number": 5}, agent="a-very-long-name-of-an-agent-" * 4)
+        await call(http, "a_very_long_name_of_a_tool_" * 7, {}, agent="a-very-long-name-of-an-agent-" * 4)
     await page.emulate_media(color_scheme="dark")
     for path in ("/console/live", "/console/live/1", "/console/approvals"):
         await page.goto(url + path)
@@ -145,6 +146,8 @@ async def test_the_pages_fit_and_can_be_read(page: Page, url: str):
         for width in (1400, 360):
             await page.set_viewport_size({"width": width, "height": 800})
             assert await page.evaluate("document.documentElement.scrollWidth") <= width
+            cells = page.locator("#calls tr:first-child td")
+            assert [one for one in await cells.evaluate_all(RIGHT_ENDS) if one > width] == []
         await passes_axe(page)  # in the dark, on a phone; the other tests look at the rest
 
 

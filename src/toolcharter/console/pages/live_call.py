@@ -112,6 +112,8 @@ def _arguments(view: View, entry: CallEntry) -> Html:
     if "arguments" not in entry.details:
         return join(head, element("p", "They were too long to be kept.", class_="note"))
     arguments = entry.details["arguments"]
+    if arguments is None:
+        return join(head, element("p", "None were sent, or the call ended before they were read.", class_="note"))
     app = view.viewer.app(entry.server)
     text = json.dumps(arguments, indent=2, ensure_ascii=False)
     can_call = isinstance(arguments, dict) and app is not None and entry.tool in view.offer(app).tools

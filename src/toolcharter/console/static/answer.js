@@ -42,7 +42,7 @@ export function showAnswer(result, args, { milliseconds, followHint }) {
     answer.failed && answer.error ? element("p", { class: "problem" }, answer.error) : null,
     line("For the person", answer.message),
     line("For the agent", answer.instruction),
-    answer.errorId ? line("Error id", answer.errorId) : null,
+    answer.errorId ? line("Error id", element("a", { href: `/console/live?q=${encodeURIComponent(answer.errorId)}` }, answer.errorId)) : null,
     answer.warnings.map((one) => line("Warning", one?.message ?? JSON.stringify(one))),
     hintButtons(answer, followHint),
     pictures(result),

@@ -1,8 +1,11 @@
 // Elements and text. Nothing here, or anywhere else in the console, makes markup of text.
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
+const UNSEEN = /(?!(?<=[\u0600-\u109f\u1780-\u18af])[\u200c\u200d](?=[\u0600-\u109f\u1780-\u18af])|(?<=[\u2190-\u2bff\ufe0f\u{1f000}-\u{1faff}])\u200d(?=[\u2190-\u2bff\u{1f000}-\u{1faff}]))[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu;
 
-/** Text with control characters, and those that change the direction of text, made visible. */
+/**
+ * Text with control characters, and those that change the direction of text, made visible. A joiner stays where it
+ * belongs: between letters of a script that uses it, and in an emoji.
+ */
 export function visible(text) {
   return String(text).replace(UNSEEN, (one) =>
     one === "\n" || one === "\t" ? one : "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));

@@ -76,7 +76,8 @@ function frame(name, schema, required, input, extra = null) {
 }
 
 function helpText(schema) {
-  const words = sentence([range(schema), schema.multipleOf === undefined ? "" : `a multiple of ${schema.multipleOf}`].filter(Boolean).join(", "));
+  const limits = [range(schema), schema.multipleOf === undefined ? "" : `a multiple of ${schema.multipleOf}`].filter(Boolean).join(", ");
+  const words = schema.description?.includes?.(limits) ? "" : sentence(limits);
   const given = isGiven(schema.default) ? `Default: ${JSON.stringify(schema.default)}.` : "";
   return [schema.description, words, given].filter(Boolean).join(" ");
 }
