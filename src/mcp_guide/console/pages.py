@@ -1,8 +1,10 @@
 """A page that finds documents, and one that shows them."""
 
+import posixpath
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from starlette.responses import Response
 
@@ -131,13 +133,16 @@ async def _read(view: View) -> Response:
     except CallFailed as error:
         return view.page("Guide", back, element("h1", expression), element("p", str(error), role="alert"), status=404)
     documents: list[dict[str, Any]] = answer.value["content"]
+    taken = {"content"}
     title = documents[0].get("title") or documents[0]["path"] if len(documents) == 1 else expression
     return view.page(
         title,
         back,
         _told(answer, documents),
-        join(*map(_article, documents), _more(expression, answer.value.get("next_cursor"))),
-        scripts=["guide.css"],
+        join(
+            *(_article(document, taken) for document in documents), _more(expression, answer.value.get("next_cursor"))
+        ),
+        scripts=["guide.css", "copy.js"],
     )
 
 
@@ -152,12 +157,22 @@ def _told(answer: ToolAnswer, documents: Sequence[Mapping[str, Any]]) -> Html:
     return element("aside", parts, class_="card told", aria_label="What an agent is told")
 
 
-def _article(document: Mapping[str, Any]) -> Html:
-    is_text = document.get("is_text", True)
-    body = markdown.render(document.get("text") or "", top=1) if is_text else element("p", "Not a text.")
-    return element(
-        "article", _path(document["path"]), element("div", body, class_="document"), aria_label=document["path"]
-    )
+def _article(document: Mapping[str, Any], taken: set[str]) -> Html:
+    path = document["path"]
+    if document.get("is_text", True):
+        body = markdown.render_document(document.get("text") or "", partial(_linked, path), taken)
+    else:
+        body = element("p", "Not a text.")
+    return element("article", _path(path), element("div", body, class_="document", dir="auto"), aria_label=path)
+
+
+def _linked(path: str, url: str) -> str | None:
+    """Where a link from one document to another leads."""
+    target, _, fragment = url.partition("#")
+    found = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
+    if found.startswith(".."):
+        return None
+    return READ_PATH + "?" + urlencode({"expression": found}) + (f"#{fragment}" if fragment else "")
 
 
 def _more(expression: str, cursor: str | None) -> Html | None:
