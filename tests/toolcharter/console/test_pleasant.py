@@ -1,7 +1,9 @@
 """For everyone: by keyboard, with a screen reader, on a phone, in light and dark."""
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
+
+from tests.toolcharter.console.accessible import problems
+from tests.toolcharter.console.test_sign_in import sign_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -9,19 +11,13 @@ PAGES = (
     "/",
     "/console/servers/demo",
     "/console/tools",
+    "/console/tools?q=no-such-tool",
     "/console/tools/probe/take_all",
+    "/console/tools/probe/pick_pet",
     "/console/tools/demo/delete_note",
     "/console/prompts/demo/review_notes",
     "/console/resources/demo",
 )
-
-
-async def violations(page) -> list[str]:
-    results = await Axe().run(page)
-    return [
-        f"{page.url} {rule['id']}: {[node['html'][:120] for node in rule['nodes']][:3]}"
-        for rule in results.response["violations"]
-    ]
 
 
 @pytest.mark.requirement("WEB-5")
@@ -29,9 +25,9 @@ async def test_no_rule_of_axe_finds_anything_in_any_page(page):
     found = []
     for path in PAGES:
         await page.goto(path)
-        found += await violations(page)
+        found += await problems(page)
     await page.emulate_media(color_scheme="dark")
-    found += await violations(page)
+    found += await problems(page)
     assert found == []
 
 
@@ -46,17 +42,56 @@ async def test_no_page_is_wider_than_the_window(page):
     assert {place: more for place, more in wider.items() if more > 0} == {}
 
 
-async def test_no_rule_of_axe_finds_anything_in_an_answer_a_question_and_the_form_to_sign_in(page, guarded):
+async def test_no_rule_of_axe_finds_anything_in_forms_questions_and_answers(page):
+    await page.goto("/console/tools/probe/take_all")
+    for button in await page.get_by_role("button", name="Add an item").all():
+        await button.click()
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.get_by_text("text is required.").wait_for()
+    found = await problems(page, "a form with a missing value")
+    await page.get_by_role("button", name="Write JSON").click()
+    await page.get_by_label("Arguments as JSON").fill("{")
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.get_by_text("The arguments are not valid JSON").wait_for()
+    found += await problems(page, "arguments as JSON")
     await page.goto('/console/tools/probe/erase#arguments={"what":"x"}')
     await page.get_by_role("button", name="Call", exact=True).click()
     await page.get_by_role("dialog").wait_for()
-    found = await violations(page)
+    found += await problems(page, "a question")
     await page.get_by_role("button", name="Yes, go ahead").click()
     await page.locator(".answer h3").wait_for()
     await page.get_by_text("The same call in a terminal").click()
-    found += await violations(page)
+    found += await problems(page, "an answer")
+    await page.emulate_media(color_scheme="dark")
+    await page.goto("/console/tools/probe/fail_on_purpose")
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.locator(".answer .tag", has_text="failed").wait_for()
+    found += await problems(page, "an error")
+    await page.goto('/console/tools/probe/count_slowly#arguments={"steps":1000}')
+    await page.get_by_role("button", name="Call", exact=True).click()
+    await page.get_by_text("step 100").wait_for()
+    found += await problems(page, "progress")
+    await page.get_by_role("button", name="Cancel").click()
+    await page.get_by_text("The call was cancelled.").wait_for()
+    assert found == []
+
+
+async def test_no_rule_of_axe_finds_anything_in_pages_that_refuse_something(page, context, guarded):
+    context.expected += ["Failed to load resource: the server responded with a status of 40"]
+    await page.goto("/console/no-such-page")
+    found = await problems(page)
     await page.goto(f"{guarded}/")
-    found += await violations(page)
+    found += await problems(page, "the form to sign in")
+    await sign_in(page, "wrong")
+    await page.get_by_role("alert").wait_for()
+    found += await problems(page, "a wrong token")
+    await sign_in(page, "ana-token")
+    await page.get_by_role("button", name="Sign out").wait_for()
+    found += await problems(page, "a person who has signed in")
+    await page.locator("[name=csrf]").evaluate("one => { one.value = 'old' }")
+    await page.get_by_role("button", name="Sign out").click()
+    await page.get_by_role("heading", name="Not done").wait_for()
+    found += await problems(page, "a form that is out of date")
     assert found == []
 
 

@@ -7,6 +7,7 @@ import pytest
 from mcp_core import Settings
 from tests.conftest import free_port
 from tests.mcp_core.auth.issuer import Issuer, serving
+from tests.toolcharter.console.accessible import problems
 from tests.toolcharter.console.served import served
 from toolcharter import targets
 
@@ -82,6 +83,8 @@ async def test_a_person_signs_in_at_the_identity_provider_on_another_site_and_go
         settings = Settings(port=port, oidc=issuer.url, audience=(url,), oidc_client="console", scopes=("notes:read",))
         with served([targets.load("demo", settings)]):
             await page.goto(f"{url}/console/tools/demo/list_notes?from=here")
+            await page.get_by_text("Use a token instead").click()
+            assert await problems(page) == []
             await page.get_by_role("link", name="Sign in with localhost").click()
             await page.wait_for_url(f"{url}/console/tools/demo/list_notes?from=here")
             await page.get_by_role("button", name="Sign out").wait_for()

@@ -32,9 +32,9 @@ function add(one) {
     onclick: () => answer(words === "Confirm"),
   }, words));
   const facts = { Server: one.server, Caller: one.caller, Agent: one.agent, Target: one.target };
-  const card = element("section", { class: "card approval", "aria-label": one.tool },
+  const card = element("article", { class: "card approval", "aria-label": one.tool },
     element("h2", {}, element("code", {}, one.tool)),
-    element("p", {}, one.question),
+    element("p", { dir: "auto" }, one.question),
     element("dl", { class: "facts" }, Object.entries(facts).filter(([, text]) => text)
       .map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)])),
     element("h3", {}, "Arguments"),
