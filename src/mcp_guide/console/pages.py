@@ -163,7 +163,7 @@ def _article(document: Mapping[str, Any], taken: set[str]) -> Html:
         body = markdown.render_document(document.get("text") or "", partial(_linked, path), taken)
     else:
         body = element("p", "Not a text.")
-    return element("article", _path(path), element("div", body, class_="document", dir="auto"), aria_label=path)
+    return element("article", _path(path), element("div", body, class_="document"), aria_label=path)
 
 
 def _linked(path: str, url: str) -> str | None:

@@ -16,13 +16,24 @@ from toolcharter.console import CallFailed, Html, Page, View, element, join
 PATH, STATISTICS_PATH = "/console/learn", "/console/learn/statistics"
 _DECKS = 200
 _YEAR, _FORECAST = 366, 30
-_TOOLS = {"next": "review-next-card", "grade": "review-card", "undo": "undo-review"}
+_TOOLS = {
+    "next": "review-next-card",
+    "grade": "review-card",
+    "undo": "undo-review",
+    "card": "get-card",
+    "edit": "update-note",
+    "bury": "bury-cards",
+    "suspend": "suspend-cards",
+}
+"""What the buttons call. Those whose tool the viewer may not use are not shown."""
 _FILES = ["noema.css"]
 
 
 async def _study(view: View) -> Response:
     app, deck = view.app("noema"), view.parameter("deck")
-    names = {f"data_{key}": _final_name(app, tool) for key, tool in _TOOLS.items()}
+    offered = view.offer(app).tools
+    finals = {key: _final_name(app, tool) for key, tool in _TOOLS.items()}
+    names = {f"data_{key}": name for key, name in finals.items() if name in offered}
     waiting = element("p", "Reviewing needs JavaScript.", class_="note")
     place = element("section", waiting, id="study", data_server=app.name, data_deck=deck, aria_live="polite", **names)
     try:

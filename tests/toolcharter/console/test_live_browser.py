@@ -53,7 +53,9 @@ async def test_a_call_is_seen_as_it_happens_filtered_opened_and_tried_again(page
         await call(http, "double", {"number": -1}, agent="cursor")
         await expect(row.locator(".outcome")).to_have_text("failed")  # only what is filtered for arrives
         await page.get_by_role("combobox", name="Outcome").select_option("")
-        await page.get_by_role("searchbox", name="Search calls").fill("cursor")
+        await page.get_by_role("heading", level=1).click()
+        await page.keyboard.press("/")
+        await page.keyboard.type("cursor")
         await expect(row).to_have_count(1)
         await expect(page.locator(".plot svg[role=img]")).to_have_count(4)
         await page.get_by_text("The same as a table").click()

@@ -213,6 +213,43 @@ async def test_five_cards_are_reviewed_by_keyboard_and_one_answer_is_taken_back(
     assert "5 reviews" in await tab.locator("dl.facts").inner_text()
 
 
+async def test_a_card_is_edited_looked_at_and_put_aside_with_the_keys_of_anki(tab, servers):
+    async with Client(f"{servers}/noema/mcp") as client:
+        deck = await create_deck(client, "Keys")
+        notes = [{"front": f"front {number}", "back": f"back {number}"} for number in (1, 2)]
+        await client.call_tool("create-notes", {"deckId": deck, "notes": notes})
+    await go(tab, f"/console/learn?deck={deck}")
+    first, second = (tab.get_by_text(f"front {number}", exact=True) for number in (1, 2))
+    await first.wait_for()
+    await tab.keyboard.press("i")
+    await tab.get_by_role("dialog").get_by_text("Keys").wait_for()
+    assert await problems(tab) == []
+    await tab.keyboard.press("Escape")
+    await tab.locator(".show:focus").wait_for()
+    await tab.keyboard.press("e")
+    await tab.get_by_label("Back").fill("another answer")
+    assert await problems(tab) == []
+    await tab.keyboard.press("Control+Enter")
+    await tab.locator(".show:focus").wait_for()
+    await tab.keyboard.press("Enter")
+    await tab.get_by_text("another answer", exact=True).wait_for()
+    await tab.locator("h1").click()  # nothing has the focus
+    await tab.keyboard.press("Space")
+    await second.wait_for()
+    await tab.keyboard.press("Control+z")
+    await tab.get_by_text("another answer", exact=True).wait_for()
+    for key in ("-", "@"):
+        await tab.keyboard.press(key)
+        await second.wait_for()
+        await tab.keyboard.press("u")
+        await first.wait_for()
+    await tab.keyboard.press("@")
+    await second.wait_for()
+    async with Client(f"{servers}/noema/mcp") as client:
+        suspended = await client.call_tool("search-cards", {"query": "is:suspended"})
+    assert [card["front"] for card in json.loads(suspended.content[0].text)["data"]["cards"]] == ["front 1"]
+
+
 @pytest.mark.requirement("WEB-5")
 @pytest.mark.parametrize(
     "path",

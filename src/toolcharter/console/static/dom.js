@@ -31,6 +31,15 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...parent.firstChild.childNodes);
 }
 
+/** Let the key / go to a search field. */
+export function focusBySlash(input) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, textarea, select, dialog")) return;
+    event.preventDefault();
+    input.focus();
+  });
+}
+
 const LONGEST_SHOWN = 100_000;
 
 /** A block of text to copy, with its button. Of a very long text the beginning is shown until the reader wants all. */

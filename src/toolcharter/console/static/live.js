@@ -1,5 +1,5 @@
 // Calls as they happen, and the figures of the last hour and day.
-import { element, fill } from "./dom.js";
+import { element, fill, focusBySlash } from "./dom.js";
 import { follow } from "./events.js";
 import { getJson } from "./requests.js";
 import { drawPlots } from "./plots.js";
@@ -162,6 +162,7 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) events?.close();
   else load();
 });
+focusBySlash(form.elements.q);
 setInterval(loadFigures, FIGURES_MS);
 load();
 loadFigures();

@@ -1,5 +1,5 @@
 // Searches while the reader types. Without this script, the form does the same with a click.
-import { element, fill } from "./dom.js";
+import { element, fill, focusBySlash } from "./dom.js";
 import { getJson } from "./requests.js";
 
 const form = document.getElementById("search");
@@ -19,12 +19,7 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   search();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key === "/" && !/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName)) {
-    event.preventDefault();
-    form.elements.q.focus();
-  }
-});
+focusBySlash(form.elements.q);
 
 async function search() {
   const kept = [...new FormData(form)].filter(([, value]) => value);
