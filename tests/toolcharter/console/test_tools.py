@@ -179,8 +179,8 @@ async def test_progress_is_shown_and_a_call_that_is_cancelled_ends_in_the_server
     await page.get_by_role("button", name="Cancel").click()
     await page.locator(".answer", has_text="The call was cancelled.").wait_for()
     await page.goto("/console/live?q=count_slowly&outcome=cancelled")
-    await page.locator("#calls tr .outcome", has_text="cancelled").wait_for()
-    assert await page.locator("#calls tr .agent").inner_text() == f"toolcharter console {version('toolcharter')}"
+    await page.locator("#calls tr .outcome", has_text="cancelled").first.wait_for()
+    assert await page.locator("#calls tr .agent").first.inner_text() == f"toolcharter console {version('toolcharter')}"
 
 
 async def test_the_same_call_in_a_terminal_gives_the_same_answer(page):
