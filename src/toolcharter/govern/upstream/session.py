@@ -20,6 +20,7 @@ from mcp_core.hosts.protocol import (
 )
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.upstream.errors import HttpRefused, NotStreamable, UpstreamRefused, UpstreamUnavailable
+from toolcharter.govern.upstream.mirrored import MarkedArguments, argument_headers, header_value, marked_arguments
 from toolcharter.govern.upstream.person import NOBODY, Person
 from toolcharter.govern.upstream.transport import OnProgress, Outgoing, Transport, as_object
 
@@ -76,6 +77,8 @@ class UpstreamSession:
         self._transport, self._handshake = transport, handshake
         self._version: str | None = None
         self._tokens = 0
+        self._marked: Mapping[str, MarkedArguments] = {}
+        """The arguments of tools that go into headers too, by tool."""
         self.server = ServerIdentity("", "", {})
         self.on_list_changed: Callable[[str], None] = lambda _: None
         """Takes the capability whose list has changed: tools, prompts or resources."""
@@ -185,7 +188,9 @@ class UpstreamSession:
 
     async def list_tools(self) -> list[ListedTool]:
         """All tools that can be called, in the order of the upstream. Those that run only as tasks are left out."""
-        return [ListedTool.from_wire(tool) for tool in await self.list_items(TOOLS) if not _needs_task(tool)]
+        tools = [ListedTool.from_wire(tool) for tool in await self.list_items(TOOLS) if not _needs_task(tool)]
+        self._marked = {tool.name: marked for tool in tools if (marked := marked_arguments(tool))}
+        return tools
 
     async def list_items(self, listed: Listed) -> list[JsonObject]:
         """All items of a list as they are on the wire; none if the upstream has no such list."""
@@ -299,7 +304,10 @@ class UpstreamSession:
             return {} if method == "initialize" else {"MCP-Protocol-Version": str(self._version)}
         headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method}
         if parameter := _NAME_PARAMETER.get(method):
-            headers["Mcp-Name"] = str(params.get(parameter))
+            name = str(params.get(parameter))
+            headers["Mcp-Name"] = header_value(name)
+            if method == "tools/call" and (marked := self._marked.get(name)):
+                headers |= argument_headers(marked, as_object(params.get("arguments")))
         return headers
 
 
