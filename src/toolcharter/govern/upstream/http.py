@@ -271,13 +271,17 @@ def _in_lower_case(headers: Mapping[str, str]) -> dict[str, str]:
 
 async def read_events(response: ClientResponse) -> AsyncIterator[bytes]:
     """The data of each event of a stream."""
-    rest, data = b"", list[bytes]()
+    begun, data = list[bytes](), list[bytes]()
     size = 0
     async for chunk in response.parts():
         size += len(chunk)
         if size > MAX_MESSAGE:
             raise UpstreamUnavailable(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
-        *lines, rest = (rest + chunk).split(b"\n")
+        begun.append(chunk)
+        if b"\n" not in chunk:
+            continue  # joined only once: a line may come in many parts
+        *lines, rest = b"".join(begun).split(b"\n")
+        begun = [rest]
         for line in lines:
             field = line.rstrip(b"\r")
             if field.startswith(b"data:"):

@@ -8,10 +8,9 @@ import ssl
 import time
 import zlib
 from base64 import b64encode
-from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httptools
 
@@ -22,6 +21,8 @@ _MAX_CONNECTIONS = 100
 _MAX_HEAD_BYTES = 64 * 1024
 _BUFFERED = 256 * 1024
 """How much of a body is received before it is read."""
+_IN_PATHS = "%/?:@!$&'()*+,;=~[]"
+"""What a path and a query may have besides letters and digits; the rest is written with percent signs."""
 _INTERIM = 200
 """Responses with a lower status precede the one that counts."""
 
@@ -44,7 +45,7 @@ class ClientResponse:
         self._headers: list[tuple[str, str]] = []
         self.began: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.is_complete = False
-        self._parts: deque[bytes] = deque()
+        self._parts: list[bytes] = []
         self._size = 0
         self._problem: HttpFailed | None = None
         self._arrival: asyncio.Future[None] | None = None
@@ -107,8 +108,10 @@ class ClientResponse:
                 return b""
             self._arrival = asyncio.get_running_loop().create_future()
             await self._arrival
-        part = self._parts.popleft()
-        self._size -= len(part)
+        # At once: parts of one byte each would take long otherwise.
+        part = b"".join(self._parts)
+        self._parts.clear()
+        self._size = 0
         if self._connection is not None:
             self._connection.go_on_reading()
         return part
@@ -122,8 +125,9 @@ class ClientResponse:
     # --- what the connection receives -------------------------------------------------------------------
 
     def add_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        self._headers.append((name.decode("latin-1").lower(), value.decode("utf-8", "surrogateescape")))
+        """Take a header. What follows the body counts for nothing."""
+        if not self.began.done():
+            self._headers.append((name.decode("latin-1").lower(), value.decode("utf-8", "surrogateescape")))
 
     def forget_head(self) -> None:
         """What was received is not the head of the response that counts."""
@@ -223,6 +227,8 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self._fail(f"the response is not HTTP: {error}")
+        except httptools.HttpParserUpgrade:
+            self._fail("the server changes to another protocol")
         if self._without_progress > _MAX_HEAD_BYTES:
             self._fail(f"the head of the response is larger than {_MAX_HEAD_BYTES:,} bytes")
 
@@ -230,6 +236,10 @@ class _Connection(asyncio.Protocol):
         if self._response is not None:
             self._response.fail(HttpFailed(problem))
         self.abort()
+
+    def on_message_begin(self) -> None:
+        if self._response is not None and self._response.is_complete:
+            raise httptools.HttpParserError("more than one response to a request")
 
     def on_status(self, reason: bytes) -> None:
         if self._response is not None:
@@ -273,6 +283,7 @@ class HttpClient:
         self._is_secure = parts.scheme == "https"
         self._idle: list[_Connection] = []
         self._open: set[_Connection] = set()
+        self._is_closed = False
         self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
 
     async def request(self, method: str, url: str, headers: Mapping[str, str], body: bytes = b"") -> ClientResponse:
@@ -293,7 +304,7 @@ class HttpClient:
     def release(self, connection: _Connection, *, reusable: bool) -> None:
         """A connection has no request any more."""
         self._slots.release()
-        if reusable and connection in self._open:
+        if reusable and not self._is_closed:
             connection.idle_since = time.monotonic()
             self._idle.append(connection)
         else:
@@ -301,7 +312,8 @@ class HttpClient:
             connection.abort()
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, also those that are being opened."""
+        self._is_closed = True
         for connection in self._open:
             connection.abort()
         self._open.clear()
@@ -330,6 +342,9 @@ class HttpClient:
             raise CannotConnect(f"no connection within {_CONNECT_SECONDS:g} seconds") from None
         except (OSError, UnicodeError) as error:  # a name may have no form in which it can be looked up
             raise CannotConnect(_reason(error)) from None
+        if self._is_closed:
+            connection.abort()
+            raise CannotConnect("it was closed meanwhile")
         self._open.add(connection)
         return connection
 
@@ -352,7 +367,7 @@ def _head(method: str, url: str, headers: Mapping[str, str], length: int) -> byt
 def _target(url: str) -> str:
     """The end of the first line of a request to an address, and the headers that follow from the address."""
     parts = urlsplit(url)
-    path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+    path = quote(f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}", safe=_IN_PATHS)
     host = parts.netloc.rpartition("@")[2]
     return f"{path} HTTP/1.1\r\nhost: {host}\r\nuser-agent: toolcharter\r\naccept-encoding: gzip, deflate\r\n"
 
