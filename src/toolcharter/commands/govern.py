@@ -118,7 +118,7 @@ def _require(charter: Charter, name: str, path: Path) -> None:
 
 
 def _sign_in_or_out(path: Path, charter: Charter, options: argparse.Namespace) -> int:
-    from toolcharter.commands import govern_sign_in  # noqa: PLC0415 - 160 ms, aiohttp
+    from toolcharter.commands import govern_sign_in  # noqa: PLC0415 - 60 ms
 
     for name in options.names:
         _require(charter, name, path)

@@ -86,6 +86,6 @@ class CallersSignIns:
 def _signing(path: Path, name: str, table: UpstreamTable) -> "Signing | None":
     if table.oauth is None and not table.pass_token:
         return None
-    from toolcharter.govern.oauth.signing import signing_for  # noqa: PLC0415 - 160 ms, aiohttp, which few need
+    from toolcharter.govern.oauth.signing import signing_for  # noqa: PLC0415 - 20 ms, which few need
 
     return signing_for(path, name, table)

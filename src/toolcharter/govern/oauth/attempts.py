@@ -12,7 +12,6 @@ from toolcharter.govern.charter import OAuthTable
 from toolcharter.govern.oauth.challenge import Challenge
 from toolcharter.govern.oauth.clients import configured_client, find_client
 from toolcharter.govern.oauth.errors import ClientUnknown, GrantRejected, SignInFailed
-from toolcharter.govern.oauth.http import open_http
 from toolcharter.govern.oauth.metadata import Authority, AuthorizationServer, choose_scopes, find_authority
 from toolcharter.govern.oauth.records import Attempt, Client, SignIn
 from toolcharter.govern.oauth.store import SignInStore
@@ -31,15 +30,12 @@ class SignIns:
 
     async def begin(self, owner: str, challenge: Challenge, redirect_uri: str) -> Attempt:
         """Begin an attempt; it is kept until the browser comes back. Raises SignInFailed or UpstreamUnavailable."""
-        async with open_http() as http:
-            authority = await find_authority(http, self.address, challenge, self.table.issuer)
-            resource, server = authority
-            if server.authorization_endpoint is None or not server.has_pkce:
-                raise SignInFailed(f"cannot be signed in to: {server.issuer} does not offer PKCE with S256.")
-            scopes = self._scopes(owner, challenge, authority)
-            client = await find_client(
-                http, server, redirect_uri, scopes, name=self.server, table=self.table, store=self.store
-            )
+        authority = await find_authority(self.address, challenge, self.table.issuer)
+        resource, server = authority
+        if server.authorization_endpoint is None or not server.has_pkce:
+            raise SignInFailed(f"cannot be signed in to: {server.issuer} does not offer PKCE with S256.")
+        scopes = self._scopes(owner, challenge, authority)
+        client = await find_client(server, redirect_uri, scopes, name=self.server, table=self.table, store=self.store)
         number, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(64)
         state = f"{number}.{secrets.token_urlsafe(24)}"
         query = {
@@ -98,8 +94,7 @@ class SignIns:
             scopes=attempt.scopes,
         )
         try:
-            async with open_http() as http:
-                tokens = await exchange_code(http, attempt, self._with_secret(attempt.client), answer["code"])
+            tokens = await exchange_code(attempt, self._with_secret(attempt.client), answer["code"])
         except ClientUnknown:
             self._forget_client(attempt.client)
             raise
@@ -111,8 +106,7 @@ class SignIns:
         """New tokens, which are kept before they are used. Raises SignInFailed or UpstreamUnavailable."""
         complete = sign_in.model_copy(update={"client": self._with_secret(sign_in.client)})
         try:
-            async with open_http() as http:
-                renewed = await refresh(http, complete)
+            renewed = await refresh(complete)
         except GrantRejected as error:
             if isinstance(error, ClientUnknown):
                 self._forget_client(sign_in.client)
@@ -130,19 +124,17 @@ class SignIns:
         existed = self.store.remove(self.server, owner)
         if sign_in is not None and not sign_in.is_over:
             with suppress(SignInFailed, UpstreamUnavailable):  # what is here is gone in any case
-                async with open_http() as http:
-                    await revoke(http, sign_in.model_copy(update={"client": self._with_secret(sign_in.client)}))
+                await revoke(sign_in.model_copy(update={"client": self._with_secret(sign_in.client)}))
         return existed
 
     async def own_sign_in(self, owner: str, challenge: Challenge) -> SignIn:
         """Tokens of the client itself, which are not kept. Raises SignInFailed or UpstreamUnavailable."""
-        async with open_http() as http:
-            resource, server = await find_authority(http, self.address, challenge, self.table.issuer)
-            client = configured_client(self.table, server, self.store.charter_folder)
-            if client is None:
-                raise SignInFailed("has no client in the charter.")
-            scopes = tuple(self.table.scopes) or challenge.scopes or resource.scopes
-            tokens = await own_tokens(http, server.token_endpoint, client, scopes, resource.address)
+        resource, server = await find_authority(self.address, challenge, self.table.issuer)
+        client = configured_client(self.table, server, self.store.charter_folder)
+        if client is None:
+            raise SignInFailed("has no client in the charter.")
+        scopes = tuple(self.table.scopes) or challenge.scopes or resource.scopes
+        tokens = await own_tokens(server.token_endpoint, client, scopes, resource.address)
         sign_in = SignIn(
             server=self.server,
             owner=owner,

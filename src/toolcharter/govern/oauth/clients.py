@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.charter import OAuthTable
+from toolcharter.govern.oauth import http
 from toolcharter.govern.oauth.addresses import is_loopback
 from toolcharter.govern.oauth.errors import SignInFailed
-from toolcharter.govern.oauth.http import AuthorizationHttp
 from toolcharter.govern.oauth.metadata import AuthorizationServer, is_same_issuer
 from toolcharter.govern.oauth.records import Client
 from toolcharter.govern.oauth.store import SignInStore
@@ -37,7 +37,6 @@ def configured_client(table: OAuthTable, server: AuthorizationServer, folder: Pa
 
 
 async def find_client(
-    http: AuthorizationHttp,
     server: AuthorizationServer,
     redirect_uri: str,
     scopes: tuple[str, ...],
@@ -59,14 +58,12 @@ async def find_client(
             f"can be signed in to with a registered client only. Register one at {server.issuer}, with the redirect "
             f"address {redirect_uri}, and set client_id in [upstream.{name}.oauth] of the charter."
         )
-    client = await _register(http, name, server, redirect_uri, scopes)
+    client = await _register(name, server, redirect_uri, scopes)
     store.save_client(name, client)
     return client
 
 
-async def _register(
-    http: AuthorizationHttp, name: str, server: AuthorizationServer, redirect_uri: str, scopes: tuple[str, ...]
-) -> Client:
+async def _register(name: str, server: AuthorizationServer, redirect_uri: str, scopes: tuple[str, ...]) -> Client:
     method = next((one for one in _METHODS if one in server.auth_methods), "none")
     document: JsonObject = {
         "client_name": f"toolcharter govern ({name})",

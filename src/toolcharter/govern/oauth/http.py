@@ -1,18 +1,20 @@
 """Requests to authorization servers: bounded in time and size, without redirects, which could lead to another host."""
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
-import aiohttp
 from pydantic_core import from_json
 
+from mcp_core import json_text
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.oauth.errors import ServerUnreachable
+from toolcharter.govern.upstream.http_client import HttpClient, HttpFailed
 
 SECONDS = 15.0
 MAX_ANSWER_BYTES = 1_000_000
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 class HttpAnswer(NamedTuple):
@@ -20,51 +22,50 @@ class HttpAnswer(NamedTuple):
 
     status: int
     fields: JsonObject
+    challenges: tuple[str, ...] = ()
+    """The values of `WWW-Authenticate`."""
 
 
-class AuthorizationHttp:
-    """Sends the requests of one attempt or renewal."""
+async def get(address: str) -> HttpAnswer:
+    """What is at an address. Raises ServerUnreachable."""
+    return await _send("GET", address, {})
 
-    def __init__(self, session: aiohttp.ClientSession) -> None:
-        self._session = session
 
-    async def get(self, address: str) -> HttpAnswer:
-        """What is at an address. Raises ServerUnreachable."""
-        return await self._send("GET", address)
+async def post_form(address: str, form: Mapping[str, str], headers: Mapping[str, str]) -> HttpAnswer:
+    """The answer to a form. Raises ServerUnreachable."""
+    return await _send("POST", address, {**headers, "content-type": FORM}, urlencode(form).encode())
 
-    async def post_form(self, address: str, form: Mapping[str, str], headers: Mapping[str, str]) -> HttpAnswer:
-        """The answer to a form. Raises ServerUnreachable."""
-        return await self._send("POST", address, data=dict(form), headers=dict(headers))
 
-    async def post_json(self, address: str, document: JsonObject) -> HttpAnswer:
-        """The answer to a JSON document. Raises ServerUnreachable."""
-        return await self._send("POST", address, json=document)
+async def post_json(address: str, document: JsonObject, accept: str = JSON) -> HttpAnswer:
+    """The answer to a JSON document. Raises ServerUnreachable."""
+    return await _send("POST", address, {"accept": accept, "content-type": JSON}, json_text.to_text(document).encode())
 
-    async def _send(self, method: str, address: str, **options: Any) -> HttpAnswer:
-        try:
-            async with self._session.request(method, address, allow_redirects=False, **options) as response:
-                body = await response.content.read(MAX_ANSWER_BYTES + 1)
-                while not response.content.at_eof() and len(body) <= MAX_ANSWER_BYTES:
-                    body += await response.content.read(MAX_ANSWER_BYTES + 1 - len(body))
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            host = urlsplit(address).netloc
-            reason = f"no answer in {SECONDS:g} seconds" if isinstance(error, TimeoutError) else type(error).__name__
-            raise ServerUnreachable(f"cannot be signed in to now: {host} cannot be reached ({reason}).") from None
-        return HttpAnswer(response.status, _fields(body))
+
+async def _send(method: str, address: str, headers: Mapping[str, str], body: bytes = b"") -> HttpAnswer:
+    try:
+        return await _exchange(method, address, headers, body)
+    except (HttpFailed, TimeoutError, ValueError) as error:  # a port may be no number
+        reason = f"no answer in {SECONDS:g} seconds" if isinstance(error, TimeoutError) else str(error)
+        host = urlsplit(address).netloc
+        raise ServerUnreachable(f"cannot be signed in to now: {host} cannot be reached ({reason}).") from None
+
+
+async def _exchange(method: str, address: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+    client = HttpClient(address)
+    try:
+        async with asyncio.timeout(SECONDS):
+            response = await client.request(method, address, {"accept": JSON, **headers}, body)
+            # A stream of events may never end, and has nothing that is wanted here.
+            content = None if response.content_type == "text/event-stream" else await response.read(MAX_ANSWER_BYTES)
+            challenges = tuple(response.headers("www-authenticate"))
+            return HttpAnswer(response.status, _fields(content or b""), challenges)
+    finally:
+        client.close()
 
 
 def _fields(body: bytes) -> JsonObject:
     try:
-        content: Any = from_json(body) if len(body) <= MAX_ANSWER_BYTES else None
+        content: Any = from_json(body)
     except ValueError:
         content = None
     return cast(JsonObject, content) if isinstance(content, dict) else {}
-
-
-@asynccontextmanager
-async def open_http() -> AsyncGenerator[AuthorizationHttp]:
-    """A client for a few requests."""
-    timeout = aiohttp.ClientTimeout(total=SECONDS)
-    headers = {"Accept": "application/json"}
-    async with aiohttp.ClientSession(timeout=timeout, headers=headers, cookie_jar=aiohttp.DummyCookieJar()) as session:
-        yield AuthorizationHttp(session)

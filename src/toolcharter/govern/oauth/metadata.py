@@ -6,10 +6,10 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
 from mcp_core.json_text import JsonObject
+from toolcharter.govern.oauth import http
 from toolcharter.govern.oauth.addresses import check_address, contains
 from toolcharter.govern.oauth.challenge import Challenge
 from toolcharter.govern.oauth.errors import ServerUnreachable, SignInFailed
-from toolcharter.govern.oauth.http import AuthorizationHttp
 
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER = "/.well-known/oauth-authorization-server"
@@ -48,15 +48,13 @@ class Authority(NamedTuple):
     server: AuthorizationServer
 
 
-async def find_authority(
-    http: AuthorizationHttp, address: str, challenge: Challenge, issuer: str | None = None
-) -> Authority:
+async def find_authority(address: str, challenge: Challenge, issuer: str | None = None) -> Authority:
     """Who gives tokens for the server at an address; `issuer` is that of the charter. Raises SignInFailed."""
-    resource = await _find_resource(http, address, challenge, issuer)
-    return Authority(resource, await _find_server(http, resource.issuer, address))
+    resource = await _find_resource(address, challenge, issuer)
+    return Authority(resource, await _find_server(resource.issuer, address))
 
 
-async def _find_resource(http: AuthorizationHttp, server: str, challenge: Challenge, issuer: str | None) -> Resource:
+async def _find_resource(server: str, challenge: Challenge, issuer: str | None) -> Resource:
     for address in _resource_addresses(server, challenge):
         answer = await http.get(check_address(address, "metadata address", server))
         if answer.status == HTTPStatus.OK and "resource" in answer.fields:
@@ -94,7 +92,7 @@ def _resource(server: str, fields: JsonObject, issuer: str | None) -> Resource:
     return Resource(address, issuer or issuers[0], _texts(fields.get("scopes_supported")))
 
 
-async def _find_server(http: AuthorizationHttp, issuer: str, server: str) -> AuthorizationServer:
+async def _find_server(issuer: str, server: str) -> AuthorizationServer:
     check_address(issuer, "authorization server", server)
     for address in _server_addresses(issuer):
         answer = await http.get(address)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from mcp_core.json_text import JsonObject
+from toolcharter.govern.oauth import http
 from toolcharter.govern.oauth.errors import ClientUnknown, GrantRejected, ServerUnreachable, SignInFailed
-from toolcharter.govern.oauth.http import AuthorizationHttp
 from toolcharter.govern.oauth.records import Attempt, Client, SignIn
 
 _MAX_CODE_LENGTH = 60
@@ -27,7 +27,7 @@ class Tokens(NamedTuple):
         return f"Tokens(expires={self.expires})"
 
 
-async def exchange_code(http: AuthorizationHttp, attempt: Attempt, client: Client, code: str) -> Tokens:
+async def exchange_code(attempt: Attempt, client: Client, code: str) -> Tokens:
     """Tokens for a code. Raises SignInFailed."""
     form = {
         "grant_type": "authorization_code",
@@ -36,28 +36,26 @@ async def exchange_code(http: AuthorizationHttp, attempt: Attempt, client: Clien
         "code_verifier": attempt.verifier,
         "resource": attempt.resource,
     }
-    return await _request(http, attempt.token_endpoint, client, form)
+    return await _request(attempt.token_endpoint, client, form)
 
 
-async def refresh(http: AuthorizationHttp, sign_in: SignIn) -> SignIn:
+async def refresh(sign_in: SignIn) -> SignIn:
     """The sign-in with new tokens. Raises GrantRejected if it is over, or another SignInFailed."""
     form = {
         "grant_type": "refresh_token",
         "refresh_token": sign_in.refresh_token or "",
         "resource": sign_in.resource,
     }
-    return with_tokens(sign_in, await _request(http, sign_in.token_endpoint, sign_in.client, form))
+    return with_tokens(sign_in, await _request(sign_in.token_endpoint, sign_in.client, form))
 
 
-async def own_tokens(
-    http: AuthorizationHttp, endpoint: str, client: Client, scopes: tuple[str, ...], resource: str
-) -> Tokens:
+async def own_tokens(endpoint: str, client: Client, scopes: tuple[str, ...], resource: str) -> Tokens:
     """Tokens for the client itself. Raises SignInFailed."""
     form = {"grant_type": "client_credentials", "resource": resource}
-    return await _request(http, endpoint, client, form | ({"scope": " ".join(scopes)} if scopes else {}))
+    return await _request(endpoint, client, form | ({"scope": " ".join(scopes)} if scopes else {}))
 
 
-async def revoke(http: AuthorizationHttp, sign_in: SignIn) -> None:
+async def revoke(sign_in: SignIn) -> None:
     """Tell the authorization server that the tokens are not used any more (RFC 7009). Raises ServerUnreachable."""
     if sign_in.revocation_endpoint is not None:
         form, headers = _signed({"token": sign_in.refresh_token or sign_in.access_token}, sign_in.client)
@@ -76,7 +74,7 @@ def with_tokens(sign_in: SignIn, tokens: Tokens) -> SignIn:
     )
 
 
-async def _request(http: AuthorizationHttp, endpoint: str, client: Client, form: Mapping[str, str]) -> Tokens:
+async def _request(endpoint: str, client: Client, form: Mapping[str, str]) -> Tokens:
     answer = await http.post_form(endpoint, *_signed(form, client))
     if answer.status != HTTPStatus.OK:
         raise _refusal(answer.status, answer.fields, client.issuer)
