@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,9 +33,14 @@ def create_file(file: Path) -> None:
         raise CannotStart(f"{file} cannot be used as a database: {error.strerror}. Choose another with --db.") from None
 
 
+def error_code(error: BaseException | None) -> int:
+    """SQLite's code of an error, without its details; 0 for other errors."""
+    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+
+
 def is_file_error(error: BaseException | None) -> bool:
     """Whether an error is about the file, and not about a statement."""
-    return getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE in _FILE_ERRORS
+    return error_code(error) in _FILE_ERRORS
 
 
 class Cancellation:
@@ -49,9 +54,11 @@ class Cancellation:
 
 
 @contextmanager
-def interruptible(connection: sqlite3.Connection, cancellation: Cancellation) -> Generator[None]:
-    """A statement of a cancelled call ends, and so do all that follow it."""
-    connection.set_progress_handler(cancellation.is_requested, _STEPS_BETWEEN_CHECKS)
+def interruptible(
+    connection: sqlite3.Connection, must_end: Callable[[], bool], steps: int = _STEPS_BETWEEN_CHECKS
+) -> Generator[None]:
+    """Ends a statement when `must_end` says so, such as one of a cancelled call, and all that follow it."""
+    connection.set_progress_handler(must_end, steps)
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import Connection
 
-from mcp_core.db import Database, Migrations, UtcTime, address, open_database
+from mcp_core.db import Database, Migrations, UtcTime, address, open_database, short_unit
 from mcp_todo.model import Status, Task
 
 MIGRATIONS = Migrations("todo", Path(__file__).parent / "migrations")
@@ -33,6 +33,7 @@ _LIST = sa.select(*_TASK).where(*_MINE).order_by(tasks.c.created_at, tasks.c.id)
 _LIST_BY_STATUS = _LIST.where(tasks.c.is_completed == sa.bindparam("is_completed"))
 _TOGGLE = sa.update(tasks).values(is_completed=~tasks.c.is_completed).where(*_THIS).returning(*_TASK)
 _DELETE = sa.delete(tasks).where(*_THIS).returning(*_TASK)
+_UPDATE = sa.update(tasks).where(*_THIS).returning(*_TASK)  # of the columns that are given with it
 
 
 @asynccontextmanager
@@ -61,26 +62,28 @@ class SqlTaskRepository:
     async def update(self, user_id: str, task_id: UUID, title: str | None, description: str | None) -> Task | None:
         fields = {"title": title, "description": description}
         changes = {name: value for name, value in fields.items() if value is not None}
-        update = sa.update(tasks).values(changes).where(*_THIS).returning(*_TASK)
-        return await self.database.write(_change, update, user_id, task_id)
+        return await self.database.write(_change, _UPDATE, user_id, task_id, **changes)
 
     async def delete(self, user_id: str, task_id: UUID) -> Task | None:
         return await self.database.write(_change, _DELETE, user_id, task_id)
 
 
+@short_unit
 def _insert(connection: Connection, user_id: str, task: Task) -> None:
     values = {column.name: getattr(task, column.name) for column in _TASK}
     connection.execute(_INSERT, {"user_id": user_id, **values})
 
 
+@short_unit
 def _select(connection: Connection, user_id: str, status: Status) -> list[Task]:
     if status == "all":
         rows = connection.execute(_LIST, {"owner": user_id})
     else:
         rows = connection.execute(_LIST_BY_STATUS, {"owner": user_id, "is_completed": status == "completed"})
-    return [Task(*row) for row in rows]
+    return [Task(*row) for row in rows.all()]
 
 
-def _change(connection: Connection, change: Any, user_id: str, task_id: UUID) -> Task | None:
-    row = connection.execute(change, {"owner": user_id, "task": task_id}).one_or_none()
+@short_unit
+def _change(connection: Connection, change: Any, user_id: str, task_id: UUID, **changes: str) -> Task | None:
+    row = connection.execute(change, {"owner": user_id, "task": task_id, **changes}).one_or_none()
     return Task(*row) if row is not None else None

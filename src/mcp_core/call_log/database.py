@@ -144,7 +144,8 @@ class _SqliteThread:
 
         def run() -> T:
             connection = self._connection = self._connection or self._connect()
-            with interruptible(connection, cancellation), connection:  # it commits, or rolls back after an error
+            # The connection commits, or rolls back after an error.
+            with interruptible(connection, cancellation.is_requested), connection:
                 connection.execute(self._begin)
                 value = work(_SqliteSession(connection), *args, **kwargs)
                 if cancellation.requested:

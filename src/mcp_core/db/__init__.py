@@ -3,8 +3,8 @@
 Loading SQLAlchemy takes 0.15 s, so servers import this package only when they open their store.
 """
 
-from mcp_core.db.database import Database, UtcTime, address
+from mcp_core.db.database import Database, UtcTime, address, short_unit
 from mcp_core.db.migrations import Migrations
 from mcp_core.db.opening import open_database
 
-__all__ = ["Database", "Migrations", "UtcTime", "address", "open_database"]
+__all__ = ["Database", "Migrations", "UtcTime", "address", "open_database", "short_unit"]

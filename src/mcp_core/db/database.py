@@ -6,13 +6,16 @@ A unit of work is a plain function from a connection to a value, so that the sam
 
 `write` is one transaction: all of it happens, or nothing. `read` cannot change anything. `transaction` makes one of
 several units of work.
+
+A unit of work that needs a few indexed rows, such as this one, is marked with `@short_unit`: SQLite then runs it
+without a change of thread, which would take as long.
 """
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from platformdirs import user_data_path
 from sqlalchemy import Connection, DateTime, Dialect, TypeDecorator
@@ -55,6 +58,21 @@ class Database(Protocol):
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
         """Run all units of work of this task in one transaction, which the first write begins with `first`."""
         ...
+
+
+def short_unit(work: Work[P, T]) -> Work[P, T]:
+    """Marks a unit of work that takes well under a millisecond, and that waits for nothing but its database.
+
+    One that turns out to be long, such as a list with thousands of rows, is undone and run again in a thread: it must
+    do nothing besides its SQL.
+    """
+    cast(Any, work).is_short_unit = True
+    return work
+
+
+def is_short(work: Work[..., Any]) -> bool:
+    """Whether a unit of work is marked with `@short_unit`."""
+    return getattr(work, "is_short_unit", False)
 
 
 def ping(connection: Connection) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
-from mcp_core.db.database import Database
+from mcp_core.db.database import Database, short_unit
 from mcp_core.db.migrations import Migrations
 from mcp_core.db.transaction import Transaction
 from mcp_core.errors import Unavailable
@@ -103,6 +103,7 @@ class _SqlClaim:
         """Nothing to note: without an answer, the transaction is rolled back."""
 
 
+@short_unit
 def _find(connection: Connection, identity: dict[str, str | int]) -> KeyRecord | None:
     row = connection.execute(_FIND, identity).one_or_none()
     return None if row is None else KeyRecord(*row)

@@ -101,7 +101,7 @@ class _Session:
         async with _connection_errors():
             return cls(await engine.connect())
 
-    async def run(self, unit: Unit[T]) -> T:
+    async def run(self, unit: Unit[T], *, short: bool) -> T:  # noqa: ARG002 - for SQLite
         async with _connection_errors():
             return await self._connection.run_sync(unit)
 

@@ -4,11 +4,10 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -16,54 +15,102 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from mcp_core.db.database import WAIT_SECONDS, P, T, Work, unit_span
+from mcp_core.db.database import WAIT_SECONDS, P, T, Work, is_short, unit_span
+from mcp_core.db.loop_connection import LoopConnection, WouldWait, driver
 from mcp_core.db.transaction import Transaction, Unit, current, one_transaction
+from mcp_core.db.write_turn import WriteTurn
 from mcp_core.errors import Unavailable
 from mcp_core.sqlite_file import CANNOT_BE_USED, PRAGMAS, Cancellation, create_file, interruptible, is_file_error
 from mcp_core.telemetry import Waits
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""
+CHECKPOINT_WRITES = 256
+"""Of so many writes, two run in the thread in any case."""
+_WRITE = "BEGIN IMMEDIATE"
 
 
 class Sqlite:
-    """A file, read by a few threads and written by one.
+    """A file, read by a few threads and written by one; short units of work are run by the event loop itself.
 
-    SQLite never waits for a network, so a whole unit of work costs one change of thread.
+    SQLite never waits for a network, so a whole unit of work costs one change of thread, or none.
     """
 
     def __init__(self, url: URL) -> None:
         self.location = f"sqlite:///{url.database}"
         self.waits = Waits()
-        in_memory = url.database == ":memory:"
-        if not in_memory and url.database:
+        self._in_memory = url.database == ":memory:"
+        if not self._in_memory and url.database:
             create_file(Path(url.database))
-        pool = StaticPool if in_memory else QueuePool
-        self._write_engine = _engine(url, pool, begin="BEGIN IMMEDIATE")
-        self._read_engine = self._write_engine if in_memory else _engine(url, pool, begin=None)
+        pool = StaticPool if self._in_memory else QueuePool
+        self._write_engine = _engine(url, pool, begin=_WRITE)
+        self._read_engine = self._write_engine if self._in_memory else _engine(url, pool, begin=None)
         self._writer = ThreadPoolExecutor(1, "sqlite-writer")
-        self._readers = self._writer if in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
+        self._readers = self._writer if self._in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
+        self._loop_reads = LoopConnection(_engine(url, pool, begin=None, timeout=0))
+        self._loop_writes = LoopConnection(_engine(url, pool, begin=_WRITE, timeout=0, checkpoints=False))
+        self._turn = WriteTurn()
+        self._writes = 0
 
     async def read(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        reading = partial(_query_only, work) if self._read_engine is self._write_engine else work
+        began = time.perf_counter()
         with unit_span("read", "sqlite", work):
             if (transaction := current(self)) is not None and transaction.is_begun:
                 return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-            return await self._run(self._readers, self._read_engine, reading, *args, **kwargs)
+            if is_short(work) and not self._in_memory:
+                with suppress(WouldWait):
+                    return self._run_at_once(self._loop_reads, began, work, *args, **kwargs)
+            reading = partial(_query_only, work) if self._in_memory else work
+            return await self._run(self._readers, self._read_engine, began, reading, *args, **kwargs)
 
     async def write(self, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        began = time.perf_counter()
         with unit_span("write", "sqlite", work):
             if (transaction := current(self)) is not None:
-                return await transaction.run(lambda connection: work(connection, *args, **kwargs))
-            return await self._run(self._writer, self._write_engine, work, *args, **kwargs)
+                return await transaction.run(lambda connection: work(connection, *args, **kwargs), short=is_short(work))
+            if is_short(work):
+                await self._turn.until_free()
+                if self._may_write_at_once():
+                    with suppress(WouldWait):
+                        return self._run_at_once(self._loop_writes, began, work, *args, **kwargs)
+            await self._turn.take(long=True)
+            try:
+                return await self._run(self._writer, self._write_engine, began, work, *args, **kwargs)
+            finally:
+                self._turn.end()
+
+    def _run_at_once(
+        self, connection: LoopConnection, began: float, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        waited = time.perf_counter() - began
+        with _file_errors():
+            value = connection.run(work, *args, **kwargs)
+        self.waits.add(waited)
+        return value
+
+    def _may_write_at_once(self) -> bool:
+        """Whether the event loop may do the next write.
+
+        From time to time SQLite moves what was written from its log to the database, and waits for the disk. Only
+        connections of the thread do so, which gets every 256th write; and the one after it, which may begin a new log,
+        and then waits for the disk too.
+        """
+        self._writes += 1
+        return self._writes % CHECKPOINT_WRITES > 1 and not self._in_memory
 
     async def _run(
-        self, threads: ThreadPoolExecutor, engine: Engine, work: Work[P, T], *args: P.args, **kwargs: P.kwargs
+        self,
+        threads: ThreadPoolExecutor,
+        engine: Engine,
+        began: float,
+        work: Work[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
     ) -> T:
-        loop, cancellation, added = asyncio.get_running_loop(), Cancellation(), time.perf_counter()
+        loop, cancellation = asyncio.get_running_loop(), Cancellation()
 
         def run() -> T:
-            self.waits.add(time.perf_counter() - added)
+            self.waits.add(time.perf_counter() - began)
             return _run_unit(engine, cancellation, work, *args, **kwargs)
 
         try:
@@ -74,18 +121,30 @@ class Sqlite:
             raise
 
     def transaction(self, first: Unit[None]) -> AbstractAsyncContextManager[Transaction]:
-        return one_transaction(self, partial(_Session.open, self._writer, self._write_engine), first)
+        return one_transaction(self, self._open_session, first)
+
+    async def _open_session(self) -> "_Session":
+        await self._turn.take(long=False)
+        return _Session(self._turn, self._begin_at_once, self._writer, self._write_engine)
+
+    def _begin_at_once(self) -> Connection | None:
+        if self._may_write_at_once():
+            with suppress(WouldWait), _file_errors():
+                return self._loop_writes.begin()
+        return None
 
     async def close(self) -> None:
         for threads in (self._readers, self._writer):
             await asyncio.to_thread(threads.shutdown)
+        self._loop_reads.close()
+        self._loop_writes.close()
         self._read_engine.dispose()
         self._write_engine.dispose()
 
 
 def _run_unit(engine: Engine, cancellation: Cancellation, work: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     with _file_errors(), engine.begin() as connection:
-        with interruptible(_driver(connection), cancellation):
+        with interruptible(driver(connection), cancellation.is_requested):
             value = work(connection, *args, **kwargs)
         if cancellation.requested:
             connection.rollback()
@@ -96,59 +155,63 @@ def _run_unit(engine: Engine, cancellation: Cancellation, work: Work[P, T], *arg
 def _file_errors() -> Generator[None]:
     try:
         yield
-    except DBAPIError as error:
-        if not is_file_error(error.orig):
+    except (DBAPIError, sqlite3.Error) as error:
+        if not is_file_error(getattr(error, "orig", error)):
             raise
         raise Unavailable(CANNOT_BE_USED) from error
 
 
-def _driver(connection: Connection) -> Any:
-    return connection.connection.driver_connection
-
-
 class _Session:
-    """A transaction that has the writer's thread to itself, so that other writes wait for their turn behind it."""
+    """A transaction that has the turn to write, so that other writes wait for theirs behind it.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    The event loop runs its units of work while all of them are short, and then the writer's thread.
+    """
+
+    def __init__(
+        self,
+        turn: WriteTurn,
+        begin_at_once: Callable[[], Connection | None],
+        writer: ThreadPoolExecutor,
+        engine: Engine,
+    ) -> None:
+        self._turn, self._begin_at_once, self._writer, self._engine = turn, begin_at_once, writer, engine
         self._connection: Connection | None = None
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._in_thread = False
         self._cancellation = Cancellation()
 
-    @classmethod
-    async def open(cls, writer: ThreadPoolExecutor, engine: Engine) -> "_Session":
-        session = cls(engine)
-        writer.submit(session._run_jobs)
-        return session
-
-    def _run_jobs(self) -> None:
-        try:
-            while (job := self._jobs.get()) is not None:
-                job()
-        finally:
+    async def run(self, unit: Unit[T], *, short: bool) -> T:
+        if short and not self._in_thread:
+            self._connection = self._connection or self._begin_at_once()
             if self._connection is not None:
-                self._connection.close()
-
-    async def run(self, unit: Unit[T]) -> T:
-        done: Future[T] = Future()
-
-        def job() -> None:
-            if not done.set_running_or_notify_cancel() or self._cancellation.requested:
-                return
-            try:
                 with _file_errors():
-                    connection = self._connection = self._connection or self._engine.connect()
-                    with interruptible(_driver(connection), self._cancellation):
-                        done.set_result(unit(connection))
-            except BaseException as error:  # noqa: BLE001 - it is raised again where the result is awaited
-                done.set_exception(error)
+                    return unit(self._connection)
+        self._in_thread = True
+        return await asyncio.get_running_loop().run_in_executor(self._writer, self._run_in_thread, unit)
 
-        self._jobs.put(job)
-        return await asyncio.wrap_future(done)
+    def _run_in_thread(self, unit: Unit[T]) -> T:
+        with _file_errors():
+            connection = self._connection = self._connection or self._engine.connect()
+            with interruptible(driver(connection), self._cancellation.is_requested):
+                return unit(connection)
 
-    async def close(self) -> None:
+    def close(self) -> None:
+        """End the transaction, without waiting for a thread that may itself wait for another process."""
         self._cancellation.requested = True
-        self._jobs.put(None)
+        if self._in_thread:
+            ending = asyncio.get_running_loop().run_in_executor(self._writer, self._end)
+            ending.add_done_callback(lambda _: self._turn.end())
+            return
+        try:
+            self._end()
+        finally:
+            self._turn.end()
+
+    def _end(self) -> None:
+        """Roll back what was not committed. The connection of the event loop stays open."""
+        if self._connection is not None and self._connection.engine is self._engine:
+            self._connection.close()
+        elif self._connection is not None:
+            self._connection.rollback()
 
 
 def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -160,21 +223,27 @@ def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwarg
         connection.exec_driver_sql("PRAGMA query_only=OFF")
 
 
-def _engine(url: URL, pool: type[Any], *, begin: str | None) -> Engine:
-    """An engine whose transactions start with `begin`; None makes its connections read-only."""
-    engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS})
+def _engine(
+    url: URL, pool: type[Any], *, begin: str | None, timeout: int = WAIT_SECONDS, checkpoints: bool = True
+) -> Engine:
+    """An engine whose transactions start with `begin`; None makes its connections read-only.
+
+    Without `checkpoints`, its connections leave it to others to move what they wrote from the log to the database.
+    """
+    engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": timeout})
+    pragmas = [*PRAGMAS, *([] if begin else ["query_only=ON"]), *([] if checkpoints else ["wal_autocheckpoint=0"])]
 
     def on_connect(connection: sqlite3.Connection, _: Any) -> None:
         # The driver would begin transactions by itself, too late and without the right to write.
         connection.isolation_level = None
-        for pragma in [*PRAGMAS, *([] if begin else ["query_only=ON"])]:
+        for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
     event.listen(engine, "connect", on_connect)
     if begin is not None:
 
         def on_begin(connection: Connection) -> None:
-            connection.exec_driver_sql(begin)
+            driver(connection).execute(begin)
 
         event.listen(engine, "begin", on_begin)
     return engine

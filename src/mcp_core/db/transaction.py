@@ -24,12 +24,12 @@ Unit = Callable[[Connection], T]
 class Session(Protocol):
     """An open transaction in one kind of database."""
 
-    async def run(self, unit: Unit[T]) -> T:
-        """Run a unit of work in the transaction."""
+    async def run(self, unit: Unit[T], *, short: bool) -> T:
+        """Run a unit of work in the transaction. `short` is that of `@short_unit`."""
         ...
 
-    async def close(self) -> None:
-        """Roll back what was not committed, and give the connection back."""
+    def close(self) -> Awaitable[None] | None:
+        """Roll back what was not committed, and give the connection back. Returns what to wait for, if anything."""
         ...
 
 
@@ -37,6 +37,7 @@ class Transaction:
     """The transaction of one call, which its first write begins."""
 
     def __init__(self, database: object, open_session: Callable[[], Awaitable[Session]], first: Unit[None]) -> None:
+        """`first` is short, as is what `commit` gets."""
         self._database, self._open_session, self._first = database, open_session, first
         self._session: Session | None = None
         self._lock = asyncio.Lock()
@@ -51,9 +52,9 @@ class Transaction:
         """Whether work in this database belongs to the transaction."""
         return self._database is database and not self._is_over
 
-    async def run(self, unit: Unit[T]) -> T:
+    async def run(self, unit: Unit[T], *, short: bool = False) -> T:
         """Run a unit of work. If it fails, what it did is undone, and the transaction goes on."""
-        return await self._run(lambda connection: _in_savepoint(connection, unit))
+        return await self._run(lambda connection: _in_savepoint(connection, unit), short=short)
 
     async def commit(self, last: Unit[None]) -> None:
         """Run the last unit of work, and commit everything."""
@@ -62,16 +63,16 @@ class Transaction:
             last(connection)
             connection.commit()
 
-        await self._run(finish)
+        await self._run(finish, short=True)
 
-    async def _run(self, unit: Unit[T]) -> T:
+    async def _run(self, unit: Unit[T], *, short: bool) -> T:
         async with self._lock:
             if self.is_begun and self._session is not None:
-                return await self._session.run(unit)
+                return await self._session.run(unit, short=short)
             self.is_waiting = True
             try:
                 self._session = self._session or await self._open_session()
-                return await self._session.run(lambda connection: self._begin(connection, unit))
+                return await self._session.run(lambda connection: self._begin(connection, unit), short=short)
             except Exception as error:
                 if self.is_waiting:
                     self.is_waiting, self.failure = False, error
@@ -86,14 +87,21 @@ class Transaction:
     async def close(self) -> None:
         """End the transaction."""
         self._is_over = True
-        if self._session is not None:
+        if self._session is not None and (closing := self._session.close()) is not None:
             # Shielded: a call that is being cancelled may be cancelled again at each await.
-            await asyncio.shield(self._session.close())
+            await asyncio.shield(closing)
 
 
 def _in_savepoint(connection: Connection, unit: Unit[T]) -> T:
-    with connection.begin_nested():
-        return unit(connection)
+    # `connection.begin_nested()` does the same, and compiles these statements each time: 60 µs more.
+    connection.exec_driver_sql("SAVEPOINT unit")
+    try:
+        value = unit(connection)
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK TO SAVEPOINT unit")
+        raise
+    connection.exec_driver_sql("RELEASE SAVEPOINT unit")
+    return value
 
 
 _current: ContextVar[Transaction | None] = ContextVar("transaction", default=None)
