@@ -186,7 +186,7 @@ def _declare(
             call = Call(product, subject, cast(P, given), fields, ctx, connection, server)
             return _answer(await handler(call), call)
 
-        _dress(run, handler, _annotations(command, takes), required=command.is_required)
+        _copy_identity(run, handler, _annotations(command, takes), required=command.is_required)
         setattr(run, COMMAND, command)
         return decorator(**options)(run)
 
@@ -228,7 +228,7 @@ def _subject_type(subject: Subject) -> Any:
     return Annotated[str | SkipJsonSchema[None], WithJsonSchema(schema)]
 
 
-def _dress(
+def _copy_identity(
     run: Callable[..., Any], handler: Callable[..., Any], annotations: Mapping[str, Any], *, required: bool
 ) -> None:
     """Give a function the name, the text and the place of the handler, and a signature of its own."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mcp_core.declare.skills import MAX_DESCRIPTION, MAX_NAME
+from mcp_core.declare.skills import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH
 from mcp_guide.content.front_matter import split_front_matter
 from toolcharter import Skill
 
@@ -22,12 +22,14 @@ def skills_of(folder: Path) -> Iterator[Skill]:
         subjects = ", ".join(front.tags) or front.title or words[-1]
         description = f"{front.description} Use this when the work is about {subjects}."
         body = f"{front.instruction}\n\n{text}" if front.instruction else text
-        yield Skill(name, description[:MAX_DESCRIPTION], body)
+        yield Skill(name, description[:MAX_DESCRIPTION_LENGTH], body)
 
 
 def _free_name(name: str, taken: set[str]) -> str:
     """The name, cut to what is allowed, and with a number if another document has it."""
-    short = name[:MAX_NAME].rstrip("-")
+    short = name[:MAX_NAME_LENGTH].rstrip("-")
     if short not in taken:
         return short
-    return next(one for number in range(2, len(taken) + 3) if (one := f"{short[: MAX_NAME - 6]}-{number}") not in taken)
+    return next(
+        one for number in range(2, len(taken) + 3) if (one := f"{short[: MAX_NAME_LENGTH - 6]}-{number}") not in taken
+    )

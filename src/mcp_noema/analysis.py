@@ -233,11 +233,6 @@ class Workload:
             overdue=times * self.overdue,
         )
 
-    @property
-    def minutes_per_remembered(self) -> float:
-        """The time that one remembered card costs."""
-        return sum(self.minutes) / self.remembered if self.remembered else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class Optimization:

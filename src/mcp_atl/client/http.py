@@ -44,7 +44,7 @@ class RetryPolicy:
 
     attempts: int = 4
     first_wait: float = 0.5
-    longest_wait: float = 30.0
+    max_wait: float = 30.0
     budget: float = 60.0
     """Seconds of waiting in all; the deadline of the call may end it sooner."""
 
@@ -117,12 +117,12 @@ class SiteClient:
             except httpx2.TransportError as error:
                 may_have_arrived = not isinstance(error, NOT_STARTED)
                 if is_last or (may_have_arrived and not repeatable):
-                    raise _lost(error, what, wrote=may_have_arrived and not repeatable) from error
+                    raise _connection_error(error, what, wrote=may_have_arrived and not repeatable) from error
                 logger.debug("%s: %r, attempt %d", what, error, attempt)
             else:
                 if response.status_code < HTTP_ERRORS:
                     return response
-                if may_renew and not is_last and await self._sign_again(request, response):
+                if may_renew and not is_last and await self._renew_token(request, response):
                     may_renew = False
                     continue
                 pause = _retry_after(response)
@@ -161,17 +161,17 @@ class SiteClient:
                 response = await self._send(request, stream=True, follow_redirects=True)
                 if response.status_code == HTTPStatus.UNAUTHORIZED and self._tokens is not None:
                     await response.aread()
-                    if await self._sign_again(request, response):
+                    if await self._renew_token(request, response):
                         response = await self._send(request, stream=True, follow_redirects=True)
             except httpx2.TransportError as error:
-                raise _lost(error, f"GET {path}", wrote=False) from error
+                raise _connection_error(error, f"GET {path}", wrote=False) from error
             try:
                 if response.status_code >= HTTP_ERRORS:
                     await response.aread()
                     raise site_error(response.status_code, _body(response), what=f"GET {path}")
                 yield response
             except httpx2.TransportError as error:
-                raise _lost(error, f"GET {path}", wrote=False) from error
+                raise _connection_error(error, f"GET {path}", wrote=False) from error
             finally:
                 await response.aclose()
 
@@ -183,7 +183,7 @@ class SiteClient:
             headers["Authorization"] = authorization
         return headers
 
-    async def _sign_again(self, request: httpx2.Request, response: httpx2.Response) -> bool:
+    async def _renew_token(self, request: httpx2.Request, response: httpx2.Response) -> bool:
         """Put another access token into a request that the site refused with 401, and so did not carry out."""
         if self._tokens is None or response.status_code != HTTPStatus.UNAUTHORIZED:
             return False
@@ -195,7 +195,7 @@ class SiteClient:
 
     def _backoff(self, attempt: int) -> float:
         """Exponential, with full jitter: clients that failed together do not come back together."""
-        return min(self._retry.longest_wait, self._retry.first_wait * 2 ** (attempt - 1)) * (0.5 + self._dice() / 2)
+        return min(self._retry.max_wait, self._retry.first_wait * 2 ** (attempt - 1)) * (0.5 + self._dice() / 2)
 
 
 class _ReportedStream(httpx2.AsyncByteStream):
@@ -249,7 +249,7 @@ def _can_repeat(status: int, pause: float | None, *, repeatable: bool) -> bool:
     return status in TRANSIENT and (repeatable or refused_to_begin)
 
 
-def _lost(error: httpx2.TransportError, what: str, *, wrote: bool) -> SiteUnavailable:
+def _connection_error(error: httpx2.TransportError, what: str, *, wrote: bool) -> SiteUnavailable:
     reason = str(error) or type(error).__name__
     if wrote:
         return OutcomeUnknown(f"The connection broke during {what}: {reason}. The change may have been made.")

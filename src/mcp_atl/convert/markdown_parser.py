@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
-DEEPEST_LIST = 45
+MAX_LIST_DEPTH = 45
 """Lists in lists. The writer writes 40."""
-DEEPEST_QUOTE = 5
+MAX_QUOTE_DEPTH = 5
 """Quotes in quotes. Each reads all lines of its text again."""
 MAX_BRACKETS = 6
 """Brackets in brackets, where a link may begin."""
@@ -58,7 +58,7 @@ def _parsers() -> _Parsers:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 40 ms, and most calls have no text to read
     from markdown_it.rules_block import blockquote, list_block, table  # noqa: PLC0415 - as above
 
-    options = {"html": False, "maxNesting": 2 * DEEPEST_LIST + DEEPEST_QUOTE + 4}
+    options = {"html": False, "maxNesting": 2 * MAX_LIST_DEPTH + MAX_QUOTE_DEPTH + 4}
     blocks = MarkdownIt("commonmark", options).enable("table").disable(["inline", "text_join", "html_block"])
     for name, rule, interrupts in (
         ("table", _bounded_table(table), ["paragraph", "reference"]),
@@ -75,7 +75,7 @@ def _parsers() -> _Parsers:
 
 def _bounded_list(rule: "RuleFuncBlockType") -> "RuleFuncBlockType":
     def list_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the library's
-        return state.level < 2 * DEEPEST_LIST and rule(state, start, end, silent)
+        return state.level < 2 * MAX_LIST_DEPTH and rule(state, start, end, silent)
 
     return list_rule
 
@@ -83,7 +83,7 @@ def _bounded_list(rule: "RuleFuncBlockType") -> "RuleFuncBlockType":
 def _bounded_quote(rule: "RuleFuncBlockType") -> "RuleFuncBlockType":
     def quote_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:  # noqa: FBT001 - the library's
         depth = state.env.get(_QUOTES, 0)
-        if depth >= DEEPEST_QUOTE:
+        if depth >= MAX_QUOTE_DEPTH:
             return False
         state.env[_QUOTES] = depth + 1
         try:

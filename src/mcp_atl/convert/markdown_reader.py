@@ -43,7 +43,7 @@ _LANGUAGE = re.compile(r"[\w+#.-]+")
 _START_DETAILS, _END_DETAILS = "<details>", "</details>"
 _SOURCE = "source"
 """The Markdown of a paragraph that may begin or end an expand, until it is folded."""
-DEEPEST_EXPAND = 20
+MAX_EXPAND_DEPTH = 20
 
 MakeId = Callable[[], str]
 
@@ -295,7 +295,7 @@ def _details_ends(blocks: Sequence[Node]) -> dict[int, int]:
         source = str(one.get(_SOURCE, "")).strip()
         if source == _END_DETAILS and begun:
             ends[begun.pop()] = index
-        elif source.startswith(_START_DETAILS) and len(begun) < DEEPEST_EXPAND:
+        elif source.startswith(_START_DETAILS) and len(begun) < MAX_EXPAND_DEPTH:
             begun.append(index)
     return ends
 

@@ -8,7 +8,7 @@ from mcp_atl.convert.inline_writer import InlineWriter
 from mcp_atl.convert.nodes import PANELS, Node, attributes, children, marks
 from mcp_atl.convert.placeholders import Originals
 
-DEEPEST = 40
+MAX_DEPTH = 40
 """Blocks nested deeper than this are one placeholder: no person writes such a page."""
 
 _LISTS = frozenset({"bulletList", "orderedList", "taskList"})
@@ -57,7 +57,7 @@ class MarkdownWriter:
     def block(self, node: Node, depth: int = 0, *, alternate: bool = False) -> str:
         """One block."""
         kind = node["type"]
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return self.originals.placeholder(node)
         if kind in ("bulletList", "orderedList"):
             return self._list(node, depth, alternate=alternate)

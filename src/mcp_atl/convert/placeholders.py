@@ -69,7 +69,7 @@ class Originals:
         return f"{_kind(node)} {detail}" if detail else _kind(node)
 
     def _digest(self, node: Node) -> str:
-        essence = _essence(node)
+        essence = _without_place(node)
         whole = hashlib.sha256(json.dumps(essence, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
         for length in LENGTHS:
             if self.nodes.setdefault(whole[:length], essence) == essence:
@@ -77,7 +77,7 @@ class Originals:
         raise AssertionError("two different nodes have the same SHA-256")
 
 
-def _essence(node: Node) -> Node:
+def _without_place(node: Node) -> Node:
     """A node without its place in a source. What is inside it keeps its source."""
     essence = {key: value for key, value in node.items() if key not in ("raw", "at")}
     if "content" in essence:

@@ -14,7 +14,7 @@ _DATA, _END_DATA = "<![CDATA[", "]]>"
 _COMMENT, _END_COMMENT = "<!--", "-->"
 _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 VOID = frozenset({"br", "hr", "img", "col"})
-DEEPEST = 200
+MAX_DEPTH = 200
 
 
 @dataclass(slots=True)
@@ -114,8 +114,8 @@ def _open(stack: list[Element], found: re.Match[str]) -> None:
     stack[-1].children.append(element)
     if found["empty"] or found["name"] in VOID:
         return
-    if len(stack) > DEEPEST:
-        raise Malformed(f"The text of the page is nested more than {DEEPEST} deep.")
+    if len(stack) > MAX_DEPTH:
+        raise Malformed(f"The text of the page is nested more than {MAX_DEPTH} deep.")
     stack.append(element)
 
 

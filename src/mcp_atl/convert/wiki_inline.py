@@ -35,7 +35,7 @@ _MARKS: dict[str, Node] = {
     "~": {"type": "subsup", "attrs": {"type": "sub"}},
     "^": {"type": "subsup", "attrs": {"type": "sup"}},
 }
-DEEPEST = 10
+MAX_DEPTH = 10
 
 
 def wiki_inline(markup: str) -> list[Node]:
@@ -80,7 +80,7 @@ class _Line:
         index = bisect_left(closings, piece.end() + 1)
         end = closings[index] if index < len(closings) else -1
         line_end = self._markup.find("\n", piece.end(), end) if end >= 0 else -1
-        if end < 0 or line_end >= 0 or self._depth >= DEEPEST:
+        if end < 0 or line_end >= 0 or self._depth >= MAX_DEPTH:
             return [text(sign, self._marks)], piece.end()
         mark = _MARKS[sign.strip("{}")]
         outer = tuple(one for one in self._marks if one["type"] != mark["type"])
@@ -95,7 +95,7 @@ def _link(piece: re.Match[str], marks: tuple[Node, ...]) -> list[Node]:
     link: Node = {"type": "link", "attrs": {"href": target}}
     if not piece["label"]:
         return [text(target, [*marks, link])]
-    label = _Line(piece["label"], (*marks, link), DEEPEST - 5).read()
+    label = _Line(piece["label"], (*marks, link), MAX_DEPTH - 5).read()
     return [one for one in label if one["type"] == "text"]
 
 

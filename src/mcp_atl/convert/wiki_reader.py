@@ -15,7 +15,7 @@ _IMAGE = re.compile(r"!(https?://[^\s!|]+)(?:\|[^!]*)?!$")
 _MACRO = re.compile(r"(?<!\{)\{(code|noformat|quote|panel|info|note|tip|warning)(?::([^{}]*))?\}(?!\})")
 _CELL = re.compile(r"(\|\|?)((?:\\.|\{\{(?:\\.|[^{}\\])+\}\}|\[(?:\\.|[^\[\]\\])*+\]|[^|\\]|\\$)*+)")
 _PANELS = {"info": "info", "note": "note", "tip": "success", "warning": "warning"}
-DEEPEST = 10
+MAX_DEPTH = 10
 
 
 def wiki_to_document(markup: str) -> Node:
@@ -72,7 +72,7 @@ class _Reader:
     # --- macros -------------------------------------------------------------------------------------------
 
     def _macro_at(self, line: str) -> re.Match[str] | None:
-        return _MACRO.match(line) if self._depth < DEEPEST else None
+        return _MACRO.match(line) if self._depth < MAX_DEPTH else None
 
     def _macro(self, macro: re.Match[str]) -> list[Node]:
         """What stands between two signs such as {code}; the rest of the text, if the second is missing."""
@@ -94,7 +94,7 @@ class _Reader:
         while self._index < len(self._lines):
             line = self._lines[self._index].strip()
             if item := _ITEM.match(line):
-                signs, words = item[1][:DEEPEST].replace("-", "*"), item[2] or ""
+                signs, words = item[1][:MAX_DEPTH].replace("-", "*"), item[2] or ""
                 if macro := self._macro_at(words):
                     tree.add(signs, "")
                     tree.add_blocks(self._macro(macro))

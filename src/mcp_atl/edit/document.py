@@ -8,7 +8,7 @@ from mcp_atl.convert.markdown_reader import MarkdownReader
 from mcp_atl.convert.markdown_writer import MarkdownWriter
 from mcp_atl.convert.nodes import Node, children
 from mcp_atl.convert.placeholders import Originals
-from mcp_atl.edit.merge import carried, merge, missing_objects, refuse_missing
+from mcp_atl.edit.merge import merge, missing_objects, refuse_missing, with_hidden_attributes
 from mcp_atl.edit.sections import Place, container_at, find_place, places
 from mcp_atl.edit.texts import find_once, replaced
 
@@ -71,7 +71,7 @@ class PageDocument(ABC):
         first, _, rest = markdown.strip("\n").partition("\n")
         if first.startswith("#") and new and new[0]["type"] == "heading" and new[0]["attrs"]["level"] <= place.level:
             same = first.strip() == self._writer.block(heading)
-            heading, new, markdown = (heading if same else carried(heading, new[0])), new[1:], rest
+            heading, new, markdown = (heading if same else with_hidden_attributes(heading, new[0])), new[1:], rest
         if not remove_objects:
             refuse_missing(missing_objects(old, new, self._originals))
         merged = merge(old, markdown, self._originals)

@@ -122,7 +122,7 @@ def _assemble(
                 blocks.append(fresh)
                 added += 1
             else:
-                blocks += [carried(groups[before][0], fresh), *groups[before][1:]]
+                blocks += [with_hidden_attributes(groups[before][0], fresh), *groups[before][1:]]
                 changed += 1
                 place = before + 1
     return Merged(blocks, len(kept), changed, added, len(groups) - len(kept) - changed)
@@ -145,7 +145,7 @@ def refuse_missing(missing: Sequence[str]) -> None:
         )
 
 
-def carried(old: Node, new: Node) -> Node:
+def with_hidden_attributes(old: Node, new: Node) -> Node:
     """A changed block with the attributes and marks that Markdown does not show: widths, alignment, ids."""
     if old["type"] != new["type"]:
         return new
@@ -161,7 +161,7 @@ def carried(old: Node, new: Node) -> Node:
         node["tag"] = old["tag"]
     before, after = children(old), children(new)
     if len(before) == len(after) and old["type"] not in _TEXT_BLOCKS:
-        node["content"] = [carried(one, other) for one, other in zip(before, after, strict=True)]
+        node["content"] = [with_hidden_attributes(one, other) for one, other in zip(before, after, strict=True)]
     return node
 
 

@@ -9,7 +9,7 @@ from mcp_atl.edit.document import PageDocument
 from mcp_atl.edit.storage import StorageDocument
 from mcp_atl.site import Kind
 
-LONG = 30_000
+MAX_WITHOUT_THREAD = 30_000
 """Characters of a text that takes 25 to 50 ms to convert."""
 
 T = TypeVar("T")
@@ -22,4 +22,4 @@ def open_document(kind: Kind, body: Any) -> PageDocument:
 
 async def convert(work: Callable[[], T], size: int) -> T:
     """Do the conversion of a text of this size: in a thread if it is long, so that other calls go on meanwhile."""
-    return work() if size < LONG else await asyncio.to_thread(work)
+    return work() if size < MAX_WITHOUT_THREAD else await asyncio.to_thread(work)

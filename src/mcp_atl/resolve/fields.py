@@ -1,7 +1,6 @@
 """Jira's fields by name: `Story Points` is customfield_10016 here, and something else on another site."""
 
 import difflib
-from collections.abc import Iterable
 
 from mcp_atl.client.connection import Connection, Json
 from mcp_atl.client.jira import jira
@@ -47,10 +46,6 @@ class Fields:
         if known in STANDARD:
             return known
         return str((await self.field(name))["id"])
-
-    async def ids_of(self, names: Iterable[str]) -> list[str]:
-        """The ids of several fields."""
-        return [await self.id_of(name) for name in names]
 
     async def field(self, name: str) -> Json:
         """What the site says about a field."""

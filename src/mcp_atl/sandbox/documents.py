@@ -27,10 +27,6 @@ def strong(value: str) -> JsonObject:
     return text(value, "strong")
 
 
-def em(value: str) -> JsonObject:
-    return text(value, "em")
-
-
 def code(value: str) -> JsonObject:
     return text(value, "code")
 

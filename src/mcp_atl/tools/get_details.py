@@ -16,7 +16,7 @@ from mcp_atl.command import Call
 from mcp_atl.convert.texts import to_markdown
 from toolcharter import ToolError
 
-MOST = 50
+MAX_ITEMS = 50
 """Of each kind. The rest is read with its own command, and the answer says so."""
 
 
@@ -38,14 +38,16 @@ async def add_details(shown: Json, details: Sequence[str], call: Call[Any], id: 
 
 
 async def _comments(connection: Connection, key: str) -> Any:
-    page = await jira(connection).comments(key, 0, MOST)
+    page = await jira(connection).comments(key, 0, MAX_ITEMS)
     items = [short_comment(one, lambda text: to_markdown(connection.site, "jira", text)) for one in page.items]
     return _with_rest(items, page.total)
 
 
 async def _worklogs(connection: Connection, key: str) -> Any:
-    page = await jira(connection).worklogs(key, 0, MOST)
-    items = [short_worklog(one, lambda text: to_markdown(connection.site, "jira", text)) for one in page.items[:MOST]]
+    page = await jira(connection).worklogs(key, 0, MAX_ITEMS)
+    items = [
+        short_worklog(one, lambda text: to_markdown(connection.site, "jira", text)) for one in page.items[:MAX_ITEMS]
+    ]
     return _with_rest(items, page.total)
 
 
@@ -77,7 +79,7 @@ async def _remote_links(connection: Connection, key: str) -> Any:
 
 
 async def _changelog(connection: Connection, key: str) -> Any:
-    page = await jira(connection).changelog(key, 0, MOST)
+    page = await jira(connection).changelog(key, 0, MAX_ITEMS)
     return _with_rest([short_change(one) for one in page.items], page.total)
 
 
@@ -91,17 +93,19 @@ async def _attachments(connection: Connection, key: str) -> Any:
 
 async def _page_comments(connection: Connection, id: str) -> Any:
     api = confluence(connection)
-    footer, inline = await asyncio.gather(api.comments(id, MOST, None), api.comments(id, MOST, None, inline=True))
+    footer, inline = await asyncio.gather(
+        api.comments(id, MAX_ITEMS, None), api.comments(id, MAX_ITEMS, None, inline=True)
+    )
     items = [*footer.items, *inline.items]
     shown = [short_page_comment(one, lambda text: to_markdown(connection.site, "confluence", text)) for one in items]
     more = footer.next_cursor or inline.next_cursor
-    return {"items": shown, "note": f"Only the first {MOST} of a kind are shown."} if more else shown
+    return {"items": shown, "note": f"Only the first {MAX_ITEMS} of a kind are shown."} if more else shown
 
 
 async def _children(connection: Connection, id: str) -> Any:
-    page = await confluence(connection).children(id, MOST, None)
+    page = await confluence(connection).children(id, MAX_ITEMS, None)
     items = [{"id": str(one["id"]), "title": one["title"]} for one in page.items]
-    note = f"Only the first {MOST} are shown; list with subject 'pages' and parent={id!r} shows all."
+    note = f"Only the first {MAX_ITEMS} are shown; list with subject 'pages' and parent={id!r} shows all."
     return {"items": items, "note": note} if page.next_cursor else items
 
 
@@ -110,7 +114,7 @@ async def _labels(connection: Connection, id: str) -> Any:
 
 
 async def _page_attachments(connection: Connection, id: str) -> Any:
-    page = await confluence(connection).attachments(id, MOST, None)
+    page = await confluence(connection).attachments(id, MAX_ITEMS, None)
     return [short_page_attachment(one) for one in page.items]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mcp_core.errors import DeclarationError
 
-MAX_NAME, MAX_DESCRIPTION = 64, 1024
+MAX_NAME_LENGTH, MAX_DESCRIPTION_LENGTH = 64, 1024
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -21,12 +21,13 @@ class Skill:
     def __post_init__(self) -> None:
         """Refuse what an agent would not load."""
         problems: list[str] = []
-        if not _NAME.fullmatch(self.name) or len(self.name) > MAX_NAME:
-            rule = f"small letters and digits, with hyphens between them, at most {MAX_NAME} characters"
+        if not _NAME.fullmatch(self.name) or len(self.name) > MAX_NAME_LENGTH:
+            rule = f"small letters and digits, with hyphens between them, at most {MAX_NAME_LENGTH} characters"
             problems.append(f"skill {self.name!r}: name: is not valid; use {rule}")
-        if not 1 <= len(self.description) <= MAX_DESCRIPTION:
+        if not 1 <= len(self.description) <= MAX_DESCRIPTION_LENGTH:
             problems.append(
-                f"skill {self.name!r}: description: has {len(self.description)} characters; use 1 to {MAX_DESCRIPTION}"
+                f"skill {self.name!r}: description: has {len(self.description)} characters; "
+                f"use 1 to {MAX_DESCRIPTION_LENGTH}"
             )
         if problems:
             raise DeclarationError(problems)

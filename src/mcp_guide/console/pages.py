@@ -138,7 +138,7 @@ async def _read(view: View) -> Response:
     return view.page(
         title,
         back,
-        _told(answer, documents),
+        _notes_for_agent(answer, documents),
         join(
             *(_article(document, taken) for document in documents), _more(expression, answer.value.get("next_cursor"))
         ),
@@ -146,7 +146,7 @@ async def _read(view: View) -> Response:
     )
 
 
-def _told(answer: ToolAnswer, documents: Sequence[Mapping[str, Any]]) -> Html:
+def _notes_for_agent(answer: ToolAnswer, documents: Sequence[Mapping[str, Any]]) -> Html:
     """What an agent is told beside the text, and what it costs."""
     cost = f"{count(len(documents), 'document')}, about {count(sum(map(_tokens, documents)), 'token')}."
     parts = [element("p", cost)]

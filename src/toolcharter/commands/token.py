@@ -75,7 +75,7 @@ def _create(file: Path, options: argparse.Namespace, now: datetime) -> None:
                 f"user's), or remove it first: toolcharter token revoke {entry.name} --tokens {file}"
             )
         _write(file, [*known.entries, entry])
-    _say_if_converted(file, known)
+    _report_conversion(file, known)
     grants = f"may use {', '.join(entry.grants)}" if entry.grants else "has no permissions unless a policy gives some"
     until = f"until {entry.expires:%Y-%m-%d %H:%M} UTC" if entry.expires else "until it is revoked"
     print(f"Token {entry.name!r} for user {entry.user!r}: {grants}, {until}. It is shown only now:", file=sys.stderr)
@@ -111,7 +111,7 @@ def _revoke(file: Path, name: str) -> None:
             names = ", ".join(entry.name for entry in known.entries) or "none"
             raise CannotRun(f"{file} has no token {name!r}. Tokens: {names}.")
         _write(file, [entry for entry in known.entries if entry.name != name])
-    _say_if_converted(file, known)
+    _report_conversion(file, known)
     print(f"Revoked {name!r}. Running servers refuse it within a second.", file=sys.stderr)
 
 
@@ -122,7 +122,7 @@ def _write(file: Path, entries: Sequence[TokenEntry]) -> None:
         raise CannotRun(f"{file} cannot be written: {error.strerror}.") from None
 
 
-def _say_if_converted(file: Path, known: TokenList) -> None:
+def _report_conversion(file: Path, known: TokenList) -> None:
     if known.is_plain and known.entries:
         tokens = count(len(known.entries), "token")
         print(f"{file} had {tokens} in plain text. It has their digests now; they remain valid.", file=sys.stderr)

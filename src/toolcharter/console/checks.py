@@ -14,7 +14,7 @@ from toolcharter.contract.lock import InvalidLock, digest, parse_lock
 if TYPE_CHECKING:
     from toolcharter.verify.rule import Finding
 
-LARGEST = 500
+MAX_CHECKED = 500
 """Of larger servers only the tool that is looked at is checked: each tool takes about a millisecond."""
 _WAIT_SECONDS = 0.2
 _MAX_KEPT = 64
@@ -55,7 +55,7 @@ class Checks:
 
     def begin(self, app: App, tools: Tools, tool: str | None = None) -> "asyncio.Future[ServerChecks] | None":
         """Run the checks, if they did not run yet. Of a large server, only the tool that is named is checked."""
-        chosen = [*tools.values()] if len(tools) <= LARGEST else [one for one in [tools.get(tool or "")] if one]
+        chosen = [*tools.values()] if len(tools) <= MAX_CHECKED else [one for one in [tools.get(tool or "")] if one]
         if not chosen:
             return None
         # Callers with the same permissions have the same object: the catalogue made it once for them.

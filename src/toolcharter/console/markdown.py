@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SAFE = ("http://", "https://", "mailto:")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|/", re.IGNORECASE)
-_LOWEST = 6
+_MAX_LEVEL = 6
 _TABLE = Html('<div class="scroll" tabindex="0"><table>')
 
 FindAddress = Callable[[str], str | None]
@@ -70,7 +70,7 @@ def _close(*_: Any) -> str:
 def _prepare(tokens: "Iterable[Token]", top: int, find_address: FindAddress | None) -> None:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(_LOWEST, int(token.tag[1]) + top - 1)}"
+            token.tag = f"h{min(_MAX_LEVEL, int(token.tag[1]) + top - 1)}"
         elif token.type == "link_open":
             _prepare_link(token, find_address)
         _prepare(token.children or (), top, find_address)

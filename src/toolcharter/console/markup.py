@@ -9,7 +9,7 @@ _SPACES = "\n\t\u00a0\u2009\u202f"
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 
 Attribute = str | int | bool | None
-Child = "str | int | Iterable[Child] | None"
+Child = str | int | Iterable[str] | None
 
 
 class Html(str):
@@ -23,18 +23,18 @@ def escape(text: str) -> str:
     return text if isinstance(text, Html) else html.escape(escape_invisible(text, _SPACES))
 
 
-def element(name: str, /, *children: "str | int | Iterable[str] | None", **attributes: Attribute) -> Html:
+def element(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     """An element. `class_` stands for `class` and `aria_label` for `aria-label`; None and False leave one out."""
     opening = f"<{name}{''.join(_attribute(key, value) for key, value in attributes.items())}>"
     return Html(opening if name in _VOID else f"{opening}{join(*children)}</{name}>")
 
 
-def join(*children: "str | int | Iterable[str] | None") -> Html:
+def join(*children: Child) -> Html:
     """Several pieces, one after the other."""
     return Html("".join(_child(child) for child in children))
 
 
-def _child(child: "str | int | Iterable[str] | None") -> str:
+def _child(child: Child) -> str:
     if child is None:
         return ""
     if isinstance(child, str):

@@ -46,8 +46,8 @@ _LISTS = {listed.method: listed for listed in (PROMPTS, RESOURCES, TEMPLATES)}
 _SECONDS = 125.0
 """A little more than the deadline of the pipeline."""
 SUBSCRIBE = "resources/subscribe"
-_told: ContextVar[Callable[[str], None]] = ContextVar("told")
-"""Whom to tell, while a subscription begins: an argument of a handler would have to be JSON."""
+_on_updated: ContextVar[Callable[[str], None]] = ContextVar("on_updated")
+"""Called with each change, set while a subscription begins: an argument of a handler would have to be JSON."""
 _READABLE = ("text/", "application/json", "application/xml", "application/yaml")
 
 
@@ -146,29 +146,29 @@ class RemoteLibrary(LiveLibrary):
 
             return await self._run(self._show, asked, page)
         finding = request._replace(arguments={"method": method, "params": params})
-        target: _Target = await self._run(self._finder, finding, _as_it_is)
+        target: _Target = await self._run(self._finder, finding, _unchanged)
         asking = {"method": method, "server": target.server, "params": target.params}
-        return await self._run(target.over(self._asker, request), request._replace(arguments=asking), _as_it_is)
+        return await self._run(target.over(self._asker, request), request._replace(arguments=asking), _unchanged)
 
     async def subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
         return await self._recorded(SUBSCRIBE, request, self._subscribe(uri, request, updated))
 
     async def _subscribe(self, uri: str, request: Request, updated: Callable[[str], None]) -> Callable[[], None]:
         finding = request._replace(arguments={"method": SUBSCRIBE, "params": {"uri": uri}})
-        target: _Target = await self._run(self._finder, finding, _as_it_is)
+        target: _Target = await self._run(self._finder, finding, _unchanged)
 
-        def tell(changed: str) -> None:
-            if changed == uri or self._may_hear(target.server, changed, request.caller):
+        def on_updated(changed: str) -> None:
+            if changed == uri or self._may_know(target.server, changed, request.caller):
                 updated(changed)
 
-        token = _told.set(tell)
+        token = _on_updated.set(on_updated)
         try:
             watching = request._replace(arguments={"server": target.server, "uri": uri})
-            return await self._run(target.over(self._watcher, request), watching, _as_it_is)
+            return await self._run(target.over(self._watcher, request), watching, _unchanged)
         finally:
-            _told.reset(token)
+            _on_updated.reset(token)
 
-    def _may_hear(self, server: str, uri: str, caller: Caller) -> bool:
+    def _may_know(self, server: str, uri: str, caller: Caller) -> bool:
         """Whether a caller may know of an address that a server names."""
         policy = address_policy(server, uri, self._charter.resources)
         return policy.allowed and not caller.lacks(policy.permissions)
@@ -193,14 +193,14 @@ class RemoteLibrary(LiveLibrary):
             return await asyncio.wait_for(asyncio.shield(task), LIST_SECONDS)
         except TimeoutError:
             logger.warning("%s has not listed its %s within %g seconds", upstream.name, listed.member, LIST_SECONDS)
-            task.add_done_callback(partial(self._came_late, listed))
+            task.add_done_callback(partial(self._announce_late_list, listed))
         except Unavailable as error:
             logger.warning("The list of %s is not complete: %s", listed.member, error)
         except (SignInRequired, PermissionDenied):
             logger.info("The list of %s has none of %s: the caller is not signed in", listed.member, upstream.name)
         return []
 
-    def _came_late(self, listed: Listed, task: "asyncio.Task[list[JsonObject]]") -> None:
+    def _announce_late_list(self, listed: Listed, task: "asyncio.Task[list[JsonObject]]") -> None:
         if not task.cancelled() and task.exception() is None:
             self.announce(listed.capability)
 
@@ -285,9 +285,8 @@ class RemoteLibrary(LiveLibrary):
         return self._examined_contents(server, result) if method == "resources/read" else _examined_values(result)
 
     async def _watch(self, server: str, uri: str, context: ToolContext, held: object) -> Callable[[], None]:
-        tell = _told.get()
         try:
-            end = await self._servers[server].upstream.watch(context.caller_key, uri, tell)
+            end = await self._servers[server].upstream.watch(context.caller_key, uri, _on_updated.get())
         except UpstreamRefused as error:
             raise Conflict(f"{server!r} refused the subscription: {error.message}") from None
         # The token of the caller is needed as long as the stream is.
@@ -320,7 +319,7 @@ def _end(end: Callable[[], None], _held: object) -> None:
     end()
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

@@ -69,11 +69,6 @@ class Launch:
         """The words that serve over stdio where the distribution is installed."""
         return (self.script,) if self.script else ("toolcharter", "stdio", self.file or self.name)
 
-    @property
-    def own_settings(self) -> tuple[LaunchSetting, ...]:
-        """What the server declares itself."""
-        return tuple(setting for setting in self.settings if setting.own)
-
     def requirement(self, *, pinned: bool = False) -> str:
         """What a package installer is asked for, such as `toolcharter[todo]`."""
         extra = f"[{self.extra}]" if self.extra else ""

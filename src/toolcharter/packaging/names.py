@@ -10,7 +10,6 @@ _LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _NAMESPACE = re.compile(rf"{_LABEL}(?:\.{_LABEL})+")
 _DECLARED = re.compile(r"mcp-name: *([A-Za-z0-9.-]+/[A-Za-z0-9._-]+)")
 _GITHUB = re.compile(r"https?://github\.com/([A-Za-z0-9-]+)/")
-MAX_NAME = 200
 
 
 class InvalidNamespace(CannotStart):

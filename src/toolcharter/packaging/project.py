@@ -14,7 +14,7 @@ TEMPLATE = Path(__file__).parent / "template"
 SUFFIX = ".template"
 _PLACEHOLDER = re.compile(r"<<(\w+)>>")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-MAX_NAME = 32
+MAX_NAME_LENGTH = 32
 """So that `mcp__NAME__get_NAME`, as some clients write it, is not longer than the 64 or more characters they allow."""
 
 
@@ -33,7 +33,7 @@ class Project:
 
     def __post_init__(self) -> None:
         """Refuse names that the server, its package or the registry cannot have."""
-        if not _NAME.fullmatch(self.name) or len(self.name) > MAX_NAME or self.name.startswith("mcp-"):
+        if not _NAME.fullmatch(self.name) or len(self.name) > MAX_NAME_LENGTH or self.name.startswith("mcp-"):
             raise InvalidProject(_invalid_name(self.name))
         if self.name in targets.known():
             raise InvalidProject(f"A server {self.name!r} is installed here already. Choose another name.")
@@ -67,8 +67,9 @@ class Project:
 
 def _invalid_name(name: str) -> str:
     words = re.findall(r"[a-z0-9]+", name.lower().removeprefix("mcp-"))
-    suggestion = "-".join(words).lstrip("0123456789-")[:MAX_NAME].rstrip("-") or "weather"
-    rule = f"small letters, digits and hyphens, beginning with a letter, without mcp-, at most {MAX_NAME} characters"
+    suggestion = "-".join(words).lstrip("0123456789-")[:MAX_NAME_LENGTH].rstrip("-") or "weather"
+    rule = "small letters, digits and hyphens, beginning with a letter, without mcp-, "
+    rule += f"at most {MAX_NAME_LENGTH} characters"
     return f"{name!r} is not a name for a server. Use {rule}: toolcharter new {suggestion}"
 
 

@@ -17,7 +17,7 @@ from toolcharter import targets
 from toolcharter.packaging.launch import Launch, LaunchSetting, app_of, launch_of
 from toolcharter.packaging.names import EXAMPLE, check_namespace, declared_names, github_namespace
 
-MAX_DESCRIPTION = 100
+MAX_DESCRIPTION_LENGTH = 100
 """Of the registry."""
 SHARED_SETTINGS = ("user", "db")
 """The settings of every server that people are asked for, if it stores something: where, and for whom."""
@@ -112,10 +112,10 @@ def read_server(
     """Read an installed server. `folder` is that of its project, whose README is newer than what was installed."""
     launch = launch_of(name)
     _check_texts(launch)
-    if len(launch.description) > MAX_DESCRIPTION:
+    if len(launch.description) > MAX_DESCRIPTION_LENGTH:
         raise CannotPackage(
             f"The description of {name!r} has {len(launch.description)} characters, and the registry allows "
-            f"{MAX_DESCRIPTION}. Shorten `description` of its App: {launch.description!r}"
+            f"{MAX_DESCRIPTION_LENGTH}. Shorten `description` of its App: {launch.description!r}"
         )
     about = _about(targets.distribution_of(targets.known()[name]), folder)
     return PublishedServer(launch, app_of(name, given), about, _registry_name(launch, about, namespace), folder)

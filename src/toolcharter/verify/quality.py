@@ -13,7 +13,7 @@ from toolcharter.verify.model import HINTS, Parameter, Tool
 Quality = Mapping[str, float]
 """Points by dimension."""
 
-MAX_DESCRIPTION = 1000
+MAX_DESCRIPTION_LENGTH = 1000
 MAX_SENTENCE = 40
 MAX_OPENING = 25
 MIN_OPENING = 4
@@ -119,7 +119,7 @@ def _says_what_it_returns(tool: Tool) -> bool:
 
 
 def _is_short(tool: Tool) -> bool:
-    return 0 < len(tool.description) <= MAX_DESCRIPTION
+    return 0 < len(tool.description) <= MAX_DESCRIPTION_LENGTH
 
 
 def _has_short_sentences(tool: Tool) -> bool:
@@ -239,8 +239,8 @@ DIMENSIONS: Mapping[str, Sequence[Check]] = {
     "conciseness": (
         Check(
             4,
-            f"the description has at most {MAX_DESCRIPTION:,} characters",
-            f"the description has more than {MAX_DESCRIPTION:,} characters",
+            f"the description has at most {MAX_DESCRIPTION_LENGTH:,} characters",
+            f"the description has more than {MAX_DESCRIPTION_LENGTH:,} characters",
             _is_short,
         ),
         Check(

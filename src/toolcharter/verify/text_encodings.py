@@ -28,12 +28,12 @@ _MIN_REPLACED = 2
 _REVERSING = "\u202e"
 """The control character that shows text from right to left. Another rule finds it."""
 
-_TELLING = (
+_SUSPICIOUS_PHRASES = (
     *("ignore", "disregard", "previous", "instruction", "password", "the user", "private", "secret", "system prompt"),
     *("send the", "do not tell", "upload"),
 )
 """Words that show that a text is an order to a model."""
-_TELLING_WORDS = frozenset(
+_SUSPICIOUS_WORDS = frozenset(
     [
         *("ignore", "forget", "disregard", "previous", "instructions", "instruction", "password", "passwords", "user"),
         *(
@@ -53,8 +53,8 @@ _TELLING_WORDS = frozenset(
         ),
     ]
 )
-_ROT13 = tuple(codecs.encode(word, "rot13") for word in _TELLING)
-_REVERSED = tuple(word[::-1] for word in _TELLING)
+_ROT13 = tuple(codecs.encode(word, "rot13") for word in _SUSPICIOUS_PHRASES)
+_REVERSED = tuple(word[::-1] for word in _SUSPICIOUS_PHRASES)
 
 
 class EncodedText(NamedTuple):
@@ -89,11 +89,11 @@ def _disguised_words(raw: str, plain: str) -> Iterator[EncodedText]:
         yield EncodedText("reversed text", raw[-40:][:24], plain[::-1])
     if match := _SPACED.search(raw):
         letters = match[0].replace(" ", "").lower()
-        if any(word.replace(" ", "") in letters for word in _TELLING):
+        if any(word.replace(" ", "") in letters for word in _SUSPICIOUS_PHRASES):
             yield EncodedText("spaced letters", match[0][:24], letters)
     has_digits = contains_any(plain, "013457")
     replaced = (
-        [word for word in _MIXED.findall(plain) if word.translate(_DIGITS) in _TELLING_WORDS] if has_digits else []
+        [word for word in _MIXED.findall(plain) if word.translate(_DIGITS) in _SUSPICIOUS_WORDS] if has_digits else []
     )
     if len(replaced) >= _MIN_REPLACED:
         yield EncodedText("digits in place of letters", " ".join(replaced)[:24], plain.translate(_DIGITS))

@@ -125,7 +125,7 @@ async def test_nobody_hears_of_an_address_that_they_may_not_read(tmp_path: Path)
         library, ann = cast(RemoteLibrary, app.library), Caller("ann", "ann", frozenset())
         await library.subscribe("pipe://a", Request("pipe://a", {}, ann), told.append)
         for uri in ("pipe://a", "pipe://a/b", "pipe://a/private/key", "pipe://a/staff/list", "pipe://ab"):
-            governor.upstreams["pipe"]._watchers.tell("", uri)
+            governor.upstreams["pipe"]._watchers.notify("", uri)
         assert told == ["pipe://a", "pipe://a/b"]
         with pytest.raises(Refused, match="permission"):
             await library.subscribe("pipe://a/staff/list", Request("pipe://a/staff/list", {}, ann), told.append)

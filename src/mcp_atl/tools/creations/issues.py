@@ -9,7 +9,7 @@ from mcp_atl.client.json_values import list_at, object_at
 from mcp_atl.command import Call
 from mcp_atl.resolve.times import now_of
 from mcp_atl.resolve.values import FieldValues
-from mcp_atl.tools.creations.requests import needed, rehearsal
+from mcp_atl.tools.creations.requests import dry_run_answer, required_options
 from mcp_atl.tools.listings.projects import issue_type_id
 from toolcharter import InvalidArguments
 
@@ -19,19 +19,19 @@ AT_ONCE = 50
 
 async def create_issue(call: Call[Any]) -> Json:
     """One issue."""
-    needed(call, "project", "summary")
+    required_options(call, "project", "summary")
     values = FieldValues(call.connection, now_of(call.context))
     fields = await values.to_site(_values(call, {}))
     if call.parameters.dry_run:
         await _check(call, fields, values)
-        return rehearsal(fields)
+        return dry_run_answer(fields)
     made = await jira(call.connection).create_issue(fields)
     return {"key": made["key"], "id": made["id"]}
 
 
 async def create_issues(call: Call[Any]) -> Json:
     """Many issues. Those that the site refuses are named; the others are created."""
-    needed(call, "project")
+    required_options(call, "project")
     if not call.parameters.issues:
         raise InvalidArguments("parameters.issues: is required to create 'issues'.", fields=("parameters",))
     if unnamed := [str(index) for index, one in enumerate(call.parameters.issues) if not one.get("summary")]:
@@ -43,7 +43,7 @@ async def create_issues(call: Call[Any]) -> Json:
     if call.parameters.dry_run:
         for fields in issues:
             await _check(call, fields, values)
-        return rehearsal(issues)
+        return dry_run_answer(issues)
     keys: list[str] = []
     failed: list[Json] = []
     for start in range(0, len(issues), AT_ONCE):

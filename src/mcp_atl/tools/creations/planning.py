@@ -8,12 +8,12 @@ from mcp_atl.client.jira import jira
 from mcp_atl.command import Call
 from mcp_atl.resolve.dates import day, moment
 from mcp_atl.resolve.times import now_of
-from mcp_atl.tools.creations.requests import needed, rehearsal
+from mcp_atl.tools.creations.requests import dry_run_answer, required_options
 
 
 async def create_version(call: Call[Any]) -> Json:
     """A version of a project."""
-    project, name = needed(call, "project", "name")
+    project, name = required_options(call, "project", "name")
     options, today = call.parameters, now_of(call.context).date()
     known = await jira(call.connection).project(project)
     version: Json = {
@@ -25,14 +25,14 @@ async def create_version(call: Call[Any]) -> Json:
     }
     version = {key: value for key, value in version.items() if value is not None}
     if options.dry_run:
-        return rehearsal(version)
+        return dry_run_answer(version)
     made = await jira(call.connection).create_version(version)
     return {"id": made["id"], "name": made["name"], "project": project}
 
 
 async def create_sprint(call: Call[Any]) -> Json:
     """A sprint of a board, not yet started."""
-    board, name = needed(call, "board", "name")
+    board, name = required_options(call, "board", "name")
     options, now = call.parameters, now_of(call.context)
     sprint: Json = {
         "name": name,
@@ -43,6 +43,6 @@ async def create_sprint(call: Call[Any]) -> Json:
     }
     sprint = {key: value for key, value in sprint.items() if value is not None}
     if options.dry_run:
-        return rehearsal(sprint)
+        return dry_run_answer(sprint)
     made = await AgileApi(call.connection).create_sprint(sprint)
     return {"id": made["id"], "name": made["name"], "state": made.get("state")}

@@ -7,7 +7,7 @@ from mcp_atl.command import Call
 from toolcharter import InvalidArguments
 
 
-def needed(call: Call[Any], *names: str) -> list[str]:
+def required_options(call: Call[Any], *names: str) -> list[str]:
     """Options that this kind cannot do without. All that are missing are named at once."""
     values = [getattr(call.parameters, name) for name in names]
     if missing := [name for name, value in zip(names, values, strict=True) if value in (None, "")]:
@@ -19,6 +19,6 @@ def needed(call: Call[Any], *names: str) -> list[str]:
     return [str(value) for value in values]
 
 
-def rehearsal(request: Any) -> Json:
+def dry_run_answer(request: Any) -> Json:
     """The answer to a dry run."""
     return {"dry_run": True, "would_send": request}

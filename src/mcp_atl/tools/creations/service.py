@@ -6,18 +6,18 @@ from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at
 from mcp_atl.client.service import ServiceApi
 from mcp_atl.command import Call
-from mcp_atl.tools.creations.requests import needed, rehearsal
+from mcp_atl.tools.creations.requests import dry_run_answer, required_options
 
 
 async def create_request(call: Call[Any]) -> Json:
     """A request, as a customer would make it."""
-    desk, kind, summary = needed(call, "service_desk", "request_type", "summary")
+    desk, kind, summary = required_options(call, "service_desk", "request_type", "summary")
     options = call.parameters
     values: Json = {"summary": summary} | dict(options.fields)
     if options.description is not None:
         values["description"] = options.description
     request = {"serviceDeskId": desk, "requestTypeId": kind, "requestFieldValues": values}
     if options.dry_run:
-        return rehearsal(request)
+        return dry_run_answer(request)
     made = await ServiceApi(call.connection).create_request(request)
     return {"key": made["issueKey"], "id": made["issueId"], "status": at(made, "currentStatus", "status")}

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-_NICE_SECONDS = 2.0
+_END_SECONDS = 2.0
 _POLL_SECONDS = 0.02
 
 
@@ -19,7 +19,7 @@ def main(mark: str) -> None:
     for line in sys.stdin:
         (groups.add if line.startswith("+") else groups.discard)(int(line[1:]))
     for number in (signal.SIGTERM, signal.SIGKILL):
-        end = time.monotonic() + _NICE_SECONDS
+        end = time.monotonic() + _END_SECONDS
         _send(number, groups, _marked(mark))
         while groups or _marked(mark):
             groups = {group for group in groups if _exists(group)}

@@ -133,7 +133,7 @@ class UpstreamSession:
                 self.on_acknowledged(frozenset(map(str, cast(list[Any], uris))))
 
     @property
-    def tells_updates(self) -> bool:
+    def announces_updates(self) -> bool:
         """Whether the upstream says that it tells when a resource changes."""
         return as_object(self.server.capabilities.get("resources")).get("subscribe") is True
 

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 _STOP_SECONDS = 2.0
 """How long a process may take to end after its input was closed, and again after SIGTERM."""
-_LAST_WORDS_SECONDS = 0.2
+_LAST_OUTPUT_SECONDS = 0.2
 """How long is read from the pipe of a process that has ended, if a child of it keeps the pipe open."""
 _EXIT_SECONDS = 1.0
 """How long a process may take to end after it closed its output."""
@@ -239,7 +239,7 @@ class StdioTransport:
         code = await wait_for_exit(cast(asyncio.subprocess.Process, self._process))
         # What it wrote before may still be in the pipe.
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS_SECONDS):
+            async with asyncio.timeout(_LAST_OUTPUT_SECONDS):
                 await asyncio.shield(self._tasks[0])
         self._end(f"ended with exit code {code}." if code >= 0 else f"was killed by signal {-code}.")
 

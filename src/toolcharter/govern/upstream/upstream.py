@@ -258,7 +258,7 @@ class Upstream:
                 for uri in uris if connection.watch is not None else ():
                     await cast(SessionWatch, connection.watch).add(uri)
                 for uri in uris:
-                    self._watchers.tell(key, uri)
+                    self._watchers.notify(key, uri)
                 return
 
     async def close_idle(self) -> None:
@@ -348,9 +348,9 @@ class Upstream:
         self._on_connected()
         connection = self._connections[key] = _Connection(session, time.monotonic())
         session.on_list_changed = partial(self._list_changed, connection)
-        session.on_updated = partial(self._watchers.tell, key)
+        session.on_updated = partial(self._watchers.notify, key)
         session.on_complete = partial(self._complete, key)
-        if session.tells_updates:
+        if session.announces_updates:
             connection.watch = SessionWatch(session, partial(self._restore_watches, key))
         connection.listening = asyncio.ensure_future(self._listen(connection))
         return connection

@@ -84,15 +84,15 @@ class Watchers:
         self._found: dict[str, dict[str, list[OnUpdated]]] = {}
 
     def add(self, key: str, uri: str, on_updated: OnUpdated) -> None:
-        """Begin to tell somebody about a resource."""
+        """Call a function when a resource changes."""
         self._found.setdefault(key, {}).setdefault(uri, []).append(on_updated)
 
     def remove(self, key: str, uri: str, on_updated: OnUpdated) -> bool:
-        """No longer tell them. True if nobody wants to hear of the resource any more."""
+        """Call the function no longer. True if the resource has no other."""
         uris = self._found.get(key, {})
-        if on_updated in (told := uris.get(uri, [])):
-            told.remove(on_updated)
-        if told:
+        if on_updated in (callbacks := uris.get(uri, [])):
+            callbacks.remove(on_updated)
+        if callbacks:
             return False
         uris.pop(uri, None)
         if not uris:
@@ -100,16 +100,16 @@ class Watchers:
         return True
 
     def clear(self) -> None:
-        """Nobody wants to hear of anything any more."""
+        """Remove all functions."""
         self._found.clear()
 
     def uris(self, key: str) -> list[str]:
-        """The resources that somebody wants to hear of."""
+        """The resources with a function."""
         return list(self._found.get(key, ()))
 
-    def tell(self, key: str, changed: str) -> None:
-        """Tell those who want to hear of a resource, or of one above it in its path."""
-        for uri, told in list(self._found.get(key, {}).items()):
+    def notify(self, key: str, changed: str) -> None:
+        """Call the functions of a resource, and of those above it in its path."""
+        for uri, callbacks in list(self._found.get(key, {}).items()):
             if changed == uri or changed.startswith(f"{uri.rstrip('/')}/"):
-                for on_updated in list(told):
+                for on_updated in list(callbacks):
                     on_updated(changed)
