@@ -50,6 +50,47 @@ def test_every_link_and_picture_leads_to_a_file():
     assert wrong == []
 
 
+def test_every_path_in_a_page_for_contributors_exists():
+    folders = [ROOT, ROOT / "src", ROOT / "src/mcp_core"]
+    wrong = [
+        f"{page.name}: {path}"
+        for page in (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md")
+        for path in re.findall(r"`([\w.-]+/[\w./-]*)`", page.read_text(encoding="utf-8"))
+        if "NAME" not in path and not any((folder / path).exists() for folder in folders)
+    ]
+    assert wrong == []
+
+
+def test_every_folder_of_the_overview_for_contributors_exists():
+    (overview,) = [block for block in blocks(ROOT / "CONTRIBUTING.md", "") if block.startswith("src/toolcharter/")]
+    parent, wrong = ROOT, []
+    for line in overview.replace("src/mcp_NAME/", "src/mcp_todo/").splitlines():
+        for name in re.findall(r"[\w/]+/(?=,| )", re.split(r" {2,}(?=\w)", line.strip())[0] + " "):
+            folder = (parent if line.startswith(" ") else ROOT) / name
+            parent = folder if not line.startswith(" ") else parent
+            wrong += [] if folder.is_dir() else [name]
+    assert wrong == []
+
+
+def test_every_method_that_a_page_names_exists():
+    named = {
+        (owner, name): page.name
+        for page in PAGES
+        for owner, name in re.findall(r"`([A-Z]\w+)\.(\w+)", page.read_text(encoding="utf-8"))
+    }
+    is_named = re.compile(rf"^class ({'|'.join({owner for owner, _ in named})})\b", re.MULTILINE)
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py")]
+    members: dict[str, set[str]] = {}
+    for node in (node for text in texts if is_named.search(text) for node in ast.parse(text).body):
+        if isinstance(node, ast.ClassDef):
+            found = members.setdefault(node.name, set())
+            found |= {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+            found |= {ast.unparse(one.target) for one in node.body if isinstance(one, ast.AnnAssign)}
+    ours = {owner: name for owner, name in named if owner in members}
+    assert ours
+    assert [(named[one], *one) for one in named if one[0] in ours and one[1] not in members[one[0]]] == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 def test_every_python_block_is_python_and_imports_what_exists(page: Path):
     for block in blocks(page, "python"):
