@@ -10,6 +10,7 @@ from mcp_core.plurals import count
 from mcp_noema.model import DeckId
 from mcp_noema.repositories import ExportSummary, ImportSummary, ReportProgress
 from mcp_noema.store import imports
+from mcp_noema.store.prepared_import import PreparedImport, ReportRows
 
 _MIN_ROWS_TO_REPORT = 10_000
 
@@ -23,7 +24,7 @@ class SqlAnkiPackages:
     async def import_file(
         self, owner: str, path: Path, deck_id: DeckId | None, now: datetime, report_progress: ReportProgress
     ) -> ImportSummary:
-        with imports.PreparedImport() as prepared:
+        with PreparedImport() as prepared:
             async with _ProgressReports(report_progress) as progress:
                 progress.report(0, 1, "Reading the file.")
                 await asyncio.to_thread(_read, path, prepared, now, progress)
@@ -71,7 +72,7 @@ class SqlAnkiPackages:
         )
 
 
-def _read(path: Path, prepared: imports.PreparedImport, now: datetime, progress: "_ProgressReports") -> None:
+def _read(path: Path, prepared: PreparedImport, now: datetime, progress: "_ProgressReports") -> None:
     from mcp_noema.anki.package_reader import open_package  # noqa: PLC0415 - 27 ms, and few sessions import a file
 
     with open_package(path) as package:
@@ -98,7 +99,7 @@ class _ProgressReports:
     def report(self, done: int, total: int, message: str) -> None:
         self._loop.call_soon_threadsafe(self._reports.put_nowait, (done, total, message))
 
-    def start(self, rows: int, total: int, what: str, *, before: int = 0) -> imports.ReportRows:
+    def start(self, rows: int, total: int, what: str, *, before: int = 0) -> ReportRows:
         """A function that counts rows, and reports them from time to time."""
         done = reported = 0
 

@@ -21,9 +21,10 @@ from mcp_noema.anki.package_reader import read_package
 from mcp_noema.anki.package_writer import write_package
 from mcp_noema.model import BASIC, CLOZE, REVERSED, NoteType, Preset, Schedule, State, Template
 from mcp_noema.repositories import Tally
-from mcp_noema.store import anki_packages, exports, imports
+from mcp_noema.store import anki_packages, exports, imports, prepared_import
 from mcp_noema.store.anki_packages import SqlAnkiPackages
 from mcp_noema.store.collection import MIGRATIONS
+from mcp_noema.store.prepared_import import CHUNK, PreparedImport
 from mcp_noema.store.tables import cards, decks, note_types, notes, reviews, users
 from mcp_noema.store.users import SqlUsers
 from tests.mcp_noema.anki.real_anki import WEIGHTS
@@ -92,7 +93,7 @@ async def database(db_url: str) -> AsyncIterator[Database]:
 
 
 async def import_package(database: Database, package: Package, owner: str = "ana") -> Any:
-    with imports.PreparedImport() as prepared:
+    with PreparedImport() as prepared:
         prepared.read(package, NOW)
         return await database.write(imports.write_package, owner, prepared, None, NOW)
 
@@ -149,7 +150,7 @@ async def test_an_export_to_a_file_equals_the_imported_file(database: Database, 
 
 async def test_chunks_and_pages_do_not_change_the_result(database: Database, monkeypatch: pytest.MonkeyPatch):
     await import_package(database, full_package(), "bob")
-    monkeypatch.setattr(imports, "CHUNK", 2)
+    monkeypatch.setattr(prepared_import, "CHUNK", 2)
     monkeypatch.setattr(exports, "PAGE", 2)
     first = await import_package(database, full_package())
     assert (first.notes, first.cards, first.reviews) == (Tally(added=5), Tally(added=5), Tally(added=4))
@@ -196,10 +197,10 @@ def test_an_import_does_not_keep_the_rows_in_memory():
     answer = full_package().reviews[0]
     tracemalloc.start()
     try:
-        with imports.PreparedImport() as prepared:
+        with PreparedImport() as prepared:
             prepared.read(LongLog(), NOW)
             pages = [len(page) for page in prepared.reviews.pages()]
-        assert pages == [imports.CHUNK] * 50
+        assert pages == [CHUNK] * 50
         assert tracemalloc.get_traced_memory()[1] < 50 * count
     finally:
         tracemalloc.stop()
@@ -209,7 +210,7 @@ async def test_an_import_reports_the_rows_that_are_read_and_written(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write_package(full_package(), tmp_path / "in.apkg")
-    monkeypatch.setattr(imports, "CHUNK", 2)
+    monkeypatch.setattr(prepared_import, "CHUNK", 2)
     monkeypatch.setattr(anki_packages, "_MIN_ROWS_TO_REPORT", 4)
     reports: list[tuple[int, int, str]] = []
 
@@ -231,7 +232,7 @@ async def test_an_import_reports_the_rows_that_are_read_and_written(
 
 
 async def test_two_answers_in_one_second_of_a_file_are_both_added(database: Database, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(imports, "CHUNK", 1)
+    monkeypatch.setattr(prepared_import, "CHUNK", 1)
     package = full_package()
     await import_package(database, replace(package, reviews=()))
     first = package.reviews[0]

@@ -10,6 +10,7 @@ from mcp_core.db import Database, address, open_database
 from mcp_noema.anki.package import Package, PackageCard, PackageDeck, PackageNote
 from mcp_noema.model import BASIC, Schedule
 from mcp_noema.store import imports
+from mcp_noema.store.prepared_import import PreparedImport
 from mcp_noema.store.row_mapping import parse_tags
 from mcp_noema.store.tables import note_tags, notes, tags
 from tests.mcp_noema.learner import Learner
@@ -67,7 +68,7 @@ async def test_the_index_follows_an_import(ana: Learner, database: Database):
     card = PackageCard(0, 0, 0, 1, Schedule(), 0, 0, suspended=False, buried=False, created_at=CREATED)
     for month, names in enumerate((("a", "a", "b"), ("b", "c")), start=1):
         note = PackageNote("guid", BASIC, ("x", "y"), names, CREATED, CREATED.replace(month=month))
-        with imports.PreparedImport() as prepared:
+        with PreparedImport() as prepared:
             prepared.read(Package((PackageDeck("D"),), (note,), (card,), (), CREATED), CREATED)
             await database.write(imports.write_package, "ana", prepared, None, CREATED)
         assert await indexed_tags(database) == [sorted(set(names))]
