@@ -15,7 +15,7 @@ from mcp_core.audit import verify
 from mcp_core.auth import StaticTokens, user
 from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.stdio import StdioConnection
+from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import HttpFront
 from mcp_core.hosts.site.server import Site
 from mcp_core.telemetry import prometheus

@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 
 from mcp_core import App
 from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.stdio import StdioConnection
+from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from mcp_core.hosts.sdk.server import build_server
 from tests.mcp_core.hosts.lane import messages
 from tests.mcp_core.hosts.lane.messages import NEW, OLD, STATE

@@ -17,8 +17,9 @@ import pytest
 from mcp_core import Settings
 from mcp_core.hosts.lane import pipe as lane_pipe
 from mcp_core.hosts.lane import stdio as lane_stdio
+from mcp_core.hosts.lane import stdio_connection
 from mcp_core.hosts.lane.methods import Lane
-from mcp_core.hosts.lane.stdio import StdioConnection
+from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from tests.behaviour.combinations import ENVIRONMENT, SCRIPT
 from tests.behaviour.served import build
 
@@ -154,8 +155,8 @@ async def test_a_persons_answer_is_processed_behind_a_thousand_calls():
 
 @pytest.mark.parametrize(("most", "size"), [("MAX_WAITING", 2), ("MAX_WAITING_BYTES", 250)])
 async def test_when_too_many_calls_wait_no_further_line_is_read(monkeypatch: pytest.MonkeyPatch, most: str, size: int):
-    monkeypatch.setattr(lane_stdio, "MAX_CALLS", 1)
-    monkeypatch.setattr(lane_stdio, most, size)
+    monkeypatch.setattr(stdio_connection, "MAX_CALLS", 1)
+    monkeypatch.setattr(stdio_connection, most, size)
     written: list[bytes] = []
 
     async def drain() -> None:
@@ -204,7 +205,7 @@ async def test_a_client_that_does_not_read_holds_the_server_back_and_not_its_mem
 
 
 async def test_the_end_of_the_input_ends_the_server_though_a_call_is_under_way():
-    assert lane_stdio.FINISH_SECONDS + lane_stdio.ANSWER_SECONDS < 2  # then clients kill it
+    assert stdio_connection.FINISH_SECONDS + stdio_connection.ANSWER_SECONDS < 2  # then clients kill it
     async with served() as pipe:
         await pipe.greet()
         await pipe.send(call(1, "wait_long", key="k"))
