@@ -110,7 +110,7 @@ async def test_two_servers_in_one_process_are_separate(tmp_path: Path):
     assert [json.loads(answer.text)["data"]["total"] for answer in answers] == [1, 0]
 
 
-def test_calls_that_answer_in_100_ms_are_declared_fast_and_may_wait_for_one_that_writes():
+def test_calls_that_answer_in_100_ms_are_declared_fast_and_may_wait_for_one_that_writes(default_settings: None):
     app = build(Settings())
     fast = {spec.name for spec in app.registry.get_all() if spec.response_time == "fast"}
     assert {"get-card", "list-decks", "get-due-cards", "review-next-card", "review-card", "undo-review"} <= fast
