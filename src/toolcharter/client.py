@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import socket
+import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from http import HTTPStatus
@@ -252,9 +253,7 @@ def _first_cause(error: BaseException) -> BaseException:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, httpx2.ConnectError):
-        if _is_unknown_host(error):
-            return "no host has this name."
-        return "nothing listens at this address; is the server running?"
+        return _connect_problem(error)
     if isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED:
         if error.error.message.endswith("byte limit."):
             return str(MessageTooLarge())
@@ -268,10 +267,18 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _is_unknown_host(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, socket.gaierror):
+def _connect_problem(error: BaseException | None) -> str:
+    while error is not None:
+        match error:
+            case socket.gaierror():
+                return "no host has this name."
+            case ssl.SSLCertVerificationError():
+                trusted = "Set SSL_CERT_FILE to a PEM file with it, or with the authority that signed it."
+                return f"the certificate of the server is not trusted here: {error.verify_message}. {trusted}"
+            case ssl.SSLError():
+                return "no TLS is spoken at this address; does it begin with http://?"
         error = error.__cause__ or error.__context__
-    return error is not None
+    return "nothing listens at this address; is the server running?"
 
 
 class RemoteServer:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from mcp_core import Settings
 from mcp_core.calling.records import Answer
+from tests.certificates import write_certificate
 from tests.toolcharter.command_line import run
 from toolcharter import targets
 from toolcharter.commands.answer_text import print_answer
@@ -144,6 +145,15 @@ def serving(*options):
 def address():
     with serving() as url:
         yield url
+
+
+def test_a_certificate_that_is_not_trusted_and_an_address_without_tls_are_explained(capsys, tmp_path, address):
+    certificate, key = write_certificate(tmp_path)
+    with serving("--tls-cert", str(certificate), "--tls-key", str(key)) as url:
+        not_trusted = run(capsys, "tools", url)[2]
+    no_tls = run(capsys, "tools", address.replace("http:", "https:"))[2]
+    assert "is not trusted here: self-signed certificate. Set SSL_CERT_FILE to a PEM file" in not_trusted
+    assert no_tls.endswith(": no TLS is spoken at this address; does it begin with http://?\n")
 
 
 @pytest.mark.parametrize(("path", "status"), [("/nothing", "404 Not Found"), ("/", "405 Method Not Allowed")])

@@ -50,7 +50,9 @@ def tls_options(settings: Settings) -> dict[str, Any]:
         context.load_cert_chain(settings.tls_cert, settings.tls_key, _refuse_password)
     except (OSError, ValueError) as error:  # SSLError is an OSError
         files = " and ".join(repr(str(file)) for file in (settings.tls_cert, settings.tls_key) if file)
-        raise InvalidSetting(f"The TLS certificate and key cannot be read from {files}: {_reason(error)}.") from None
+        hint = "" if settings.tls_key else " Name the key with --tls-key, unless it is in the same file."
+        problem = f"The TLS certificate and key cannot be read from {files}: {_reason(error)}.{hint}"
+        raise InvalidSetting(problem) from None
     return {"ssl_certfile": settings.tls_cert, "ssl_keyfile": settings.tls_key}
 
 

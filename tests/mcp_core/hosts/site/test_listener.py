@@ -49,7 +49,7 @@ async def test_a_server_with_a_certificate_serves_tls_and_reads_a_new_one_on_sig
     [
         (None, "key.pem", "--tls-key needs --tls-cert"),
         ("nowhere.pem", None, "No such file or directory"),
-        ("cert.pem", None, "cannot be read from"),
+        ("cert.pem", None, "Name the key with --tls-key, unless it is in the same file."),
         ("cert.pem", "other.pem", "KEY_VALUES_MISMATCH"),
     ],
 )
