@@ -269,14 +269,13 @@ def _reason(error: BaseException) -> str:
 
 def _connect_problem(error: BaseException | None) -> str:
     while error is not None:
-        match error:
-            case socket.gaierror():
-                return "no host has this name."
-            case ssl.SSLCertVerificationError():
-                trusted = "Set SSL_CERT_FILE to a PEM file with it, or with the authority that signed it."
-                return f"the certificate of the server is not trusted here: {error.verify_message}. {trusted}"
-            case ssl.SSLError():
-                return "no TLS is spoken at this address; does it begin with http://?"
+        if isinstance(error, socket.gaierror):
+            return "no host has this name."
+        if isinstance(error, ssl.SSLCertVerificationError):
+            trusted = "Set SSL_CERT_FILE to a PEM file with it, or with the authority that signed it."
+            return f"the certificate of the server is not trusted here: {error.verify_message}. {trusted}"
+        if isinstance(error, ssl.SSLError):
+            return "no TLS is spoken at this address; does it begin with http://?"
         error = error.__cause__ or error.__context__
     return "nothing listens at this address; is the server running?"
 

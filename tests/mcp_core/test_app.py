@@ -240,6 +240,23 @@ async def test_a_tool_is_listed_with_all_that_an_agent_needs():
     assert "REQUIRES EXPLICIT USER INSTRUCTION" in deleting.description
 
 
+def test_a_tool_that_does_not_say_what_it_does_is_not_called_harmless():
+    app = App("test", version="1.0.0")
+
+    @app.tool
+    def delete_note(note_id: str) -> str:
+        """Delete a note."""
+        return note_id
+
+    @app.tool(destructive=False)
+    def rename_note(note_id: str) -> str:
+        """Rename a note."""
+        return note_id
+
+    listed = {tool.name: tool.annotations["destructiveHint"] for tool in app.list_tools(app.local_caller)}
+    assert listed == {"delete_note": True, "rename_note": False}
+
+
 async def test_the_full_description_stays_reachable_where_the_list_is_compact():
     compact = App("test", version="1.0.0", tools=[double])
     full = App("test", version="1.0.0", tools=[double], settings=Settings(descriptions="full"))

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
 
 from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
-from mcp_core.result import Result
+from mcp_core.result import Image, Result
 from mcp_core.tool_result import ToolResult
 
 
@@ -13,6 +13,8 @@ def value_type(annotation: Any) -> Any:
     """The type of the value, inside a `Result` or `ToolResult` too; Any where nothing is promised."""
     if get_origin(annotation) in (Result, ToolResult):
         annotation = get_args(annotation)[0]
+    if annotation is Image:
+        return str  # its type and size; the picture is a content block of its own
     return Any if annotation in (None, Result, ToolResult) or isinstance(annotation, TypeVar) else annotation
 
 

@@ -226,9 +226,10 @@ class ToolSpec:
 
     @property
     def destructive(self) -> bool:
-        """Whether it may destroy something: as declared, or whatever demands consent."""
-        declared = self.declaration.destructive
-        return self.consent is not None if declared is None else declared
+        """Whether it may destroy something: as declared, or whatever demands consent or does not say what it does."""
+        if self.declaration.destructive is not None:
+            return self.declaration.destructive
+        return self.consent is not None or self.declaration.category is UNSET
 
 
 DECLARED = "__toolcharter__"

@@ -19,7 +19,9 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     try:
         body: Any = json.loads(answer.text)
     except (ValueError, RecursionError):
-        out.print(_escape(answer.text))
+        if answer.text:
+            out.print(_escape(answer.text))
+        _print_blocks(answer, out)
         return
     fields = cast(JsonObject, body) if isinstance(body, dict) else {}
     if answer.is_error:
@@ -27,14 +29,19 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     else:
         text = escape_lines(json.dumps(_value(body, fields), indent=2, ensure_ascii=False))
         out.print(JSONHighlighter()(text), soft_wrap=True)
-    for block in answer.content():
-        if block["type"] != "text":
-            size = len(str(block.get("data", ""))) * 3 // 4
-            out.print(f"[dim]{block['type']}:[/] {_escape(str(block.get('mimeType', '')))}, about {size:,} bytes")
+    _print_blocks(answer, out)
     for channel in ("message", "instruction"):
         if fields.get(channel):
             out.print(f"[dim]{channel}:[/] {_escape(str(fields[channel]))}")
     _print_hints(fields.get("agentHints"), out)
+
+
+def _print_blocks(answer: Answer, out: Console) -> None:
+    """What is beside the text, such as images: their type and size."""
+    for block in answer.content():
+        if block["type"] != "text":
+            size = len(str(block.get("data", ""))) * 3 // 4
+            out.print(f"[dim]{block['type']}:[/] {_escape(str(block.get('mimeType', '')))}, about {size:,} bytes")
 
 
 def _escape(text: str) -> str:

@@ -56,7 +56,7 @@ async def _run(options: argparse.Namespace) -> int:
     if sys.stdout.isatty():
         print_answer(answer)
     else:
-        print(answer.text)
+        print(answer.text or f"[{answer.blocks}]")
     return FAILED if answer.is_error else os.EX_OK
 
 

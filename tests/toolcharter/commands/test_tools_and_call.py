@@ -240,6 +240,7 @@ def printed(answer):
 def test_an_image_is_shown_by_its_type_and_size():
     blocks = '{"type":"image","data":"AAECAwQF","mimeType":"image/png"}'
     assert printed(Answer('{"success":true,"value":1}', blocks=blocks)) == "1\nimage: image/png, about 6 bytes\n"
+    assert printed(Answer("", blocks=blocks)) == "image: image/png, about 6 bytes\n"
 
 
 def test_a_success_shows_value_channels_and_next_steps():

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -32,8 +33,8 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
             blocks = _image_blocks(result.images)
     elif isinstance(raw, ToolResult):
         value, hints = cast(ToolResult[Any], raw).data, cast(ToolResult[Any], raw).agent_hints
-    elif raw is None:
-        raise BrokenResult("returned None; return a value, or Result.ok() for a success without one")
+    elif raw is None or isinstance(raw, Image):
+        value, blocks = _without_data(raw, tool.spec)
     if tool.returns is not None and (value is not None or tool.structured is not None):
         _check_value(value, tool.returns)
     try:
@@ -44,6 +45,15 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
         raise BrokenResult("returned a success without data; a server with hints never answers null")
     hints_json = None if policy is None else hint_success(hints, permit, value, policy)
     return Body(data, None, message, instruction, hints_json, blocks)
+
+
+def _without_data(raw: Image | None, spec: ToolSpec) -> tuple[str | None, str]:
+    """The value and the content blocks of a tool that returns an image alone, or nothing."""
+    if raw is not None:
+        return f"{raw.mime_type}, {len(raw.data):,} bytes", _image_blocks([raw])
+    if spec.signature.returns is not NoneType:
+        raise BrokenResult("returned None; return a value, or Result.ok() for a success without one")
+    return None, ""
 
 
 def _image_blocks(images: Sequence[Any]) -> str:

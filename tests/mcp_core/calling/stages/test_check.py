@@ -56,6 +56,24 @@ async def answer_of(returned: Any, annotation: Any = Any, format: Any = "hints")
     return answer.is_error, json.loads(answer.text)
 
 
+async def test_a_tool_that_promises_no_value_may_return_none():
+    assert await answer_of(None, type(None), "result") == (False, {"success": True})
+    assert await answer_of(None, type(None), "bare") == (False, None)
+
+
+@pytest.mark.parametrize("structured", [False, True])
+async def test_an_image_can_be_all_that_a_tool_returns(structured: bool):
+    @query()
+    async def draw() -> Image:
+        return Image(b"\x89PNG", "image/png")
+
+    async with App("test", version="1.0.0", tools=[draw], format="bare", structured=structured) as app:
+        answer = await app.call("draw")
+    picture = {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}
+    assert answer.content() == [{"type": "text", "text": '"image/png, 4 bytes"'}, picture]
+    assert answer.structured == ({"result": "image/png, 4 bytes"} if structured else None)
+
+
 BROKEN = {
     "None": (None, Any, "returned None; return a value"),
     "a success without data": (Result.ok(), Any, "returned a success without data"),
