@@ -14,7 +14,7 @@ from mcp_core.db.database import P, T, Work
 from mcp_core.sqlite_file import error_code, interruptible
 
 STEPS_BETWEEN_CHECKS = 1000
-MOST_CHECKS = 2
+MAX_CHECKS = 2
 """A unit of work that needs three thousand steps of SQLite's virtual machine is not short: a list of 250 rows, 1 ms."""
 _WOULD_WAIT = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT})
 
@@ -68,7 +68,7 @@ class _Budget:
     """Counts the checks of a unit of work."""
 
     def __init__(self) -> None:
-        self._left = MOST_CHECKS
+        self._left = MAX_CHECKS
 
     def is_spent(self) -> bool:
         self._left -= 1
