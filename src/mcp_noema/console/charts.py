@@ -7,7 +7,7 @@ from typing import NamedTuple
 from toolcharter.console import Html, element, join
 
 _WIDTH, _HEIGHT = 420, 120
-_BOTTOM = 24
+_TOP, _BOTTOM = 18, 24
 _CELL, _GAP = 11, 3
 _MAX_LABELS = 10
 _LEVELS = 4
@@ -37,15 +37,21 @@ def figure(title: str, drawing: Html, head: Sequence[str], rows: Sequence[Sequen
     )
 
 
-def bars(bars: Sequence[Bar], line: float | None = None, highest: float | None = None) -> Html:
-    """Bars beside each other, and a line at a height that they are compared with."""
-    top = highest or max((bar.value for bar in bars), default=0) or 1
+def bars(bars: Sequence[Bar], line: float | None = None, highest: Bar | None = None) -> Html:
+    """Bars beside each other, and a line at a height that they are compared with. `highest` is the top of the scale."""
+    highest = highest or max(bars, key=lambda bar: bar.value, default=Bar("", 0, ""))
+    top = highest.value or 1
     step = _WIDTH / max(1, len(bars))
     every = -(-len(bars) // _MAX_LABELS)
     drawn = [_bar(bar, index, step, top, with_label=index % every == 0) for index, bar in enumerate(bars)]
     across = _HEIGHT * (1 - (line or 0) / top)
     compared = element("line", x1=0, x2=_WIDTH, y1=_px(across), y2=_px(across), class_="compared") if line else None
-    return element("div", _svg(_WIDTH, _HEIGHT + _BOTTOM, drawn, compared), class_="bars")
+    scale = join(
+        element("line", x1=0, x2=_WIDTH, y1=0, y2=0, class_="scale"),
+        element("text", highest.words if highest.value else "", x=0, y=-5),
+        element("line", x1=0, x2=_WIDTH, y1=_HEIGHT, y2=_HEIGHT, class_="scale"),
+    )
+    return element("div", _svg(_WIDTH, _HEIGHT + _BOTTOM, scale, drawn, compared, above=_TOP), class_="bars")
 
 
 def _bar(bar: Bar, index: int, step: float, top: float, *, with_label: bool) -> Html:
@@ -82,9 +88,10 @@ def _square(day: date, number: int, reviews: int, most: int) -> Html:
     return element("rect", title, x=x, y=y, width=_CELL, height=_CELL, rx=2, class_=f"level-{level}")
 
 
-def _svg(width: float, height: float, *content: "Html | list[Html] | None") -> Html:
+def _svg(width: float, height: float, *content: "Html | list[Html] | None", above: float = 0) -> Html:
     # The table says the same, so that a screen reader need not read hundreds of squares.
-    return element("svg", *content, viewBox=f"0 0 {_px(width)} {_px(height)}", aria_hidden="true", focusable="false")
+    box = f"0 {_px(-above)} {_px(width)} {_px(height + above)}"
+    return element("svg", *content, viewBox=box, aria_hidden="true", focusable="false")
 
 
 def _px(value: float) -> str:

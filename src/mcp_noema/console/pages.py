@@ -65,7 +65,8 @@ async def _statistics(view: View) -> Response:
 
 def _refused(view: View, error: CallFailed) -> Response:
     problem = element("p", str(error), class_="problem", role="alert")
-    return view.page("Learn", element("h1", "Learn"), problem, scripts=_FILES, status=400)
+    others = element("p", element("a", "All decks", href=PATH))
+    return view.page("Learn", element("h1", "Learn"), problem, others, scripts=_FILES, status=400)
 
 
 def _heading(title: str, deck: str) -> Html:
@@ -147,7 +148,11 @@ def _forecast(progress: Mapping[str, Any]) -> Html:
 
 def _retention(progress: Mapping[str, Any]) -> Html:
     desired, months = progress["desiredRetention"], progress["monthly"]
-    drawn = bars([Bar(m["month"][2:], m["retention"] or 0, _percent(m["retention"])) for m in months], desired, 1.0)
+    drawn = bars(
+        [Bar(m["month"][2:], m["retention"] or 0, _percent(m["retention"])) for m in months],
+        desired,
+        Bar("", 1.0, "100%"),
+    )
     rows = [(m["month"], _percent(m["retention"]), str(m["reviews"])) for m in months]
     note = f"The line is what you asked for: {_percent(desired)}." if desired else ""
     return figure("Remembered, by month", drawn, ("Month", "Remembered", "Reviews"), rows, note)

@@ -211,6 +211,12 @@ async def test_five_cards_are_reviewed_by_keyboard_and_one_answer_is_taken_back(
     await tab.get_by_text("Nothing").wait_for()
     await tab.get_by_role("link", name="Statistics").click()
     assert "5 reviews" in await tab.locator("dl.facts").inner_text()
+    assert await tab.locator(".bars text:first-of-type").all_text_contents() == ["5 cards", "100%"]  # of the scales
+    tab.context.expected.append("Failed to load resource: the server responded with a status of 400")
+    await go(tab, "/console/learn/statistics?deck=deck_99")
+    assert "deck_99 was not found" in await tab.get_by_role("alert").inner_text()
+    assert await problems(tab) == []
+    await tab.get_by_role("link", name="All decks").click()
 
 
 async def test_a_card_is_edited_looked_at_and_put_aside_with_the_keys_of_anki(tab, servers):

@@ -114,7 +114,7 @@ def _filter(view: View) -> Html:
         search,
         element("select", servers, name="server", aria_label="Server"),
         element("select", outcomes, name="outcome", aria_label="Outcome"),
-        element("button", "Pause", type="button", id="pause", class_="quiet", aria_pressed="false"),
+        element("button", "Pause", type="button", id="pause", class_="quiet"),
         id="filter",
         role="search",
         class_="filter",

@@ -143,7 +143,7 @@ form.addEventListener("input", (changed) => {
 older.addEventListener("click", loadOlder);
 pause.addEventListener("click", () => {
   paused = !paused;
-  pause.setAttribute("aria-pressed", paused);
+  pause.classList.toggle("on", paused);
   pause.textContent = paused ? "Go on" : "Pause";
   if (!paused) show(held.splice(0));
   say();
