@@ -72,6 +72,34 @@ async def erase(what: Annotated[str, Field(description="What to erase, such as a
     return f"erased {what}"
 
 
+SIZES = {
+    "type": "object",
+    "properties": {
+        "size": {"type": "string", "enum": ["small", "large"], "description": "How large it is."},
+        "number": {"type": "integer", "minimum": 1},
+    },
+    "required": ["size"],
+}
+
+
+@tool.mutation(
+    permissions=["probe:use"],
+    tags=["probe"],
+    open_world=False,
+    asks=True,
+    examples=[Example("Bake it", {}, {"size": "small"})],
+)
+async def bake_cake(context: ToolContext) -> dict[str, Any]:
+    """Bake a cake, and ask how large.
+
+    Use this when the person wants a cake.
+
+    Returns:
+        What was baked.
+    """
+    return dict((await context.ask_user("How large?", SIZES)).content)
+
+
 async def count_slowly(context: ToolContext, steps: int = 3) -> int:
     """Count, and report each step; without an end for more than 100 steps."""
     for step in range(1, min(steps, 100) + 1):
@@ -157,7 +185,18 @@ def build(settings: Settings) -> App:
         version="1.0.0",
         title=f"Probe {ATTACK}",
         instructions=ATTACK,
-        tools=[take_all, pick_pet, log_in, answer_much, erase, count_slowly, ask_region, fail_on_purpose, attack],
+        tools=[
+            take_all,
+            pick_pet,
+            log_in,
+            answer_much,
+            erase,
+            bake_cake,
+            count_slowly,
+            ask_region,
+            fail_on_purpose,
+            attack,
+        ],
         prompts=[say],
         resources=[ResourceSource("x://", read=read, fixed=[Resource("x://<img src=x>", ATTACK)])],
         format="hints",

@@ -8,6 +8,7 @@ from importlib.metadata import version
 import pytest
 
 from tests.forkserver.commands import command_path
+from tests.toolcharter.console.accessible import problems
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -166,6 +167,19 @@ async def test_a_question_is_asked_in_the_page_and_the_answer_is_sent(page):
     await dialog.get_by_role("button", name="Yes, go ahead").click()
     await page.locator(".answer .tag", has_text="ok").wait_for()
     assert await answer(page) == '"erased the list"'
+
+
+async def test_a_tool_asks_for_values_and_gets_them(page):
+    await page.goto("/console/tools/probe/bake_cake")
+    await page.get_by_role("button", name="Call", exact=True).click()
+    dialog = page.get_by_role("dialog", name="The tool asks")
+    await dialog.get_by_role("button", name="Send").click()
+    await dialog.get_by_text("size is required.").wait_for()
+    assert await problems(page) == []
+    await dialog.get_by_label("size").select_option("large")
+    await dialog.get_by_label("number").fill("2")
+    await page.keyboard.press("Enter")
+    assert json.loads(await answer(page)) == {"size": "large", "number": 2}
 
 
 async def test_progress_is_shown_and_a_call_that_is_cancelled_ends_in_the_server_too(page):

@@ -165,7 +165,7 @@ async function edit() {
     const { data: now } = await call(tools.card, { cardId: data.cardId });
     asked.card = { ...asked.card, front: now.front, back: now.back };
   }
-  openDialog("Edit the note", form, { save, onClose: draw });
+  openDialog("Edit the note", form, { save, yes: ["Save ", element("kbd", {}, "Ctrl Enter")], no: "Cancel", onClose: draw });
 }
 
 // --- keys ---
