@@ -36,7 +36,7 @@ async def test_checks_run_once_for_what_was_not_changed():
 
 
 async def test_of_a_large_server_only_the_tool_that_is_looked_at_is_checked(monkeypatch):
-    monkeypatch.setattr(checks_module, "LARGEST", 3)
+    monkeypatch.setattr(checks_module, "MAX_CHECKED", 3)
     checks, app = Checks(), targets.load("demo", Settings())
     tools = {one.name: one for one in app.list_tools()}
     assert checks.begin(app, tools) is None
