@@ -22,7 +22,8 @@ from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.interrupt import INTERRUPTED
 from mcp_core.option_parser import OptionParser
 from mcp_core.otlp import set_up_export
-from mcp_core.settings import Settings, add_options, from_options, settings_type
+from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings import Settings, settings_type
 from mcp_core.standard_streams import open_closed_streams
 from mcp_core.start_errors import CannotStart
 

@@ -9,7 +9,8 @@ from typing import NoReturn, Protocol
 from mcp_core.errors import DeclarationError
 from mcp_core.install_command import install_command
 from mcp_core.option_parser import OptionParser
-from mcp_core.settings import add_own_options, settings_type
+from mcp_core.setting_sources import add_own_options
+from mcp_core.settings import settings_type
 from mcp_core.standard_streams import open_closed_streams
 from mcp_core.start_errors import CannotStart
 from toolcharter import targets

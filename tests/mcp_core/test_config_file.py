@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from mcp_core.settings import Settings, add_options, from_options, resolve_settings
+from mcp_core.setting_sources import add_options, from_options, resolve_settings
+from mcp_core.settings import Settings
 from mcp_core.start_errors import InvalidSetting
 
 

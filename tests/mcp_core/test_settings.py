@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import Field, SecretStr, ValidationError
 
-from mcp_core.settings import Settings, add_options, environment_variable, from_options, settings_type
+from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings import Settings, environment_variable, settings_type
 
 pytestmark = pytest.mark.usefixtures("default_settings")
 

@@ -20,7 +20,8 @@ from mcp_core.declare.listed import ListedTool, read_tools
 from mcp_core.errors import Refused, UnknownTool
 from mcp_core.hosts import library_json
 from mcp_core.json_text import JsonObject
-from mcp_core.settings import AUDIT_SETTINGS, HTTP_ONLY, add_options, from_options, settings_type
+from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings import AUDIT_SETTINGS, HTTP_ONLY, settings_type
 from toolcharter import targets
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.commands.json_file import read_json

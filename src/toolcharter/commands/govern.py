@@ -32,7 +32,7 @@ from mcp_core.interrupt import run_interruptible
 from mcp_core.mcp_log import is_secret_name
 from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
-from mcp_core.settings import add_options, from_options
+from mcp_core.setting_sources import add_options, from_options
 from toolcharter.commands import CannotRun, UsageError
 from toolcharter.contract import report
 from toolcharter.govern.charter import Charter, read_or_new

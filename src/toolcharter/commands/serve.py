@@ -9,7 +9,8 @@ from mcp_core.app import App
 from mcp_core.hosts.site.serving import serve_http
 from mcp_core.install_command import install_command
 from mcp_core.otlp import set_up_export
-from mcp_core.settings import add_options, from_options, settings_type
+from mcp_core.setting_sources import add_options, from_options
+from mcp_core.settings import settings_type
 from toolcharter import targets
 from toolcharter.commands import CannotRun
 from toolcharter.console import Console

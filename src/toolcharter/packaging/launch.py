@@ -18,7 +18,8 @@ from pydantic.fields import FieldInfo
 from mcp_core.app import App
 from mcp_core.extras import extra_of, package_of
 from mcp_core.mcp_log import is_secret_name
-from mcp_core.settings import Settings, environment_variable, option, settings_type
+from mcp_core.setting_sources import option
+from mcp_core.settings import Settings, environment_variable, settings_type
 from toolcharter import targets
 
 Kind = Literal["string", "number", "boolean", "directory", "file", "secret"]
