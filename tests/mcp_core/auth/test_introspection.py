@@ -96,7 +96,7 @@ async def test_a_wrong_secret_is_a_fault_of_the_server_and_not_of_the_token(issu
 
 @pytest.mark.requirement("OPS-7")
 async def test_a_hung_issuer_gets_a_bounded_number_of_requests(issuer: Issuer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("mcp_core.auth.issuer_http.TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr("mcp_core.auth.issuer_http.TIMEOUT_SECONDS", 60)
     access = verifier(issuer)
     issuer.hangs = True
     tasks = [asyncio.ensure_future(access.verify(f"t{number}")) for number in range(AT_ONCE + WAITING + 100)]

@@ -72,7 +72,7 @@ async def test_a_trailer_without_end_is_refused(parser: Parser):
 
 
 async def test_a_head_that_is_not_complete_in_time_is_refused(parser: Parser):
-    server = serving(app_with(head_seconds=0.1), parser)
+    server = serving(app_with(head_seconds=0.5), parser)
     async with server as (site, port), connection(port) as (reader, writer), connection(port) as (silent, _):
         writer.write(HEAD)
         assert await error_of(reader) == (408, "head_timeout", b"")
@@ -95,7 +95,7 @@ async def test_a_body_that_is_not_complete_in_time_is_refused(parser: Parser):
 
 
 async def test_an_idle_connection_is_closed(parser: Parser):
-    async with serving(app_with(idle_seconds=0.1), parser) as (site, port), connection(port) as (reader, writer):
+    async with serving(app_with(idle_seconds=0.5), parser) as (site, port), connection(port) as (reader, writer):
         writer.write(call_bytes("add", a=1, b=2))
         assert (await response(reader))[0] == 401
         assert await reader.read() == b""
