@@ -128,7 +128,7 @@ def _read_word(query: str, start: int) -> tuple[_Token, int]:
 
 def _read_escape(query: str, position: int) -> str:
     escape = query[position : position + 2]
-    if len(escape) < 2 or escape[1] not in _ESCAPABLE:  # noqa: PLR2004
+    if len(escape) < 2 or escape[1] not in _ESCAPABLE:  # noqa: PLR2004 - the backslash and one character
         _fail_at(
             position, escape, 'is not an escape; only \\ " : ( ) - * _ can be escaped, so write \\\\ for a backslash'
         )
@@ -337,7 +337,7 @@ def _property(token: _Token, value: Sequence[str]) -> Property:
     number = float(match["value"])
     if name in _INTEGER_PROPERTIES and not number.is_integer():
         _fail_at(token.position, token.text, f"compares with {match['value']}, but {name} is a whole number")
-    if name == "d" and not 1 <= number <= 10:  # noqa: PLR2004
+    if name == "d" and not 1 <= number <= 10:  # noqa: PLR2004 - the range of difficulties
         _fail_at(token.position, token.text, _difficulty_error(number))
     return Property(cast(Measure, name), cast(Operator, match["operator"]), number)
 

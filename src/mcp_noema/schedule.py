@@ -283,7 +283,7 @@ def fuzz_interval(interval: float, shortest: int, longest: int, fuzz: float | No
     low = max(low, shortest)
     high = min(high, longest)
     # A range of one day would have no fuzz; up to two days, none is wanted.
-    if low == high and 2 < high < longest:  # noqa: PLR2004
+    if low == high and 2 < high < longest:  # noqa: PLR2004 - see above
         high += 1
     return math.floor(low + fuzz * (1 + high - low))
 

@@ -276,7 +276,7 @@ def _speed_up_lookups(server: FastMCP[Any]) -> None:
         return tool if version is None and isinstance(tool, GovernedTool) else await search(name, version)
 
     cast(Any, inner).get_tool_input_schema = get_schema
-    cast(Any, provider)._get_tool = get_tool  # noqa: SLF001
+    cast(Any, provider)._get_tool = get_tool  # noqa: SLF001 - FastMCP has no other hook
 
 
 def _current_caller(app: App) -> Caller:

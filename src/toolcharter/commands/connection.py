@@ -211,10 +211,10 @@ class ToolsFile:
 
     async def call(
         self,
-        tool: str,  # noqa: ARG002
-        arguments: Mapping[str, Any],  # noqa: ARG002
-        progress: ReportProgress | None = None,  # noqa: ARG002
-        meta: Mapping[str, Any] | None = None,  # noqa: ARG002
+        tool: str,  # noqa: ARG002 - the protocol has it
+        arguments: Mapping[str, Any],  # noqa: ARG002 - the same
+        progress: ReportProgress | None = None,  # noqa: ARG002 - the same
+        meta: Mapping[str, Any] | None = None,  # noqa: ARG002 - the same
     ) -> Answer:
         raise UsageError("The tools in a file cannot be called. Give a server that runs.")
 
@@ -301,7 +301,7 @@ def _token(options: argparse.Namespace) -> str | None:
     return options.token or os.environ.get("TOOLCHARTER_TOKEN")
 
 
-async def _decline(question: str) -> bool:  # noqa: ARG001
+async def _decline(question: str) -> bool:  # noqa: ARG001 - whatever is asked
     """Decline a question, where nobody is there to answer it."""
     return False
 

@@ -215,7 +215,7 @@ class Server:
         names = [tool.name_words for tool in self.tools if len(tool.name_words) > 1]
         found: set[tuple[str, ...]] = {(word,) for word in words_of(self.name) if word not in EFFECTS}
         # How many names have a verb and an object after this word.
-        namespaced = Counter(words[0] for words in names if len(words) > 2 and words[1] in VERBS)  # noqa: PLR2004
+        namespaced = Counter(words[0] for words in names if len(words) > 2 and words[1] in VERBS)  # noqa: PLR2004 - a prefix, a verb and a noun
         for length in (1, 2):
             starts = Counter(words[:length] for words in names if len(words) > length)
             for start, count in starts.items():

@@ -86,7 +86,7 @@ async def context(browser: Browser, console: str) -> AsyncIterator[BrowserContex
     opened = await browser.new_context(
         base_url=console, viewport={"width": 1100, "height": 800}, reduced_motion="reduce"
     )
-    opened.set_default_timeout(20_000)
+    opened.set_default_timeout(60_000)
     problems: list[str] = []
     opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     opened.on("weberror", lambda error: problems.append(str(error.error)))

