@@ -184,7 +184,6 @@ def clone_project(configuration: Configuration, source: str, name: str, *, folde
 
 
 def rename_project(configuration: Configuration, name: str, new_name: str) -> Configuration:
-    """Rename a project."""
     project = model.find_project(configuration, name)
     if name == model.DEFAULT_PROJECT:
         raise Conflict("The default project cannot be renamed. Use clone_project to copy it under another name.")

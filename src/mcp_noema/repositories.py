@@ -89,8 +89,6 @@ class DeckChange:
 
 
 class Decks(Protocol):
-    """The decks."""
-
     async def add(self, owner: str, name: str, description: str, now: datetime) -> DeckView:
         """Create a deck, and its parents where they are missing."""
         ...

@@ -62,7 +62,6 @@ class AgileApi:
         return page._replace(items=[board for board, is_shown in zip(page.items, is_open, strict=True) if is_shown])
 
     async def board(self, board_id: str) -> Json:
-        """One board."""
         await self._check_board(board_id)
         return await self._get(f"/board/{segment(board_id)}")
 
@@ -79,7 +78,6 @@ class AgileApi:
         return offset_page(await self._get(path, startAt=start, maxResults=limit, state=state), "values", start)
 
     async def sprint(self, sprint_id: str) -> Json:
-        """One sprint."""
         await self._check_sprint(sprint_id)
         return await self._get(f"/sprint/{segment(sprint_id)}")
 

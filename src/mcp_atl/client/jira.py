@@ -122,7 +122,6 @@ class JiraApi:
         return without_closed(self.client.site, found)
 
     async def create_issue(self, fields: Mapping[str, Any], update: Mapping[str, Any] | None = None) -> Json:
-        """Create an issue."""
         self._check_fields(fields)
         body = {"fields": dict(fields)} | ({"update": dict(update)} if update else {})
         return await self._write("POST", "/issue", body)
@@ -195,7 +194,6 @@ class JiraApi:
         return await self._write("PUT", f"{await self._issue(key)}/comment/{segment(comment_id)}", {"body": body})
 
     async def delete_comment(self, key: str, comment_id: str) -> None:
-        """Delete a comment."""
         await self._write("DELETE", f"{await self._issue(key)}/comment/{segment(comment_id)}")
 
     async def worklogs(self, key: str, start: int, limit: int) -> ResultPage:  # noqa: ARG002 - Cloud needs it
@@ -293,7 +291,6 @@ class JiraApi:
         return (await self.client.send("jira", "POST", path, upload=upload))[0]
 
     async def delete_attachment(self, attachment_id: str) -> None:
-        """Delete an attachment."""
         self._check_unlimited("attachments by id")
         await self._write("DELETE", f"/attachment/{segment(attachment_id)}")
 
@@ -308,7 +305,6 @@ class JiraApi:
         return ResultPage(page, str(start + len(page)) if more else None, len(wanted))
 
     async def project(self, key: str) -> Json:
-        """One project."""
         return await self.get(f"/project/{self._project(key)}")
 
     async def fields(self) -> list[Json]:
@@ -331,12 +327,10 @@ class JiraApi:
         return offset_page(await self.get(path, startAt=start, maxResults=limit), "values", start)
 
     async def create_version(self, version: Mapping[str, Any]) -> Json:
-        """Create a version."""
         await self._check_project_id(str(version.get("projectId", "")))
         return await self._write("POST", "/version", dict(version))
 
     async def version(self, version_id: str) -> Json:
-        """One version."""
         found = await self.get(f"/version/{segment(version_id)}")
         await self._check_project_id(str(found.get("projectId", "")))
         return found
@@ -363,7 +357,6 @@ class JiraApi:
         return await self.get(f"/project/{self._project(project)}/components")
 
     async def component(self, component_id: str) -> Json:
-        """One component."""
         found = await self.get(f"/component/{segment(component_id)}")
         check_project(self.client.site, str(found.get("project")))
         return found
@@ -391,8 +384,6 @@ class DataCenterJira(JiraApi):
 
 
 class CloudJira(JiraApi):
-    """Jira Cloud."""
-
     base = "/rest/api/3"
     user_key = "accountId"
     user_query = "query"

@@ -55,7 +55,6 @@ class MarkdownWriter:
         return parts
 
     def block(self, node: Node, depth: int = 0, *, alternate: bool = False) -> str:
-        """One block."""
         kind = node["type"]
         if depth > MAX_DEPTH:
             return self.originals.placeholder(node)

@@ -5,7 +5,6 @@ from toolcharter import InvalidArguments
 
 
 def issue_key(subject: str) -> str:
-    """The key of one issue."""
     keys = issue_keys(subject)
     if len(keys) != 1:
         raise InvalidArguments(f"subject: one issue is meant, but {len(keys)} are given.", fields=("subject",))

@@ -47,8 +47,6 @@ class IssuerKey(NamedTuple):
 
 
 class IssuerKeys:
-    """The keys of one issuer."""
-
     def __init__(self, issuer: str, http: IssuerHttp, *, timer: Callable[[], float] = time.monotonic) -> None:
         self.issuer = issuer
         """As its metadata has it: the `iss` of its tokens."""

@@ -90,7 +90,6 @@ class Library:
     # --- putting it together ---------------------------------------------------------------------------
 
     def add_prompt(self, prompt: Prompt) -> None:
-        """Add a prompt."""
         if prompt.name in self._prompts:
             raise DeclarationError([f"{prompt.name}: two prompts have this name; rename one"])
         self._prompts[prompt.name] = prompt

@@ -45,8 +45,6 @@ SECURITY = VersioningRule(
 
 @dataclass(frozen=True, slots=True)
 class ChangeKind:
-    """One kind of change."""
-
     effect: Effect
     what: str
     rule: VersioningRule

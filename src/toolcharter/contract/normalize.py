@@ -307,7 +307,6 @@ def _schema(value: Any, *, otherwise: Any = None) -> Any:
 
 
 def schema_list(value: Any) -> list[Schema]:
-    """The schemas in a list."""
     return [_schema(item, otherwise=True) for item in cast(list[Any], value)] if isinstance(value, list) else []
 
 

@@ -85,7 +85,6 @@ def _content(tool: ListedTool) -> tuple[str, str]:
 
 
 def tool_changes(old: ListedTool, new: ListedTool) -> list[Change]:
-    """The changes of one tool."""
     found = [
         *_text_changes(old, new),
         *_annotation_changes(old, new),

@@ -27,8 +27,6 @@ GRADES = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 
 @dataclass(frozen=True)
 class ToolScore:
-    """The scores of one tool."""
-
     tool: Tool
     score: int
     quality: Quality

@@ -18,8 +18,6 @@ V1 = "/wiki/rest/api"
 
 
 class CloudConfluence:
-    """Confluence Cloud."""
-
     def __init__(self, client: Connection) -> None:
         self.client = client
         self._space_keys: dict[str, str] = {}

@@ -15,8 +15,6 @@ NO_TEMPLATES = "Confluence Data Center has no API for page templates. Copy a pag
 
 
 class DataCenterConfluence:
-    """Confluence Data Center."""
-
     base = "/rest/api"
     _expand = "space,version,history,ancestors"
 
