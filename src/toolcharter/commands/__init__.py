@@ -20,3 +20,11 @@ def require_file(file: Path) -> None:
     """Refuse the name of a file that does not exist."""
     if not file.exists():
         raise UsageError(f"The file {file} does not exist.")
+
+
+def name_and_value(option: str, word: str) -> tuple[str, str]:
+    """The two parts of NAME=VALUE, as an option takes them."""
+    name, separator, value = word.partition("=")
+    if not separator or not name:
+        raise UsageError(f"{option} {word!r} is not NAME=VALUE.")
+    return name, value

@@ -33,9 +33,9 @@ from mcp_core.mcp_log import is_secret_name
 from mcp_core.otlp import set_up_export
 from mcp_core.plurals import count
 from mcp_core.setting_sources import add_options, from_options
-from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.contract import report
-from toolcharter.govern.charter import Charter, read_or_new
+from toolcharter.govern.charter import Charter, is_name, read_or_new
 from toolcharter.govern.governor import Governor
 from toolcharter.govern.pins import Quarantine, lock_file, read_pins, remove_files, security_findings
 from toolcharter.govern.policies import matches
@@ -46,6 +46,9 @@ from toolcharter.terminal import escape_lines
 VARIABLE = "TOOLCHARTER_CHARTER"
 WAITING = 1
 """The exit code of `review` if something waits for a decision."""
+_FEW_VARIABLES = (
+    "It gets PATH, HOME and a few more of your variables. For others: --env NAME=VALUE, or --secret NAME=env:NAME."
+)
 _SERVE = ("stdio", "http")
 _ACTIONS = (*_SERVE, "add", "import", "status", "review", "approve", "login", "logout", "deny", "remove")
 
@@ -63,6 +66,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=os.environ.get(VARIABLE),
         help=f"the file of servers and policies; default: charter.toml in your configuration folder [{VARIABLE}]",
     )
+    parser.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE", help="with add: a variable of the command"
+    )
+    parser.add_argument(
+        "--secret",
+        action="append",
+        default=[],
+        metavar="NAME=PLACE",
+        help="with add: a secret, by variable (command) or header (address); "
+        "PLACE is env:NAME, keyring:NAME or file:PATH",
+    )
     parser.add_argument("--apply", action="store_true", help="with import: add what was found, and change the clients")
     parser.add_argument("--caller", metavar="WHO", help="with login and logout: a user of the governor over HTTP")
     parser.add_argument("--no-browser", action="store_true", help="with login: only print the address")
@@ -72,7 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
     if options.action not in _ACTIONS:
-        raise UsageError(f"{options.action!r} is not an action. Actions: {', '.join(_ACTIONS)}.")
+        nearest = difflib.get_close_matches(str(options.action), _ACTIONS, n=1)
+        hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
+        raise UsageError(f"{options.action!r} is not an action. {hint}Actions: {', '.join(_ACTIONS)}.")
     path = (options.charter or platformdirs.user_config_path("toolcharter") / "charter.toml").absolute()
     if options.action == "add":
         return run_interruptible(_add(path, options))
@@ -154,12 +170,17 @@ async def _add(path: Path, options: argparse.Namespace) -> int:
     if not options.names:
         raise UsageError("Name the server: toolcharter govern add NAME -- COMMAND, or toolcharter govern add NAME URL.")
     name, *rest = options.names
+    if not is_name(name):
+        raise UsageError(f"{name!r} cannot be a name: use lower-case letters, digits and '-', at most 32.")
     if options.command:
-        fields = {"command": list(options.command)}
+        fields: dict[str, Any] = {"command": list(options.command)}
     elif len(rest) == 1 and is_address(rest[0]):
         fields = {"url": rest[0]}
     else:
         raise UsageError("Give the command that starts the server after --, or its address.")
+    for key, option, words in (("env", "--env", options.env), ("secrets", "--secret", options.secret)):
+        if words:
+            fields[key] = dict(name_and_value(option, word) for word in words)
     await _add_server(path, name, fields, options, can_sign_in=True)
     print("Point your client at: toolcharter govern")
     return os.EX_OK
@@ -180,7 +201,8 @@ async def _add_server(
         address = fields.get("url")
         raise CannotRun(f"{name} requires a sign-in: toolcharter govern add {name} {address}") from None
     except (ToolError, CannotRun) as error:
-        raise CannotRun(f"{str(error).removesuffix(' Nothing was changed.')} Nothing was added.") from None
+        problem = f"{str(error).removesuffix(' Nothing was changed.')} Nothing was added."
+        raise CannotRun("\n".join([problem, *getattr(error, "__notes__", ())])) from None
     finally:
         if not is_added:
             charter_file.remove_upstream(path, name)
@@ -206,6 +228,10 @@ async def _first_look(
     except SignInRequired:
         if not can_sign_in:
             raise
+    except ToolError as error:
+        if output := _output(governor, name):
+            error.add_note(f"{output}\n{_FEW_VARIABLES}")
+        raise
     finally:
         await governor.close()
     from toolcharter.commands.govern_sign_in import login  # noqa: PLC0415 - 160 ms, loaded by now
@@ -236,6 +262,8 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
                 await governor.look(name)
             except ToolError as error:
                 print(f"{name}: not available. {escape_lines(str(error))}")
+                if output := _output(governor, name):
+                    print(output)
                 _print_sign_ins(governor, name)
                 continue
             undecided = governor.waiting(name)
@@ -252,6 +280,12 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
     if waiting and in_full:
         print("Approve: toolcharter govern approve NAME [TOOL]. Hide: toolcharter govern deny NAME:TOOL.")
     return WAITING if waiting and in_full else os.EX_OK
+
+
+def _output(governor: Governor, name: str) -> str:
+    """What the process of a server that cannot be reached wrote last, for a person."""
+    lines = governor.upstreams[name].last_lines
+    return "\n".join(["It wrote:", *(f"  {escape_lines(line)}" for line in lines)]) if lines else ""
 
 
 def _print_sign_ins(governor: Governor, name: str) -> None:

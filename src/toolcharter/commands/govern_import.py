@@ -12,26 +12,34 @@ from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Places
 from toolcharter.commands import CannotRun
 from toolcharter.govern.charter import UpstreamTable, read_or_new
-from toolcharter.govern.client_files import FoundServer, find_servers, point_at_governor, to_upstream
+from toolcharter.govern.client_files import FoundServer, find_servers, obstacle, point_at_governor, to_upstream
 from toolcharter.terminal import escape_lines
 
 AddServer = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Adds a server to the charter, by its name and its table."""
 
+FAILED = 1
+"""The exit code if the file of a client cannot be read."""
+
 
 async def import_servers(path: Path, add_server: AddServer, *, apply: bool) -> int:
     """Show the servers of all clients, and with `apply` govern them."""
-    found = list(find_servers(Places.here()))
+    found, problems = find_servers(Places.here())
     for file, entry in found:
-        what = " ".join(entry.command) or entry.url or "cannot be governed"
+        what = " ".join(entry.command) or entry.url or ""
         print(f"{file.client.title}: {escape_lines(entry.name)}   {escape_lines(what)}   ({file.path})")
+        if reason := obstacle(entry):
+            print(f"  cannot be imported: {escape_lines(reason)}")
+    for problem in problems:
+        print(f"{escape_lines(problem.rstrip('.'))}. Its servers stay as they are. Correct the file, and import again.")
     if not found:
         print(f"No server was found in the files of {', '.join(client.title for client in CLIENTS)}.")
+        print("Add one yourself: toolcharter govern add NAME -- COMMAND, or toolcharter govern add NAME URL")
     elif not apply:
         print("Nothing was changed. To govern them, and point their clients here: toolcharter govern import --apply")
     else:
-        await _take_over(path, found, add_server)
-    return os.EX_OK
+        await _take_over(path, [one for one in found if obstacle(one.entry) is None], add_server)
+    return FAILED if problems else os.EX_OK
 
 
 async def _take_over(path: Path, found: Sequence[FoundServer], add_server: AddServer) -> None:
@@ -39,11 +47,10 @@ async def _take_over(path: Path, found: Sequence[FoundServer], add_server: AddSe
     governed: dict[ClientFile, list[str]] = {}
     for file, entry in found:
         name, table = server_name(entry.name), to_upstream(entry)
-        if table is None:
-            continue
         known = read_or_new(path).upstream.get(name)
         if known is not None and not _is_same_server(known, table):
             print(f"{escape_lines(entry.name)} of {file.client.title} stays as it is: {name} is another server here.")
+            print(f"  To govern it, give it another name in {file.path}, and import again.")
             continue
         if known is None:
             try:

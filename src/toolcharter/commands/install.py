@@ -17,7 +17,7 @@ from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import CLIENTS, Client, Places
 from toolcharter.clients.program import command_of
-from toolcharter.commands import CannotRun, UsageError
+from toolcharter.commands import CannotRun, UsageError, name_and_value
 from toolcharter.packaging.launch import Launch, LaunchSetting, launch_of
 
 NAMES = [client.name for client in CLIENTS]
@@ -143,7 +143,7 @@ def _print_file(path: Path, copy: Path | None) -> None:
 
 
 def _entries(client: Client, wanted: Sequence[Wanted], options: argparse.Namespace) -> Iterator[ServerEntry]:
-    environment = dict(_variable(word) for word in options.env)
+    environment = dict(name_and_value("--env", word) for word in options.env)
     if options.http is not None:
         yield _remote(client, wanted, options)
         return
@@ -167,13 +167,6 @@ def _remote(client: Client, wanted: Sequence[Wanted], options: argparse.Namespac
     if len(wanted) != 1:
         raise UsageError("--http is the address of one server. Give its name.")
     return ServerEntry(wanted[0].name, url=options.http, token=options.token or os.environ.get("TOOLCHARTER_TOKEN"))
-
-
-def _variable(word: str) -> tuple[str, str]:
-    name, separator, value = word.partition("=")
-    if not separator or not name:
-        raise UsageError(f"--env {word!r} is not NAME=VALUE.")
-    return name, value
 
 
 def _absolute_words(launch: Launch, words: Sequence[str]) -> Iterator[str]:

@@ -66,6 +66,11 @@ SecretPlace = Annotated[str, AfterValidator(_check_secret)]
 Consent = Literal["required", "if_possible", "never"]
 
 
+def is_name(text: str) -> bool:
+    """Whether a server can have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -286,7 +291,7 @@ class Charter(_Table):
     @model_validator(mode="after")
     def _valid_names(self) -> "Charter":
         for name in self.upstream:
-            if not _NAME.fullmatch(name):
+            if not is_name(name):
                 raise ValueError(f"upstream {name!r}: a name has lower-case letters, digits and '-', at most 32")
         for table, patterns, what in (
             ("tools", self.tools, 'SERVER:TOOL, such as "github:delete_*"'),

@@ -1,13 +1,17 @@
 """Servers in the files of MCP clients, as upstreams of a charter."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mcp_core.start_errors import CannotStart
 from toolcharter.clients import files
 from toolcharter.clients.entry import ServerEntry
 from toolcharter.clients.files import ClientFile
 from toolcharter.clients.known import Places
+
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 
 
 class FoundServer(NamedTuple):
@@ -17,20 +21,38 @@ class FoundServer(NamedTuple):
     entry: ServerEntry
 
 
-def find_servers(places: Places) -> Iterator[FoundServer]:
-    """The servers in the files of clients, without the governor itself. Raises CannotStart for a broken file."""
+def find_servers(places: Places) -> tuple[list[FoundServer], list[str]]:
+    """The servers in the files of clients, without the governor itself, and what is wrong with broken files."""
+    found, problems = list[FoundServer](), list[str]()
     for file in files.existing_files(places):
-        for entry in file.read():
-            if not is_governor(entry):
-                yield FoundServer(file, entry)
+        try:
+            found += [FoundServer(file, entry) for entry in file.read() if not is_governor(entry)]
+        except CannotStart as error:
+            problems.append(f"{file.client.title}: {error}")
+    return found, problems
 
 
-def to_upstream(entry: ServerEntry) -> dict[str, Any] | None:
-    """A server as a table of the charter; None for what is not a server that can be governed."""
+def obstacle(entry: ServerEntry) -> str | None:
+    """Why a server of a client cannot be governed without a person; None if it can."""
+    words = [*entry.command, *entry.environment.values(), entry.url or ""]
+    if not entry.is_enabled:
+        return "it is switched off in this client."
+    if not entry.command and entry.url is None:
+        return "it has neither a command nor an address with http:// or https://."
+    if placeholder := next((found[0] for word in words if (found := _PLACEHOLDER.search(word))), None):
+        return f"only this client knows what {placeholder} stands for. Add it with toolcharter govern add."
+    if entry.token is not None and not entry.command:
+        how = f"toolcharter govern add NAME {entry.url} --secret Authorization=file:PATH"
+        return f'it has a token. Write "Bearer TOKEN" to a file that only you can read: {how}'
+    return None
+
+
+def to_upstream(entry: ServerEntry) -> dict[str, Any]:
+    """A server as a table of the charter."""
     if entry.command:
         environment = {"env": dict(entry.environment)} if entry.environment else {}
         return {"command": list(entry.command), **environment}
-    return {"url": entry.url} if entry.url else None
+    return {"url": entry.url}
 
 
 def is_governor(entry: ServerEntry) -> bool:

@@ -244,4 +244,47 @@ def test_a_server_that_cannot_be_reached_is_not_added(capsys, tmp_path: Path):
     code, out, _ = run(capsys, "govern", "status", *path)
     assert out.startswith("No server is governed. Add one: toolcharter govern add NAME -- COMMAND.")
     code, _, err = run(capsys, "govern", "rewiew", *path)
-    assert (code, "'rewiew' is not an action" in err) == (2, True)
+    assert (code, "'rewiew' is not an action. Did you mean 'review'?" in err) == (2, True)
+    code, _, err = run(capsys, "govern", "add", "My Files", *path, "--", "/no/such/program")
+    assert (code, "'My Files' cannot be a name: use lower-case letters" in err) == (2, True)
+    code, _, err = run(capsys, "govern", "add", "win", *path, "--", "C:\\npx.cmd")
+    assert (code, "cannot start 'C:\\npx.cmd': No such file" in err) == (1, True)
+
+
+FEW_VARIABLES = (
+    "It gets PATH, HOME and a few more of your variables. For others: --env NAME=VALUE, or --secret NAME=env:NAME."
+)
+NEEDS_KEY = f"""
+import os, sys
+if os.environ.get("API_KEY") != "s3cret":
+    sys.exit("API_KEY is not set.\\x1b[31m")
+os.execv(sys.executable, [sys.executable, {SERVER!r}])
+"""
+
+
+def test_what_a_server_that_cannot_start_writes_is_shown_and_it_gets_what_it_needs(
+    capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    charter = ("--charter", str(tmp_path / "charter.toml"))
+    command = ("--", sys.executable, "-c", NEEDS_KEY)
+    monkeypatch.setenv("MY_KEY", "s3cret")
+    code, _, err = run(capsys, "govern", "add", "keyed", *charter, *command)
+    assert (code, err.splitlines()) == (
+        1,
+        [
+            "The server 'keyed' ended with exit code 1. Nothing was added.",
+            "It wrote:",
+            "  API_KEY is not set.\\u001b[31m",
+            FEW_VARIABLES,
+        ],
+    )
+    code, out, _ = run(capsys, "govern", "add", "keyed", *charter, "--secret", "API_KEY=env:MY_KEY", *command)
+    assert (code, "keyed is governed" in out) == (0, True)
+    monkeypatch.delenv("MY_KEY")
+    monkeypatch.setenv("MY_KEY", "other")
+    code, out, _ = run(capsys, "govern", "status", *charter)
+    assert "ended with exit code 1.\nIt wrote:\n  API_KEY is not set." in out
+    code, out, _ = run(capsys, "govern", "add", "plain", *charter, "--env", "API_KEY=s3cret", *command)
+    assert (code, "API_KEY is in that file as text" in out) == (0, True)
+    code, _, err = run(capsys, "govern", "add", "bad", *charter, "--env", "API_KEY", *command)
+    assert (code, err) == (2, "--env 'API_KEY' is not NAME=VALUE.\n")

@@ -11,6 +11,12 @@ from toolcharter.govern.client_files import to_upstream
 
 SERVER = str(Path(__file__).with_name("upstream_server.py"))
 
+PLACEHOLDER = "only this client knows what ${input:key} stands for. Add it with toolcharter govern add."
+TOKEN = (
+    'it has a token. Write "Bearer TOKEN" to a file that only you can read: '
+    "toolcharter govern add NAME https://docs.example/mcp --secret Authorization=file:PATH"
+)
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -72,18 +78,43 @@ def test_another_server_of_the_same_name_stays_and_a_secret_is_named(capsys, hom
     assert '  API_TOKEN is in that file as text. You can move it: secrets = { API_TOKEN = "file:PATH" }\n' in out
     assert "s3cret" not in out
     assert "files of Cursor stays as it is: files is another server here.\n" in out
+    assert f"  To govern it, give it another name in {file}, and import again.\n" in out
     assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": {"files": other}}
 
 
 def test_a_file_that_is_not_json_is_named_and_left_alone(capsys, home: Path):
     file = home / ".mcp.json"
     file.write_text('{ // mine\n "a" 1}', encoding="utf-8")
-    code, _, err = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
-    assert (code, f'{file} cannot be read: line 2, column 6: ":" is missing' in err) == (1, True)
+    write(home / ".cursor/mcp.json", {"mcpServers": {"other": {"command": sys.executable, "args": [SERVER]}}})
+    code, out, _ = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
+    problem = f'{file} cannot be read: line 2, column 6: ":" is missing after "a". Its servers stay as they are.'
+    assert (code, problem in out, "other is governed" in out) == (1, True, True)
     assert file.read_text(encoding="utf-8") == '{ // mine\n "a" 1}'
 
 
-def test_what_is_not_a_server_is_not_governed():
-    assert to_upstream(read_entry("x", {"command": 3})) is None
-    assert to_upstream(read_entry("x", {"url": "ws://x"})) is None
+def test_somebody_without_a_client_learns_how_to_add_a_server(capsys, home: Path):
+    code, out, _ = run(capsys, "govern", "import", "--charter", str(home / "charter.toml"))
+    assert (code, "Add one yourself: toolcharter govern add NAME -- COMMAND" in out) == (0, True)
+
+
+def test_what_needs_a_person_is_left_alone_and_says_why(capsys, home: Path):
+    servers = {
+        "off": {"command": sys.executable, "args": [SERVER], "disabled": True},
+        "none": {"command": 3},
+        "input": {"command": sys.executable, "args": [SERVER], "env": {"KEY": "${input:key}"}},
+        "token": {"url": "https://docs.example/mcp", "headers": {"Authorization": "Bearer s3cret"}},
+    }
+    file = write(home / ".cursor/mcp.json", {"mcpServers": servers})
+    code, out, _ = run(capsys, "govern", "import", "--apply", "--charter", str(home / "charter.toml"))
+    assert (code, "s3cret" in out, (home / "charter.toml").exists()) == (0, False, False)
+    assert [line for line in out.splitlines() if line.startswith("  ")] == [
+        "  cannot be imported: it is switched off in this client.",
+        "  cannot be imported: it has neither a command nor an address with http:// or https://.",
+        f"  cannot be imported: {PLACEHOLDER}",
+        f"  cannot be imported: {TOKEN}",
+    ]
+    assert json.loads(file.read_text(encoding="utf-8")) == {"mcpServers": servers}
+
+
+def test_an_entry_of_a_client_becomes_a_table_of_the_charter():
     assert to_upstream(read_entry("x", {"command": "a", "args": "b"})) == {"command": ["a"]}

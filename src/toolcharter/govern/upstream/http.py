@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
@@ -58,6 +58,7 @@ class HttpTransport:
         self._exchanges: dict[int, Exchange] = {}
         self._session_id: str | None = None
         self._is_lost = False
+        self.last_lines: Sequence[str] = ()
 
     @property
     def is_open(self) -> bool:

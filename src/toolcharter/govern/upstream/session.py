@@ -100,6 +100,11 @@ class UpstreamSession:
         """Whether requests can be sent."""
         return self._transport.is_open
 
+    @property
+    def last_lines(self) -> Sequence[str]:
+        """What its process wrote to stderr last."""
+        return self._transport.last_lines
+
     async def open(self) -> None:
         """Connect: with `server/discover`, or with a handshake if the upstream does not know that."""
         await self._transport.open()

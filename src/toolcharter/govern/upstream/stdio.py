@@ -6,6 +6,7 @@ import itertools
 import logging
 import os
 import signal
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -40,6 +41,8 @@ _CLOSED_INPUT = "closed its input."
 _INPUT_CHECK_SECONDS = 0.1
 """How long after a message is looked whether the process has closed its input."""
 _MAX_LOG_LINE = 2_000
+_LOG_LINES = 10
+"""How many of the last lines of stderr are kept, for a person who asks why the process has ended."""
 _CHUNK = 64 * 1024
 """How much is read at once. Twice as much is read ahead."""
 _MAX_UNREAD = 64 * 1024
@@ -75,6 +78,7 @@ class StdioTransport:
         self._unsent: list[bytes] = []
         self._checks_input = False
         self._warned = False
+        self._log: deque[str] = deque(maxlen=_LOG_LINES)
 
     @property
     def is_open(self) -> bool:
@@ -84,6 +88,10 @@ class StdioTransport:
     def process_id(self) -> int | None:
         """The id of the process while it runs."""
         return self._process.pid if self._process is not None and self._process.returncode is None else None
+
+    @property
+    def last_lines(self) -> Sequence[str]:
+        return tuple(self._log)
 
     async def open(self) -> None:
         try:
@@ -98,7 +106,7 @@ class StdioTransport:
                 start_new_session=True,
             )
         except OSError as error:
-            raise UpstreamUnavailable(f"cannot start {self._command[0]!r}: {error.strerror}.") from None
+            raise UpstreamUnavailable(f"cannot start '{self._command[0]}': {error.strerror}.") from None
         self._groups.add(self._process.pid)
         self._tasks = [asyncio.create_task(work) for work in (self._read(), self._read_log(), self._wait_for_end())]
 
@@ -240,7 +248,7 @@ class StdioTransport:
         # What it wrote before may still be in the pipe.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_LAST_OUTPUT_SECONDS):
-                await asyncio.shield(self._tasks[0])
+                await asyncio.shield(asyncio.gather(*self._tasks[:2], return_exceptions=True))
         self._end(f"ended with exit code {code}." if code >= 0 else f"was killed by signal {-code}.")
 
     def _end(self, reason: str) -> None:
@@ -290,6 +298,7 @@ class StdioTransport:
         while chunk := await reader.read(_MAX_LOG_LINE):
             for line in chunk.decode("utf-8", "replace").splitlines():
                 logger.debug("%s: %s", self._name, line)
+                self._log.append(line)
 
     def _fail_waiting(self, reason: str) -> None:
         for waiting in self._waiting.values():

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from mcp_core.hosts.protocol import INVALID_REQUEST, METHOD_NOT_FOUND
@@ -65,6 +65,11 @@ class Transport(Protocol):
 
     async def listen(self, headers: Mapping[str, str]) -> None:
         """Receive what an upstream of the older protocol sends outside of requests, until it ends that."""
+        ...
+
+    @property
+    def last_lines(self) -> Sequence[str]:
+        """What a process wrote to stderr last. It is for a person, never for an agent: nobody has examined it."""
         ...
 
     async def close(self) -> None:

@@ -131,6 +131,8 @@ class Upstream:
         self._restoring: dict[str, asyncio.Task[None]] = {}
         """Subscribes again to what is watched after a connection has ended, by the same keys."""
         self._health = UpstreamHealth(is_ok=True, connections=0, since=time.time())
+        self.last_lines: Sequence[str] = ()
+        """What the process that could not be connected to wrote to stderr last. No agent sees it."""
         self.server = ServerIdentity("", "", {})
         self.capabilities: frozenset[str] | None = None
         """What it offers, such as prompts; None if that is not known yet."""
@@ -334,6 +336,7 @@ class Upstream:
         except (UpstreamUnavailable, ValueError) as error:
             if session is not None:
                 await session.close()
+                self.last_lines = session.last_lines
             self._fail(key, str(error))
             raise
         except BaseException:
