@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -25,6 +25,7 @@ from toolcharter.console.layout import BEGIN_AT_PROVIDER, CALLBACK, SIGN_IN, SIG
 from toolcharter.console.markup import element
 from toolcharter.console.page import CSRF_FIELD, Page, View
 from toolcharter.console.pages import all_pages
+from toolcharter.console.rights import waiting_for
 from toolcharter.console.server_pages import pages_of_servers
 from toolcharter.console.sessions import Sessions, cookie_name, set_cookie
 from toolcharter.console.viewer import Viewer, Viewers
@@ -130,7 +131,16 @@ class Console:
             if problem := await self._forged(request, viewer, form):
                 return problem
         csrf = await self.sessions.csrf_token(viewer.secret)
-        return await page.answer(View(self, request, viewer, csrf, form))
+        waiting = await self._count_waiting(request, viewer)
+        return await page.answer(View(self, request, viewer, csrf, form, waiting))
+
+    async def _count_waiting(self, request: Request, viewer: Viewer) -> int:
+        """How many confirmations wait for a viewer of a page; 0 if that cannot be known."""
+        if not _is_for_person(request):
+            return 0
+        with suppress(StateUnavailable):
+            return len(await waiting_for(viewer))
+        return 0
 
     async def _forged(self, request: Request, viewer: Viewer, form: dict[str, str]) -> Response | None:
         """The error for a change that no page of ours asked for."""
@@ -188,9 +198,14 @@ def _find_provider(apps: Sequence[App]) -> "Provider | None":
     return None
 
 
+def _is_for_person(request: Request) -> bool:
+    """Whether a browser wants a page, not a script or a program its data."""
+    return "text/html" in request.headers.get("accept", "")
+
+
 def _ask_to_sign_in(request: Request, refused: NotIdentified) -> Response:
     """For a browser the form to sign in, for a program the same answer as at an MCP endpoint."""
-    if "text/html" in request.headers.get("accept", "") and refused.status == HTTPStatus.UNAUTHORIZED:
+    if _is_for_person(request) and refused.status == HTTPStatus.UNAUTHORIZED:
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"{SIGN_IN}?next={quote(path)}", HTTPStatus.SEE_OTHER)
     return Response(refused.body, refused.status, {key.decode(): value.decode() for key, value in refused.headers})
@@ -225,7 +240,7 @@ async def _no_such_page(view: View) -> Response:
 
 def _problem(request: Request, status: HTTPStatus, words: str) -> Response:
     """An error: for a person a page, for a script or a program JSON."""
-    if "text/html" not in request.headers.get("accept", ""):
+    if not _is_for_person(request):
         return JSONResponse({"error": words}, status)
     links = element("p", element("a", "Load it again", href=""), " or ", element("a", "go to the first page", href="/"))
     body = element("main", element("h1", _TITLES[status]), element("p", words), links, id="content")

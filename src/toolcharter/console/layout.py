@@ -48,16 +48,21 @@ def html_document(title: str, body: Html, files: Sequence[str] = (), csrf: str =
 def _header(view: "View") -> Html:
     pages = [page for page in view.console.navigation if page.is_shown(view)]
     current = _current(view.path, pages)
-    links = [
-        element("li", element("a", page.label, href=page.path, aria_current="page" if page is current else None))
-        for page in pages
-    ]
+    links = [element("li", _link(view, page, is_current=page is current)) for page in pages]
     return element(
         "header",
         element("a", element("span", class_="mark", aria_hidden="true"), "toolcharter", href="/", class_="brand"),
         element("nav", element("ul", links), aria_label="Pages"),
         _person(view),
         class_="top",
+    )
+
+
+def _link(view: "View", page: "Page", *, is_current: bool) -> Html:
+    number = page.waiting(view)
+    badge = (" ", element("span", number, element("span", " waiting", class_="unseen"), class_="badge"))
+    return element(
+        "a", page.label, badge if number else None, href=page.path, aria_current="page" if is_current else None
     )
 
 

@@ -30,6 +30,8 @@ class View:
     csrf: str
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     """The fields of a form that was sent."""
+    waiting: int = 0
+    """How many confirmations wait for the viewer."""
 
     @property
     def apps(self) -> Sequence[App]:
@@ -85,6 +87,10 @@ def _always(_: View) -> bool:
     return True
 
 
+def _none(_: View) -> int:
+    return 0
+
+
 class Page(NamedTuple):
     """A page, or another address of the console."""
 
@@ -100,3 +106,5 @@ class Page(NamedTuple):
     """Where other addresses begin that belong to it in the navigation."""
     is_shown: Callable[[View], bool] = _always
     """Whether the navigation has it for this viewer."""
+    waiting: Callable[[View], int] = _none
+    """How many things wait there for the viewer: the navigation shows it."""

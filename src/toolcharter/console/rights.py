@@ -4,6 +4,7 @@ Everyone may see and confirm calls that were made in their own name. Without tok
 unless `--grants` says otherwise, so that everyone who can open the console may do both.
 """
 
+from mcp_core.approvals import Waiting
 from mcp_core.auth import Caller
 from mcp_core.auth.caller import is_in
 from toolcharter.console.viewer import Viewer
@@ -20,3 +21,12 @@ def visible_calls(viewer: Viewer) -> tuple[tuple[str, str | None], ...]:
 def may_answer(caller: Caller, asked_by: str) -> bool:
     """Whether a caller may answer a confirmation. A policy that denies it denies it for their own calls as well."""
     return not is_in(APPROVE, caller.denied) and (caller.key == asked_by or not caller.lacks((APPROVE,)))
+
+
+async def waiting_for(viewer: Viewer) -> list[Waiting]:
+    """The confirmations that a viewer may answer. Raises StateUnavailable."""
+    found: list[Waiting] = []
+    for app in viewer.apps:
+        waiting = await app.approvals.list() if app.approvals is not None else []
+        found += [one for one in waiting if may_answer(viewer.callers[app.name], one.caller)]
+    return found

@@ -81,10 +81,17 @@ async def test_a_confirmation_is_answered_once_and_the_audit_says_by_whom(page: 
         await expect(card.get_by_role("heading", level=2)).to_have_text("send_note")
         await expect(card.locator("pre")).to_contain_text('"password": "[redacted]"')
         assert await page.title() == "(1) Approvals · toolcharter"
+        badge = page.get_by_role("link", name="Approvals 1 waiting")
+        await expect(badge).to_be_visible()
+        other = await page.context.new_page()
+        await other.goto(f"{url}/console/tools")
+        await expect(other.get_by_role("link", name="Approvals 1 waiting")).to_be_visible()
+        assert await problems(other) == []
         assert await problems(page) == []
         await card.get_by_role("button", name="Confirm").click()
         await expect(card).to_contain_text("You have confirmed this call.")
         await expect(card.get_by_role("button", name="Decline")).to_be_disabled()
+        await expect(badge).to_have_count(0)
         assert "sent " in (await sent)["result"]["content"][0]["text"]
     await expect(page.locator("#state")).to_have_text("Nothing waits for you.")
     await card.get_by_role("link", name="See the call").click()

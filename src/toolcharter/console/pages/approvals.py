@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from http import HTTPStatus
-from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
@@ -16,7 +15,7 @@ from mcp_core.subscribers import Subscribers
 from toolcharter.console.event_stream import event, event_stream, too_many
 from toolcharter.console.markup import element
 from toolcharter.console.page import Page, View
-from toolcharter.console.rights import may_answer
+from toolcharter.console.rights import may_answer, waiting_for
 
 PATH = "/console/approvals"
 _IDLE_SECONDS = 15.0
@@ -37,13 +36,13 @@ async def _show(view: View) -> Response:
     )
 
 
+def _count(view: View) -> int:
+    return view.waiting
+
+
 async def _list(view: View) -> Response:
-    found: list[dict[str, Any]] = []
-    for app in view.apps:
-        caller = view.viewer.callers[app.name]
-        waiting = await app.approvals.list() if app.approvals is not None else []
-        found += [one._asdict() for one in waiting if may_answer(caller, one.caller)]
-    return JSONResponse({"waiting": sorted(found, key=lambda one: one["asked"])})
+    found = sorted(await waiting_for(view.viewer), key=lambda one: one.asked)
+    return JSONResponse({"waiting": [one._asdict() for one in found]})
 
 
 async def _events(view: View) -> Response:
@@ -107,7 +106,7 @@ def _error(status: HTTPStatus, words: str) -> Response:
 
 
 PAGES = [
-    Page(PATH, _show, "Approvals", 30),
+    Page(PATH, _show, "Approvals", 30, waiting=_count),
     Page(f"{PATH}/list", _list),
     Page(f"{PATH}/events", _events),
     Page(f"{PATH}/{{server}}/{{id}}", _answer, changes=True),

@@ -1,5 +1,5 @@
 // Confirmations that wait. A card stays where it is when its call waits no more, so that nobody clicks the wrong one.
-import { copyable, element } from "./dom.js";
+import { copyable, element, fill } from "./dom.js";
 import { follow } from "./events.js";
 import { errorWords, getJson, post } from "./requests.js";
 
@@ -20,7 +20,14 @@ async function refresh() {
   for (const one of waiting) if (!cards.has(one.id) || cards.get(one.id).isGone) add(one);
   const open = waiting.length;
   state.textContent = open === 0 ? "Nothing waits for you." : open === 1 ? "1 call waits for you." : `${open} calls wait for you.`;
+  showBadge(open);
   document.title = document.title.replace(/^(\(\d+\) )?/, open ? `(${open}) ` : "");
+}
+
+/** The number in the navigation, which other pages have from the server. */
+function showBadge(number) {
+  const badge = element("span", { class: "badge" }, number, element("span", { class: "unseen" }, " waiting"));
+  fill(document.querySelector('nav a[href="/console/approvals"]'), "Approvals", number ? [" ", badge] : null);
 }
 
 function add(one) {
