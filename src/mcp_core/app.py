@@ -20,7 +20,7 @@ from mcp_core.calling.bound import PerCall
 from mcp_core.calling.ended_calls import EndedCalls
 from mcp_core.calling.library import Library
 from mcp_core.calling.live_library import Changes, LiveLibrary
-from mcp_core.calling.pipeline import DEADLINES, Pipeline, Policy
+from mcp_core.calling.pipeline import DEADLINES, CallPolicy, Pipeline
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.calling.render import Format, answer_schema
 from mcp_core.calling.requests import RequestRecorder, Sender
@@ -492,9 +492,9 @@ def _policy(
     structured: bool,
     hints: HintDetail,
     deadlines: Mapping[ResponseTime, float],
-) -> Policy:
+) -> CallPolicy:
     deadlines = deadlines if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
-    return Policy(format, version, structured, deadlines, settings.limits_without_redis, hints)
+    return CallPolicy(format, version, structured, deadlines, settings.limits_without_redis, hints)
 
 
 def _local_caller(settings: Settings) -> Caller:

@@ -17,7 +17,7 @@ _CACHE = "CACHEDIR.TAG"
 """The file that marks a folder of things that can be deleted, such as the environments of uvx."""
 
 
-class Folder(NamedTuple):
+class SourceFolder(NamedTuple):
     """A folder that a distribution was installed from, such as a clone of its repository."""
 
     path: Path
@@ -31,12 +31,12 @@ def install_command(extra: str, name: str = "toolcharter") -> str:
     return f"{installer()} {editable}'{folder.path if folder else name}[{extra}]'"
 
 
-def source_folder(name: str = "toolcharter") -> Folder | None:
+def source_folder(name: str = "toolcharter") -> SourceFolder | None:
     """The folder that a distribution was installed from; None if it came from a package index."""
     origin = json.loads(distribution(name).read_text("direct_url.json") or "{}")  # PEP 610
     if "dir_info" not in origin:
         return None
-    return Folder(Path(unquote(urlsplit(str(origin["url"])).path)), bool(origin["dir_info"].get("editable")))
+    return SourceFolder(Path(unquote(urlsplit(str(origin["url"])).path)), bool(origin["dir_info"].get("editable")))
 
 
 def is_temporary(environment: Path) -> bool:

@@ -36,10 +36,10 @@ async def keep_calls(
     if not seconds:
         yield None
         return
-    from mcp_core.call_log.store import CallStore, Limits  # noqa: PLC0415 - 8 ms, with SQLite
+    from mcp_core.call_log.store import CallStore, RetentionLimits  # noqa: PLC0415 - 8 ms, with SQLite
 
     try:
-        store = await CallStore.open(settings.db, Limits(seconds, settings.calls_size))
+        store = await CallStore.open(settings.db, RetentionLimits(seconds, settings.calls_size))
     except ModuleNotFoundError as error:
         if settings.calls_keep is None:
             logger.info("Recent calls are not kept: --db needs %s (%s)", error.name, install_command("sql"))

@@ -78,7 +78,7 @@ _CONTAINS = " OR ".join(
 )
 
 
-class Limits(NamedTuple):
+class RetentionLimits(NamedTuple):
     """How long calls are kept, and how much room the calls in full may take, in bytes."""
 
     seconds: float
@@ -106,12 +106,12 @@ class Total(NamedTuple):
 class CallStore:
     """Recent calls in a database."""
 
-    def __init__(self, database: CallDatabase, stack: AsyncExitStack, limits: Limits) -> None:
+    def __init__(self, database: CallDatabase, stack: AsyncExitStack, limits: RetentionLimits) -> None:
         self.location, self._database, self._stack, self._limits = database.location, database, stack, limits
         self._exists = False
 
     @classmethod
-    async def open(cls, db: str | None, limits: Limits) -> "CallStore":
+    async def open(cls, db: str | None, limits: RetentionLimits) -> "CallStore":
         """Open the database. Its tables are created with the first write, so that a server starts without it too."""
         stack = AsyncExitStack()
         database = await stack.enter_async_context(open_call_database(db))

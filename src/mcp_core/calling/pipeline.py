@@ -62,7 +62,7 @@ DEADLINES: Mapping[ResponseTime, float] = {"fast": 1.0, "medium": 10.0, "slow": 
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class CallPolicy:
     """How a server answers, and what it does without its shared state."""
 
     format: Format = "result"
@@ -79,7 +79,7 @@ class Pipeline:
     def __init__(
         self,
         registry: ToolRegistry,
-        policy: Policy,
+        policy: CallPolicy,
         *,
         state: State,
         telemetry: Telemetry,

@@ -7,7 +7,7 @@ import pytest
 from mcp_core.call_log.counts import CountKey, bucket_of, percentile
 from mcp_core.call_log.database import calls_file
 from mcp_core.call_log.entry import CallEntry, CallFilter
-from mcp_core.call_log.store import CallStore, Limits, Slot, Total
+from mcp_core.call_log.store import CallStore, RetentionLimits, Slot, Total
 
 ALL = CallFilter()
 NOW = 1_800_000_000.0
@@ -26,7 +26,7 @@ def key(minute: int = 30_000_000, tool: str = "add", caller: str = "user:ann", *
 
 
 async def opened(db_url: str, seconds: float = 3600, size: int = 10**6) -> CallStore:
-    return await CallStore.open(db_url, Limits(seconds, size))
+    return await CallStore.open(db_url, RetentionLimits(seconds, size))
 
 
 async def test_calls_are_found_by_what_they_are_and_by_text(db_url):

@@ -24,7 +24,7 @@ from mcp_core import (
     UnknownTool,
     hints,
 )
-from mcp_core.calling.pipeline import Pipeline, Policy
+from mcp_core.calling.pipeline import CallPolicy, Pipeline
 from mcp_core.registry import ToolRegistry
 from mcp_core.state.memory import MemoryState
 from mcp_core.telemetry import Telemetry
@@ -295,7 +295,7 @@ async def test_the_metadata_says_how_when_and_by_what_an_answer_was_made():
     telemetry = Telemetry("test")
     pipeline = Pipeline(
         registry,
-        Policy("hints", "4.5.6"),
+        CallPolicy("hints", "4.5.6"),
         state=MemoryState(),
         telemetry=telemetry,
         resources={},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_core.install_command import Folder
+from mcp_core.install_command import SourceFolder
 from tests.toolcharter.command_line import run
 from tests.toolcharter.packaging.test_new_server import FILES
 from toolcharter.commands import new
@@ -32,9 +32,10 @@ def test_it_writes_a_project_and_says_how_to_go_on(folder: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize(
-    ("source", "words"), [(None, ""), (Folder(Path("/home/ana/my clone"), is_editable=True), "'/home/ana/my clone' ")]
+    ("source", "words"),
+    [(None, ""), (SourceFolder(Path("/home/ana/my clone"), is_editable=True), "'/home/ana/my clone' ")],
 )
-def test_the_steps_install_toolcharter_from_where_it_came(capsys, monkeypatch, source: Folder | None, words: str):
+def test_the_steps_install_toolcharter_from_where_it_came(capsys, monkeypatch, source: SourceFolder | None, words: str):
     monkeypatch.setattr(new, "source_folder", lambda: source)
     code, out, error = run(capsys, "new", "weather")
     assert (code, error) == (0, "")

@@ -9,11 +9,11 @@ OTHERS = ("sqlalchemy", "rich", "yaml", "tomlkit", "markdown_it", "mcp", "mcp_ty
 SERVE = f"""
 import asyncio, json, sys
 import mcp_core.hosts.site.serving, toolcharter.commands.govern
-from mcp_core.call_log.store import CallStore, Limits
+from mcp_core.call_log.store import CallStore, RetentionLimits
 from toolcharter.console.pages import all_pages
 
 async def keep():
-    store = await CallStore.open(None, Limits(60, 10**6))
+    store = await CallStore.open(None, RetentionLimits(60, 10**6))
     assert await store.last_id() == 0
     await store.close()
 

@@ -24,7 +24,7 @@ _OTHER_FILES = 256
 logger = get_logger(__name__)
 
 
-class Limits(NamedTuple):
+class ConnectionLimits(NamedTuple):
     """What one client may take of the server before it is known who it is."""
 
     connections: int
@@ -69,7 +69,7 @@ class ConnectionPhase(IntEnum):
 class Connections:
     """The open connections of one server."""
 
-    def __init__(self, limits: Limits, counts: HttpCounts) -> None:
+    def __init__(self, limits: ConnectionLimits, counts: HttpCounts) -> None:
         self.limits, self.counts = limits, counts
         self._open: set[LimitedConnection] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -234,7 +234,7 @@ def raise_file_limit(connections: int) -> None:
         )
 
 
-def head_refusal(reason: str, limits: Limits) -> str:
+def head_refusal(reason: str, limits: ConnectionLimits) -> str:
     """What is wrong with a head that is too large."""
     most = count(limits.headers, "header") if reason == "too_many_headers" else count(limits.head_bytes, "byte")
     return f"The head of the request has more than {most}. Send fewer or shorter headers."

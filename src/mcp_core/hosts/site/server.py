@@ -19,7 +19,7 @@ from mcp_core.hosts.lane.http import HttpLane
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.hosts.site import cors
 from mcp_core.hosts.site.calls import Calls, HttpCounts, refusal
-from mcp_core.hosts.site.connections import Connections, Limits
+from mcp_core.hosts.site.connections import ConnectionLimits, Connections
 from mcp_core.hosts.site.proxies import TrustedProxies
 from mcp_core.hosts.site.routes import Phase, Routes
 from mcp_core.telemetry import LoopLag, prometheus
@@ -79,7 +79,7 @@ class Site:
         self.phase: Phase = "starting"
         self.counts = HttpCounts()
         self.calls = Calls(settings.max_calls, self.counts)
-        self.connections = Connections(Limits.of(settings), self.counts)
+        self.connections = Connections(ConnectionLimits.of(settings), self.counts)
         self._max_body = settings.max_body_bytes
         self._console = console(self) if console is not None and not settings.no_console else None
         routes = Routes(

@@ -13,5 +13,5 @@ class ClientUnknown(GrantRejected):
     """The authorization server does not know our client, or no longer."""
 
 
-class ServerUnreachable(SignInFailed):
+class SignInUnavailable(SignInFailed):
     """The authorization server does not answer as it should. What is stored stays valid."""

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from mcp_core import json_text
 from mcp_core.json_text import JsonObject
-from toolcharter.govern.oauth.errors import ServerUnreachable
+from toolcharter.govern.oauth.errors import SignInUnavailable
 from toolcharter.govern.upstream.http_client import HttpClient, HttpFailed
 
 SECONDS = 15.0
@@ -27,17 +27,17 @@ class HttpAnswer(NamedTuple):
 
 
 async def get(address: str) -> HttpAnswer:
-    """What is at an address. Raises ServerUnreachable."""
+    """What is at an address. Raises SignInUnavailable."""
     return await _send("GET", address, {})
 
 
 async def post_form(address: str, form: Mapping[str, str], headers: Mapping[str, str]) -> HttpAnswer:
-    """The answer to a form. Raises ServerUnreachable."""
+    """The answer to a form. Raises SignInUnavailable."""
     return await _send("POST", address, {**headers, "content-type": FORM}, urlencode(form).encode())
 
 
 async def post_json(address: str, document: JsonObject, accept: str = JSON) -> HttpAnswer:
-    """The answer to a JSON document. Raises ServerUnreachable."""
+    """The answer to a JSON document. Raises SignInUnavailable."""
     return await _send("POST", address, {"accept": accept, "content-type": JSON}, json_text.to_text(document).encode())
 
 
@@ -47,7 +47,7 @@ async def _send(method: str, address: str, headers: Mapping[str, str], body: byt
     except (HttpFailed, TimeoutError, ValueError) as error:  # a port may be no number
         reason = f"no answer in {SECONDS:g} seconds" if isinstance(error, TimeoutError) else str(error)
         host = urlsplit(address).netloc
-        raise ServerUnreachable(f"cannot be signed in to now: {host} cannot be reached ({reason}).") from None
+        raise SignInUnavailable(f"cannot be signed in to now: {host} cannot be reached ({reason}).") from None
 
 
 async def _exchange(method: str, address: str, headers: Mapping[str, str], body: bytes) -> HttpAnswer:

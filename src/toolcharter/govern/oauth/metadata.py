@@ -9,14 +9,14 @@ from mcp_core.json_text import JsonObject
 from toolcharter.govern.oauth import http
 from toolcharter.govern.oauth.addresses import check_address, contains
 from toolcharter.govern.oauth.challenge import Challenge
-from toolcharter.govern.oauth.errors import ServerUnreachable, SignInFailed
+from toolcharter.govern.oauth.errors import SignInFailed, SignInUnavailable
 
 _RESOURCE = "/.well-known/oauth-protected-resource"
 _SERVER = "/.well-known/oauth-authorization-server"
 _OPENID = "/.well-known/openid-configuration"
 
 
-class Resource(NamedTuple):
+class ProtectedResource(NamedTuple):
     """What a server says about the tokens that it takes."""
 
     address: str
@@ -44,7 +44,7 @@ class AuthorizationServer(NamedTuple):
 class Authority(NamedTuple):
     """A server, and who gives tokens for it."""
 
-    resource: Resource
+    resource: ProtectedResource
     server: AuthorizationServer
 
 
@@ -54,16 +54,16 @@ async def find_authority(address: str, challenge: Challenge, issuer: str | None 
     return Authority(resource, await _find_server(resource.issuer, address))
 
 
-async def _find_resource(server: str, challenge: Challenge, issuer: str | None) -> Resource:
+async def _find_resource(server: str, challenge: Challenge, issuer: str | None) -> ProtectedResource:
     for address in _resource_addresses(server, challenge):
         answer = await http.get(check_address(address, "metadata address", server))
         if answer.status == HTTPStatus.OK and "resource" in answer.fields:
             return _resource(server, answer.fields, issuer)
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise ServerUnreachable(f"cannot be signed in to now: {address} answered {answer.status}.")
+            raise SignInUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
     # Servers from before 2025-06 are their own authorization servers.
     parts = urlsplit(server)
-    return Resource(server, issuer or f"{parts.scheme}://{parts.netloc}")
+    return ProtectedResource(server, issuer or f"{parts.scheme}://{parts.netloc}")
 
 
 def _resource_addresses(server: str, challenge: Challenge) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _resource_addresses(server: str, challenge: Challenge) -> Iterator[str]:
     yield f"{root}{_RESOURCE}"
 
 
-def _resource(server: str, fields: JsonObject, issuer: str | None) -> Resource:
+def _resource(server: str, fields: JsonObject, issuer: str | None) -> ProtectedResource:
     address = fields["resource"]
     if not isinstance(address, str) or not contains(address, server):
         # Its tokens would be for another server, which could use them there.
@@ -89,7 +89,7 @@ def _resource(server: str, fields: JsonObject, issuer: str | None) -> Resource:
         )
     if not issuers:
         raise SignInFailed("does not say which authorization server gives tokens for it.")
-    return Resource(address, issuer or issuers[0], _texts(fields.get("scopes_supported")))
+    return ProtectedResource(address, issuer or issuers[0], _texts(fields.get("scopes_supported")))
 
 
 async def _find_server(issuer: str, server: str) -> AuthorizationServer:
@@ -99,7 +99,7 @@ async def _find_server(issuer: str, server: str) -> AuthorizationServer:
         if answer.status == HTTPStatus.OK and "issuer" in answer.fields:
             return _server(issuer, answer.fields, server)
         if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise ServerUnreachable(f"cannot be signed in to now: {address} answered {answer.status}.")
+            raise SignInUnavailable(f"cannot be signed in to now: {address} answered {answer.status}.")
     raise SignInFailed(f"has an authorization server without metadata: {issuer}.")
 
 

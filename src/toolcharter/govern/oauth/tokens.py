@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from mcp_core.json_text import JsonObject
 from toolcharter.govern.oauth import http
-from toolcharter.govern.oauth.errors import ClientUnknown, GrantRejected, ServerUnreachable, SignInFailed
+from toolcharter.govern.oauth.errors import ClientUnknown, GrantRejected, SignInFailed, SignInUnavailable
 from toolcharter.govern.oauth.records import Attempt, Client, SignIn
 
 _MAX_CODE_LENGTH = 60
@@ -56,7 +56,7 @@ async def own_tokens(endpoint: str, client: Client, scopes: tuple[str, ...], res
 
 
 async def revoke(sign_in: SignIn) -> None:
-    """Tell the authorization server that the tokens are not used any more (RFC 7009). Raises ServerUnreachable."""
+    """Tell the authorization server that the tokens are not used any more (RFC 7009). Raises SignInUnavailable."""
     if sign_in.revocation_endpoint is not None:
         form, headers = _signed({"token": sign_in.refresh_token or sign_in.access_token}, sign_in.client)
         await http.post_form(sign_in.revocation_endpoint, form, headers)
@@ -108,7 +108,7 @@ def _tokens(fields: JsonObject, issuer: str) -> Tokens:
 
 def _refusal(status: int, fields: JsonObject, issuer: str) -> SignInFailed:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status == HTTPStatus.TOO_MANY_REQUESTS:
-        return ServerUnreachable(f"cannot be signed in to now: {issuer} answered {status}. Try again later.")
+        return SignInUnavailable(f"cannot be signed in to now: {issuer} answered {status}. Try again later.")
     code = error_code(fields) or f"status {status}"
     if code == "invalid_grant":
         return GrantRejected(f"cannot be signed in to: {issuer} does not accept the grant ({code}).")
