@@ -210,7 +210,7 @@ def build(settings: Settings) -> App:
     app = demo.build(settings)
     app.provide(Ledger, Ledger())
     for plain in (count, crash, give_none, give_set, draw, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
-        app.tool()(plain)
+        app.tool(destructive=False)(plain)
     app.tool(deadline=0.2)(hang)
     app.tool(consent="WIPE", confirm="required")(wipe)
     app.tool(asks=True)(paint)
