@@ -67,9 +67,7 @@ def run(
     settings_class = settings_type(build)
     program = Program(Path(sys.argv[0]).name, target)
     parser = _parser(program, about, settings_class)
-    options = parser.parse_args(command_line)
-    if options.transport not in TRANSPORTS:
-        parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
+    options = _parse(parser, command_line)
     try:
         settings = from_options(options, settings_class, target or program.name.removeprefix("mcp-"))
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
@@ -99,6 +97,15 @@ def _parser(program: Program, about: str, settings_class: type[Settings]) -> arg
     )
     add_options(parser, settings_class)
     return parser
+
+
+def _parse(parser: argparse.ArgumentParser, command_line: Sequence[str]) -> argparse.Namespace:
+    first = command_line[0] if command_line and not command_line[0].startswith("-") else None
+    # A mistyped first word is named before what is wrong with the words after it.
+    options = parser.parse_args(command_line if first is None or first in TRANSPORTS else [first])
+    if options.transport not in TRANSPORTS:
+        parser.error(f"invalid choice: {options.transport!r}; choose stdio or http")
+    return options
 
 
 def _serve_http(app: App, settings: Settings, console: Callable[[], "MakeConsole"] | None) -> None:

@@ -257,8 +257,9 @@ def _require_unused(names: Mapping[str, object], name: str, kind: str, project: 
 
 def _require_unreferenced(project: Project, name: str, kind: str) -> None:
     if collections := find_references(project, name):
-        names = ", ".join(map(repr, collections))
-        raise Conflict(f"The collections {names} refer to the {kind} {name!r}. Change or remove them first.")
+        names, one = ", ".join(map(repr, collections)), len(collections) == 1
+        refer = f"The collection {names} refers" if one else f"The collections {names} refer"
+        raise Conflict(f"{refer} to the {kind} {name!r}. Change or remove {'it' if one else 'them'} first.")
 
 
 def _without(entries: Mapping[str, T], name: str) -> dict[str, T]:

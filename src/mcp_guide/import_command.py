@@ -65,7 +65,8 @@ def command(arguments: Sequence[str]) -> int:
         target.change(lambda configuration: merge(configuration, imported, merged, replace_existing=options.replace))
     except (OSError, UnicodeDecodeError, YamlError, ToolError) as error:
         line = f", line {error.line}" if isinstance(error, YamlError) else ""
-        sys.stderr.write(f"{options.file}{line} cannot be imported: {error}\n")
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        sys.stderr.write(f"{options.file}{line} cannot be imported: {reason}\n")
         return 1
     sys.stdout.write(_report(options.file, target.path, imported, merged))
     return 0 if merged else 1

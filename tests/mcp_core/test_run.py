@@ -169,6 +169,7 @@ def test_ctrl_c_ends_a_stdio_server_at_a_terminal_at_once():
         (("http",), {"TOOLCHARTER_PORT": "banana"}, 2, "TOOLCHARTER_PORT: Input should be a valid integer"),
         (("--deadline", "0"), {}, 2, "--deadline: Input should be greater than 0, got '0'"),
         (("ftp",), {}, 2, "invalid choice: 'ftp'; choose stdio or http"),
+        (("htp", "--port", "1", "x"), {}, 2, "invalid choice: 'htp'; choose stdio or http"),
         (("--usr", "ana"), {}, 2, "unrecognized arguments: --usr; did you mean --user?"),
         (("--user", ""), {}, 2, "--user: String should have at least 1 character, got ''"),
         (("--log-level", "LOUD"), {}, 2, "invalid choice: 'LOUD'"),

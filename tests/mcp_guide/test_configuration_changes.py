@@ -77,7 +77,7 @@ def test_renaming_a_category_updates_the_collections_that_name_it_and_no_others(
 
 def test_a_category_that_a_collection_names_is_not_removed():
     project = changes.add_collection(APP, "start", ["docs", "lang/python"])
-    with pytest.raises(Conflict, match=r"The collections 'start' refer to the category 'lang'\. Change or remove them"):
+    with pytest.raises(Conflict, match=r"The collection 'start' refers to the category 'lang'\. Change or remove it"):
         changes.remove_category(project, "lang")
     assert changes.remove_category(changes.remove_collection(project, "start"), "lang").categories == {"docs": DOCS}
 
@@ -118,7 +118,7 @@ def test_renaming_a_collection_updates_the_collections_that_name_it():
         "first": Collection("first", ("lang",), "Words"),
         "b": Collection("b", ("first/x", "docs")),
     }
-    with pytest.raises(Conflict, match="The collections 'b' refer to the collection 'first'"):
+    with pytest.raises(Conflict, match="The collection 'b' refers to the collection 'first'"):
         changes.remove_collection(after, "first")
 
 

@@ -202,7 +202,7 @@ def test_a_file_that_is_not_a_configuration_changes_nothing(target, text, words,
 
 def test_a_missing_file_and_an_invalid_target_are_reported(target, tmp_path, capsys):
     assert import_command.command([str(tmp_path / "gone.yaml"), "--config", str(target.path)]) == 1
-    assert "gone.yaml cannot be imported: " in capsys.readouterr().err
+    assert "gone.yaml cannot be imported: No such file or directory\n" in capsys.readouterr().err
     target.path.write_text("flags: 7\n", encoding="utf-8")
     assert run(target, MAPPING) == 1
     assert "The configuration is not valid." in capsys.readouterr().err

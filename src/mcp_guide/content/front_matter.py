@@ -96,6 +96,10 @@ def _parse_block(block: str) -> dict[str, Any] | None:
         # Reads events: the library builds values by recursion, and deep ones would end the process.
         loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
         value = _EventReader(cast(Any, yaml).parse(block, Loader=loader)).read_document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        raise ValueError(f"line {mark.line + 2}: {problem}" if mark else problem) from error  # after the line `---`
     except yaml.YAMLError as error:
         raise ValueError(error) from error
     return cast(dict[str, Any], value) if isinstance(value, dict) else None

@@ -76,6 +76,10 @@ def test_line_ends_of_windows_are_fine():
         ("a: " + "[" * 21 + "]" * 21, "it is too large or too deep"),
         ("a: [" + "x," * 1_000 + "]", "it is too large or too deep"),
         ("a: 1\n--- # more\nb: 2", "it contains a second document"),
+        (
+            "title: Errors\ntags: [x",
+            "in the text: line 4: while parsing a flow sequence did not find expected ',' or ']'",
+        ),
     ],
 )
 def test_invalid_front_matter_is_a_warning_and_stays_in_the_text(block, reason):
