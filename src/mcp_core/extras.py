@@ -54,6 +54,15 @@ def extra_of(entry: EntryPoint) -> str | None:
     return entry.name if entry.dist and entry.name in (entry.dist.metadata.get_all("Provides-Extra") or ()) else None
 
 
+def requirement_of(server: str) -> str:
+    """What brings an installed server with its libraries, such as `toolcharter[todo]`; else what brings toolcharter."""
+    entry = next(iter(entry_points(group=SERVERS, name=server)), None)
+    if entry is None or entry.dist is None:
+        return "toolcharter"
+    extra = extra_of(entry)
+    return f"{entry.dist.name}[{extra}]" if extra else entry.dist.name
+
+
 def check_extra(entry: EntryPoint) -> None:
     """Raise MissingExtra unless everything that a server needs of its extra is installed."""
     extra = extra_of(entry)

@@ -25,8 +25,11 @@ class SourceFolder(NamedTuple):
 
 
 def install_command(extra: str, name: str = "toolcharter") -> str:
-    """What installs this extra of a distribution beside what is installed here."""
+    """What installs this extra of a distribution beside what is installed here, or starts this command with it."""
     folder = source_folder(name)
+    if is_temporary(Path(sys.prefix)):
+        command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+        return f"{run_once(f'{folder.path if folder else name}[{extra}]')}{command}"
     editable = "--editable " if folder and folder.is_editable else ""
     return f"{installer()} {editable}'{folder.path if folder else name}[{extra}]'"
 
@@ -42,6 +45,12 @@ def source_folder(name: str = "toolcharter") -> SourceFolder | None:
 def is_temporary(environment: Path) -> bool:
     """Whether uvx or `pipx run` made an environment only for this run."""
     return any((folder / _CACHE).is_file() for folder in environment.parents)
+
+
+def run_once(requirement: str) -> str:
+    """What stands before a command that uvx, or `pipx run`, starts in an environment made only for it."""
+    words = "pipx run --spec" if "pipx" in Path(sys.prefix).parts else "uvx --from"
+    return f"{words} '{requirement}' "
 
 
 def installer() -> str:

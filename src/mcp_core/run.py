@@ -5,6 +5,7 @@ import asyncio
 import gc
 import json
 import shlex
+import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Generator, Sequence
@@ -17,8 +18,9 @@ from mcp_core import mcp_log
 from mcp_core.app import App
 from mcp_core.call_log.opening import keep_calls
 from mcp_core.errors import DeclarationError
-from mcp_core.extras import SERVERS
+from mcp_core.extras import SERVERS, requirement_of
 from mcp_core.hosts.sdk import loading_sdk
+from mcp_core.install_command import is_temporary, run_once
 from mcp_core.interrupt import INTERRUPTED
 from mcp_core.option_parser import OptionParser
 from mcp_core.otlp import set_up_export
@@ -160,21 +162,23 @@ def greeting(app: App, program: Program, arguments: Sequence[str] = ()) -> str:
     more = f" and {len(tools) - GREETING_TOOLS} more" if len(tools) > GREETING_TOOLS else ""
     names = ", ".join(tools[:GREETING_TOOLS]) + more
     notice = f"{text}\n" if app.notice and (text := app.notice()) else ""
+    # uvx has put nothing on the PATH, and its environment may be gone tomorrow.
+    once = run_once(requirement_of(app.name)) if is_temporary(Path(sys.prefix)) else ""
     return (
         f"{app.title} {app.version} is waiting for an MCP client on stdin. Tools: {names}.\n"
         f"{notice}"
-        f"To try it: {program.command('http')}, then open the address that it prints.\n"
-        f"To add it to a client: {_install(app, program, arguments)}\n"
-        f"  {json.dumps({'mcpServers': {app.name: _start(program, arguments)}})}\n"
+        f"To try it: {once}{program.command('http')}, then open the address that it prints.\n"
+        f"To add it to a client: {_install(app, program, arguments, once)}\n"
+        f"  {json.dumps({'mcpServers': {app.name: _start(program, arguments, shlex.split(once))}})}\n"
         "End it with Ctrl+D."
     )
 
 
-def _install(app: App, program: Program, arguments: Sequence[str]) -> str:
+def _install(app: App, program: Program, arguments: Sequence[str], once: str) -> str:
     """How a client gets this server: by a command, if that knows the server, or by an entry in its file."""
     script = program.name if program.name.endswith(".py") else None
     name = program.target or script or next(iter(entry_points(group=SERVERS, name=app.name).names), None)
-    command = f"toolcharter install CLIENT {shlex.join([name, *arguments])}; or write" if name else "write"
+    command = f"{once}toolcharter install CLIENT {shlex.join([name, *arguments])}; or write" if name else "write"
     return f"{command} this into its file:"
 
 
@@ -184,10 +188,12 @@ def _absolute(target: str) -> str:
     return f"{Path(name).absolute()}{suffix}{rest}" if suffix else target
 
 
-def _start(program: Program, arguments: Sequence[str]) -> dict[str, Any]:
+def _start(program: Program, arguments: Sequence[str], once: Sequence[str]) -> dict[str, Any]:
     """How a client starts this server. The path is absolute: desktop programs do not have the PATH of a shell."""
     script = Path(sys.argv[0]).absolute()
     command = [sys.executable, str(script)] if script.suffix == ".py" else [str(script)]
+    if once:
+        command = [shutil.which(once[0]) or once[0], *once[1:], script.name]
     named = ["stdio", _absolute(program.target)] if program.target else []
     rest = [*command[1:], *named, *arguments]
     return {"command": command[0], **({"args": rest} if rest else {})}

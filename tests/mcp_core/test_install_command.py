@@ -56,9 +56,12 @@ def test_an_environment_without_pip_is_changed_from_outside(environment: Path, t
     assert install_command("sql", NAME) == f"uv pip install --python {environment} 'acme-weather[sql]'"
 
 
-def test_an_environment_that_uvx_made_is_asked_for_with_the_extra(environment: Path, tmp_path: Path):
+def test_a_command_that_uvx_or_pipx_started_is_started_again_with_the_extra(environment: Path, tmp_path, monkeypatch):
     (tmp_path / "CACHEDIR.TAG").touch()
-    assert install_command("sql", NAME) == "uvx --with 'acme-weather[sql]'"
+    monkeypatch.setattr(sys, "argv", [f"{environment}/bin/acme-weather", "http", "--user", "ana b"])
+    assert install_command("sql", NAME) == "uvx --from 'acme-weather[sql]' acme-weather http --user 'ana b'"
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "pipx/4f2"))
+    assert install_command("sql", NAME) == "pipx run --spec 'acme-weather[sql]' acme-weather http --user 'ana b'"
 
 
 def test_what_came_from_a_folder_is_installed_from_there_again(environment: Path):

@@ -233,6 +233,19 @@ def test_the_greeting_says_how_a_client_starts_this_very_server(monkeypatch: pyt
     assert add == "To add it to a client: toolcharter install CLIENT todo; or write this into its file:"
 
 
+def test_the_greeting_of_a_server_that_uvx_started_names_nothing_that_will_be_gone(tmp_path: Path, monkeypatch):
+    (tmp_path / "CACHEDIR.TAG").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "archive"))
+    monkeypatch.setattr(sys, "argv", [f"{tmp_path}/archive/bin/mcp-todo"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    once = "uvx --from 'toolcharter[todo]'"
+    try_it, add, line = greeting(App("todo", version="1.0.0"), Program("mcp-todo"), ["--user", "ana"]).splitlines()[1:4]
+    assert try_it == f"To try it: {once} mcp-todo http, then open the address that it prints."
+    assert add.startswith(f"To add it to a client: {once} toolcharter install CLIENT todo --user ana; or write this")
+    arguments = ["--from", "toolcharter[todo]", "mcp-todo", "--user", "ana"]
+    assert json.loads(line) == {"mcpServers": {"todo": {"command": "uvx", "args": arguments}}}
+
+
 def test_tools_that_are_declared_wrongly_are_listed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mcp_log, "configure", lambda *_, **__: None)
 
