@@ -79,22 +79,7 @@ class SiteClient:
         upload: Upload | None = None,
     ) -> Any:
         """The decoded answer; None where there is none. `safe` marks a POST that changes nothing, such as a search."""
-        response = await self._exchange(product, method, path, query=query, json=json, safe=safe, upload=upload)
-        return _decode(response, f"{method} {path}")
-
-    async def _exchange(
-        self,
-        product: Product,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None,
-        json: Any,
-        safe: bool | None,
-        upload: Upload | None,
-    ) -> httpx2.Response:
         what = f"{method} {path}"
-        repeatable = safe if safe is not None else method in ("GET", "HEAD")
         request = self._http.build_request(
             method,
             self.site.base_url(product) + path,
@@ -106,10 +91,18 @@ class SiteClient:
         )
         if upload is not None:
             request.stream = _ReportedStream(request.stream, upload)
+        repeatable = safe if safe is not None else method in ("GET", "HEAD")
+        # A file is read once.
+        return _decode(await self._exchange(request, what, repeatable=repeatable, only_once=upload is not None), what)
+
+    async def _exchange(
+        self, request: httpx2.Request, what: str, *, repeatable: bool, only_once: bool
+    ) -> httpx2.Response:
+        """The response to a request, which is sent again after a failure where that is safe."""
         waited = 0.0
-        may_renew = upload is None
+        may_renew = not only_once
         for attempt in range(1, self._retry.attempts + 1):
-            is_last = attempt == self._retry.attempts or upload is not None  # a file is read once
+            is_last = attempt == self._retry.attempts or only_once
             pause: float | None = None
             try:
                 async with self._slots:
