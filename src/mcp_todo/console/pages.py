@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from mcp_core.plurals import count
 from mcp_todo.model import MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_TITLE_LENGTH
-from toolcharter.console import CallFailed, Html, Page, View, element, join, tag
+from toolcharter.console import CallFailed, Html, Page, View, element, join, shortcut, tag
 
 PATH = "/console/todo"
 _STATUSES = {"pending": "To do", "completed": "Done", "all": "All"}
@@ -133,14 +133,20 @@ def _filter(user: str, status: str) -> Html:
 
 def _add_form(view: View, known: Html) -> Html:
     title = element(
-        "input", id="title", name="title", required=True, maxlength=MAX_TITLE_LENGTH, placeholder="Buy milk"
+        "input",
+        id="title",
+        name="title",
+        required=True,
+        maxlength=MAX_TITLE_LENGTH,
+        placeholder="Buy milk",
+        aria_keyshortcuts="n",
     )
     details = element("textarea", id="description", name="description", rows="2", maxlength=MAX_DESCRIPTION_LENGTH)
     return _form(
         view,
         "add",
         known,
-        element("label", "New task", for_="title"),
+        element("label", "New task ", shortcut("N"), for_="title"),
         element("div", title, element("button", "Add", type="submit"), class_="line"),
         element(
             "details",

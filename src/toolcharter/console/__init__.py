@@ -24,6 +24,18 @@ from toolcharter.console.calls import CallFailed, ToolAnswer
 from toolcharter.console.console import Console
 from toolcharter.console.markup import Html, element, join
 from toolcharter.console.page import Page, View
-from toolcharter.console.pieces import copyable, tag
+from toolcharter.console.pieces import copyable, shortcut, tag
 
-__all__ = ["CallFailed", "Console", "Html", "Page", "ToolAnswer", "View", "copyable", "element", "join", "tag"]
+__all__ = [
+    "CallFailed",
+    "Console",
+    "Html",
+    "Page",
+    "ToolAnswer",
+    "View",
+    "copyable",
+    "element",
+    "join",
+    "shortcut",
+    "tag",
+]

@@ -16,6 +16,11 @@ def tag(text: str, kind: str = "") -> Html:
     return element("span", text, class_=f"tag {kind}".strip())
 
 
+def shortcut(key: str) -> Html:
+    """The key that goes to a field, beside its label. The field has `aria_keyshortcuts` for those who cannot see it."""
+    return element("kbd", key, aria_hidden="true")
+
+
 def score_kind(score: int) -> str:
     """The kind of the tag of a score."""
     return "good" if score >= _GOOD else "warn" if score >= _FAIR else "bad"

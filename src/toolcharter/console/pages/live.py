@@ -107,6 +107,7 @@ def _filter(view: View) -> Html:
         value=view.parameter("q"),
         placeholder="Tool, caller, agent, argument, error or id",
         aria_label="Search calls",
+        aria_keyshortcuts="/",
         maxlength=_MAX_SEARCH_LENGTH,
     )
     return element(

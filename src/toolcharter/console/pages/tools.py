@@ -10,7 +10,7 @@ from mcp_core.plurals import count
 from toolcharter.console.catalogue import Entry, search
 from toolcharter.console.markup import Html, element
 from toolcharter.console.page import Page, View
-from toolcharter.console.pieces import tag
+from toolcharter.console.pieces import shortcut, tag
 
 PAGE_SIZE = 200
 _KINDS = {"": "Everything", "tool": "Tools", "prompt": "Prompts", "resource": "Resources"}
@@ -75,12 +75,13 @@ def _form(view: View) -> Html:
         "form",
         element(
             "div",
-            element("label", "Search", for_="q"),
+            element("label", "Search ", shortcut("/"), for_="q"),
             element(
                 "input",
                 type="search",
                 id="q",
                 name="q",
+                aria_keyshortcuts="/",
                 value=view.parameter("q"),
                 placeholder="Words in names and descriptions",
                 autocomplete="off",
