@@ -530,7 +530,7 @@ async def test_what_the_lane_does_not_handle_goes_on_with_what_followed_it(monke
 async def test_a_client_that_does_not_read_is_not_answered_further_and_then_closed():
     """What it has sent waits in the kernel, not in the server."""
     request = call_bytes("repeat", text="x" * 1000, times=1000)
-    async with serving(make_app(send_seconds=0.2)) as (site, port), connection(port) as (_, writer):
+    async with serving(make_app(send_seconds=0.5)) as (site, port), connection(port) as (_, writer):
         writer.transport.pause_reading()
         for _ in range(100):
             writer.write(request)

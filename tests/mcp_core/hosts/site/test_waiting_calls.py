@@ -173,7 +173,7 @@ async def test_a_stream_that_the_end_of_the_server_cuts_off_has_no_last_chunk():
 async def test_a_client_that_does_not_read_gets_no_further_pings_and_is_closed():
     """A ping would make it look as if the client had read something."""
     gate = Gate()
-    async with serving(make_app(gate, send_seconds=0.2)) as (site, port), connection(port) as (_, writer):
+    async with serving(make_app(gate, send_seconds=1.0)) as (site, port), connection(port) as (_, writer):
         ping_often(site)
         writer.transport.pause_reading()
         large = call_bytes("repeat", text="x" * 1000, times=5000)
