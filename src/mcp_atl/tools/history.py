@@ -12,7 +12,7 @@ from mcp_atl.command import Call, ListParameters, reads
 from mcp_atl.edit.opening import convert, open_document
 from mcp_atl.resolve.references import reference
 from mcp_atl.tools.get_page import find_page
-from mcp_atl.tools.listings.requests import start_of
+from mcp_atl.tools.listings.paging import start_of
 from mcp_atl.tools.people import add_names
 from toolcharter import Example, InvalidArguments
 

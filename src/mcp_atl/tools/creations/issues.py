@@ -9,7 +9,7 @@ from mcp_atl.client.json_values import list_at, object_at
 from mcp_atl.command import Call
 from mcp_atl.resolve.times import now_of
 from mcp_atl.resolve.values import FieldValues
-from mcp_atl.tools.creations.requests import dry_run_answer, required_options
+from mcp_atl.tools.creations.options import dry_run_answer, required_options
 from mcp_atl.tools.listings.projects import issue_type_id
 from toolcharter import InvalidArguments
 

@@ -7,7 +7,7 @@ from mcp_atl.client.connection import Json
 from mcp_atl.command import Call
 from mcp_atl.convert.texts import from_markdown
 from mcp_atl.edit.opening import convert, open_document
-from mcp_atl.tools.creations.requests import dry_run_answer, required_options
+from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
 async def create_page(call: Call[Any]) -> Json:

@@ -8,7 +8,7 @@ from mcp_atl.client.jira import jira
 from mcp_atl.command import Call
 from mcp_atl.resolve.dates import day, moment
 from mcp_atl.resolve.times import now_of
-from mcp_atl.tools.creations.requests import dry_run_answer, required_options
+from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
 async def create_version(call: Call[Any]) -> Json:

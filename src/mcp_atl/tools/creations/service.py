@@ -6,7 +6,7 @@ from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at
 from mcp_atl.client.service import ServiceApi
 from mcp_atl.command import Call
-from mcp_atl.tools.creations.requests import dry_run_answer, required_options
+from mcp_atl.tools.creations.options import dry_run_answer, required_options
 
 
 async def create_request(call: Call[Any]) -> Json:

@@ -7,7 +7,7 @@ from mcp_atl.client.agile import AgileApi
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import at
 from mcp_atl.command import Call
-from mcp_atl.tools.listings.requests import listing, option, start_of
+from mcp_atl.tools.listings.paging import listing, required_option, start_of
 
 
 async def list_boards(call: Call[Any]) -> Listing:
@@ -25,7 +25,7 @@ async def list_boards(call: Call[Any]) -> Listing:
 
 async def list_sprints(call: Call[Any]) -> Listing:
     """The sprints of a board."""
-    board = option(call, "board", "sprints belong to a board; list boards shows their ids")
+    board = required_option(call, "board", "sprints belong to a board; list boards shows their ids")
     page = await AgileApi(call.connection).sprints(
         board, start_of(call), call.parameters.limit, state=call.parameters.state
     )

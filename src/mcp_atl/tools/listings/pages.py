@@ -7,7 +7,7 @@ from mcp_atl.client.confluence import confluence
 from mcp_atl.client.connection import Json
 from mcp_atl.client.json_values import list_at
 from mcp_atl.command import Call
-from mcp_atl.tools.listings.requests import listing, start_of
+from mcp_atl.tools.listings.paging import listing, start_of
 from toolcharter import InvalidArguments
 
 

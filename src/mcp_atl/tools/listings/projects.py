@@ -8,7 +8,7 @@ from mcp_atl.client.connection import Connection, Json
 from mcp_atl.client.jira import jira
 from mcp_atl.client.json_values import at, list_at
 from mcp_atl.command import Call
-from mcp_atl.tools.listings.requests import listing, option, page_of, start_of
+from mcp_atl.tools.listings.paging import listing, page_of, required_option, start_of
 from toolcharter import InvalidArguments
 
 
@@ -32,7 +32,7 @@ async def list_projects(call: Call[Any]) -> Listing:
 
 async def list_issue_types(call: Call[Any]) -> Listing:
     """The issue types that can be created in a project."""
-    project = option(call, "project", "issue types belong to a project")
+    project = required_option(call, "project", "issue types belong to a project")
     page = await jira(call.connection).create_issue_types(project, start_of(call), call.parameters.limit)
     items: list[Json] = [
         {"id": one["id"], "name": one["name"], "subtask": one.get("subtask") or None, "about": one.get("description")}
@@ -43,8 +43,8 @@ async def list_issue_types(call: Call[Any]) -> Listing:
 
 async def list_create_fields(call: Call[Any]) -> Listing:
     """The fields that an issue takes when it is created, and which it cannot do without."""
-    project = option(call, "project", "fields depend on the project")
-    wanted = option(call, "type", "fields depend on the issue type")
+    project = required_option(call, "project", "fields depend on the project")
+    wanted = required_option(call, "type", "fields depend on the issue type")
     type_id = await issue_type_id(call.connection, project, wanted)
     page = await jira(call.connection).create_fields(project, type_id, start_of(call), call.parameters.limit)
     return listing("create_fields", page, [short_create_field(one) for one in page.items])
@@ -80,7 +80,7 @@ def _allowed(value: Json) -> Any:
 
 async def list_versions(call: Call[Any]) -> Listing:
     """Versions of a project."""
-    project = option(call, "project", "versions belong to a project")
+    project = required_option(call, "project", "versions belong to a project")
     page = await jira(call.connection).versions(project, start_of(call), call.parameters.limit)
     keys = ("id", "name", "description", "startDate", "releaseDate", "released", "archived", "overdue")
     return listing("versions", page, [{key: one.get(key) for key in keys} for one in page.items])
@@ -88,7 +88,7 @@ async def list_versions(call: Call[Any]) -> Listing:
 
 async def list_components(call: Call[Any]) -> Listing:
     """Components of a project."""
-    project = option(call, "project", "components belong to a project")
+    project = required_option(call, "project", "components belong to a project")
     found = await jira(call.connection).components(project)
     items: list[Json] = [
         {"id": one["id"], "name": one["name"], "lead": short_user(one.get("lead")), "about": one.get("description")}

@@ -6,7 +6,7 @@ from mcp_atl.answers.listing import Listing
 from mcp_atl.client.connection import Json
 from mcp_atl.client.service import ServiceApi
 from mcp_atl.command import Call
-from mcp_atl.tools.listings.requests import listing, option, start_of
+from mcp_atl.tools.listings.paging import listing, required_option, start_of
 
 WHY = "they belong to a service desk; list service_desks shows their ids"
 
@@ -25,7 +25,7 @@ async def list_service_desks(call: Call[Any]) -> Listing:
 
 async def list_queues(call: Call[Any]) -> Listing:
     """The queues of a service desk."""
-    desk = option(call, "service_desk", WHY)
+    desk = required_option(call, "service_desk", WHY)
     page = await ServiceApi(call.connection).queues(desk, start_of(call), call.parameters.limit)
     keys = ("id", "name", "jql", "issueCount")
     return listing("queues", page, [{key: one.get(key) for key in keys} for one in page.items])
@@ -33,7 +33,7 @@ async def list_queues(call: Call[Any]) -> Listing:
 
 async def list_request_types(call: Call[Any]) -> Listing:
     """What customers can ask for."""
-    desk = option(call, "service_desk", WHY)
+    desk = required_option(call, "service_desk", WHY)
     page = await ServiceApi(call.connection).request_types(desk, start_of(call), call.parameters.limit)
     items: list[Json] = [
         {"id": str(one["id"]), "name": one["name"], "about": one.get("description")} for one in page.items

@@ -10,8 +10,8 @@ from mcp_atl.client.json_values import at
 from mcp_atl.command import Call
 from mcp_atl.resolve.fields import Fields
 from mcp_atl.tools.get_details import short_transition
+from mcp_atl.tools.listings.paging import page_of, required_option
 from mcp_atl.tools.listings.projects import issue_type_id, short_create_field
-from mcp_atl.tools.listings.requests import option, page_of
 from toolcharter import InvalidArguments, NotFound
 
 
@@ -32,7 +32,7 @@ async def list_fields(call: Call[Any]) -> Listing:
 
 async def list_field_options(call: Call[Any]) -> Listing:
     """The values that a field takes: in an issue that exists, or in one of a project and type."""
-    name = option(call, "field", "options belong to a field")
+    name = required_option(call, "field", "options belong to a field")
     api, options = jira(call.connection), call.parameters
     wanted = await Fields(call.connection).id_of(name)
     if options.issue:
@@ -62,7 +62,7 @@ async def list_link_types(call: Call[Any]) -> Listing:
 
 async def list_transitions(call: Call[Any]) -> Listing:
     """What can be done with an issue now."""
-    key = option(call, "issue", "transitions depend on the issue")
+    key = required_option(call, "issue", "transitions depend on the issue")
     found = await jira(call.connection).transitions(key)
     return page_of(call, "transitions", [short_transition(one) for one in found])
 

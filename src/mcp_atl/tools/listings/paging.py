@@ -10,7 +10,7 @@ from mcp_atl.command import Call
 from toolcharter import InvalidArguments
 
 
-def option(call: Call[Any], name: str, why: str) -> str:
+def required_option(call: Call[Any], name: str, why: str) -> str:
     """An option that this listing cannot do without."""
     if (value := getattr(call.parameters, name)) is None:
         raise InvalidArguments(
