@@ -70,8 +70,15 @@ class SqlTaskRepository:
 
 @short_unit
 def _insert(connection: Connection, user_id: str, task: Task) -> None:
-    values = {column.name: getattr(task, column.name) for column in _TASK}
-    connection.execute(_INSERT, {"user_id": user_id, **values})
+    values = {
+        "id": task.id,
+        "user_id": user_id,
+        "title": task.title,
+        "description": task.description,
+        "is_completed": task.is_completed,
+        "created_at": task.created_at,
+    }
+    connection.execute(_INSERT, values)
 
 
 @short_unit

@@ -25,7 +25,7 @@ from mcp_core.telemetry import Waits
 
 READER_THREADS = 4
 """Reads run side by side in these threads; writes take turns in one of their own."""
-CHECKPOINT_WRITES = 256
+CHECKPOINT_WRITES = 512
 """Of so many writes, two run in the thread in any case."""
 _WRITE = "BEGIN IMMEDIATE"
 
@@ -92,7 +92,7 @@ class Sqlite:
         """Whether the event loop may do the next write.
 
         From time to time SQLite moves what was written from its log to the database, and waits for the disk. Only
-        connections of the thread do so, which gets every 256th write; and the one after it, which may begin a new log,
+        connections of the thread do so, which gets every 512th write; and the one after it, which may begin a new log,
         and then waits for the disk too.
         """
         self._writes += 1
