@@ -42,7 +42,7 @@ def request_of(
 ) -> Request:
     """The request for a tool, prompt or resource that arrived in an SDK context, and may ask the person."""
     mark_recorded(ctx)
-    peer = _peer(app, ctx, caller)
+    peer = _peer(app, ctx, caller, asks=asks)
     reply = _reply(ctx) if asks and peer.modern else None
     # Read from the raw parameters: the SDK's typed form keeps the progress token only.
     meta: Mapping[str, Any] = (ctx.params or {}).get("_meta") or {}
@@ -75,7 +75,7 @@ def mcp_error(error: UnknownTool | ForgedReply | ElicitationUnsupported | Refuse
     return MCPError(code=rpc_error.code, message=rpc_error.message, data=rpc_error.data)
 
 
-def _peer(app: App, ctx: Context, caller: Caller) -> Peer:
+def _peer(app: App, ctx: Context, caller: Caller, *, asks: bool) -> Peer:
     session = ctx.session
     client = session.client_params.client_info if session.client_params else None
     modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -88,10 +88,10 @@ def _peer(app: App, ctx: Context, caller: Caller) -> Peer:
         agent_version=client.version if client else "unknown",
         # The modern protocol has no sessions: there, nobody has checked whose id the header has.
         session_id=None if modern else session_id,
-        can_elicit=_can_elicit(ctx),
-        can_open_urls=_can_open_urls(ctx),
-        ask=partial(_ask, ctx),
-        elicit=partial(_elicit, ctx),
+        can_elicit=asks and _can_elicit(ctx),
+        can_open_urls=asks and _can_open_urls(ctx),
+        ask=partial(_ask, ctx) if asks else None,
+        elicit=partial(_elicit, ctx) if asks else None,
         progress=session.report_progress,
         folders=partial(_list_folders, ctx) if not modern and _can_list_roots(ctx) else None,
         trace_ids=ids,
