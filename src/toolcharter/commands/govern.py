@@ -277,6 +277,8 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
         await governor.close()
     if not names:
         print(f"No server is governed. Add one: toolcharter govern add NAME -- COMMAND. {path}")
+    if waiting and not in_full:
+        print("Look at what waits for your decision: toolcharter govern review")
     if waiting and in_full:
         print("Approve: toolcharter govern approve NAME [TOOL]. Hide: toolcharter govern deny NAME:TOOL.")
     return WAITING if waiting and in_full else os.EX_OK
@@ -284,7 +286,7 @@ async def _show(governor: Governor, path: Path, names: Sequence[str], *, in_full
 
 def _output(governor: Governor, name: str) -> str:
     """What the process of a server that cannot be reached wrote last, for a person."""
-    lines = governor.upstreams[name].last_lines
+    lines = [line for line in governor.upstreams[name].last_lines if line.strip()]
     return "\n".join(["It wrote:", *(f"  {escape_lines(line)}" for line in lines)]) if lines else ""
 
 
@@ -313,7 +315,7 @@ def _summary(name: str, governor: Governor, offers: Mapping[str, int], *, has_pi
 def _details(tool: str, quarantine: Quarantine, *, in_full: bool) -> str:
     lines = [f"  {tool}: {escape_lines(quarantine.reason)}"]
     if in_full and quarantine.changes:
-        lines += [f"    {line}" for line in report.to_text(list(quarantine.changes)).splitlines()]
+        lines += [f"    {line}" for line in report.to_text(list(quarantine.changes), for_author=False).splitlines()]
     if in_full and quarantine.added is not None:
         lines += [f"    {line}" for line in _definition(quarantine.added)]
     if in_full:

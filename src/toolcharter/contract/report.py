@@ -39,11 +39,11 @@ def summary(changes: Sequence[Change]) -> str:
     return f"{count(len(changes), 'change')}: {parts}."
 
 
-def to_text(changes: Sequence[Change]) -> str:
-    """One line for each change, and the summary."""
+def to_text(changes: Sequence[Change], *, for_author: bool = True) -> str:
+    """One line for each change, and the summary. The author of the server also reads what a change needs."""
     lines = [
         escape_invisible(f"{status(change)}: {change.tool}{_place(change)}: {change.sentence}")
-        + ("" if change.effect != "breaking" else f" [{change.kind}; needs {needs(change)}]")
+        + (f" [{change.kind}; needs {needs(change)}]" if for_author and change.effect == "breaking" else "")
         for change in worst_first(changes)
     ]
     return "\n".join([*lines, summary(changes)])

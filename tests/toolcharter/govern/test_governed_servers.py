@@ -204,6 +204,7 @@ def test_a_changed_tool_is_quarantined_until_a_person_approves_it(capsys, tmp_pa
     assert code == 0
     code, out, _ = run(capsys, "govern", "status", *path)
     assert out.splitlines()[0] == "files: 1 tool served, 1 denied, 2 quarantined"
+    assert out.splitlines()[-1] == "Look at what waits for your decision: toolcharter govern review"
     code, out, _ = run(capsys, "govern", "remove", "files", *path)
     assert (code, list((tmp_path / "charter-locks").iterdir())) == (0, [])
 
@@ -232,6 +233,11 @@ def test_to_deny_a_quarantined_tool_is_a_decision_and_a_mistake_in_its_name_is_n
     )
     code, out, _ = run(capsys, "govern", "review", *path)
     assert (code, out) == (0, "files: 1 tool served, 1 denied\n")
+    # What a breaking change needs is for the author of a server to know, and not for its users.
+    tools.write_text(json.dumps([{**listed[0], "inputSchema": {**schema, "required": ["text"]}}]), encoding="utf-8")
+    code, out, _ = run(capsys, "govern", "review", *path)
+    assert (code, "    breaking: echo $" in out, "needs a new tool name" in out) == (1, True, False)
+    tools.write_text(json.dumps(listed), encoding="utf-8")
     governed = ["--", command_path("toolcharter"), "govern", *path, "--log-level", "CRITICAL"]
     code, _, err = run(capsys, "call", "files_slow", *governed)
     assert (code, "no tool 'files_slow'" in err) == (2, True), err
