@@ -106,13 +106,14 @@ class OwnerTokens:
                 raise
             return sign_in
 
-    async def _read(self) -> None:
-        """Read the sign-in again, if another process or a command has changed it."""
+    async def _read(self, *, always: bool = False) -> None:
+        """Read the sign-in again, if another process or a command has changed it, or always."""
         store, server = self._sign_ins.store, self._sign_ins.server
         version = store.version(server, self._owner)
-        if version == self._version:
+        if version == self._version and not always:
             return
-        found = None if version is None else await asyncio.to_thread(store.load, server, self._owner)
+        is_there = version is not None or always
+        found = await asyncio.to_thread(store.load, server, self._owner) if is_there else None
         usable = found is not None and found.address == self._sign_ins.address and not found.is_over
         self._sign_in, self._version = found if usable else None, version
 
@@ -146,7 +147,8 @@ class OwnerTokens:
         lock = self._sign_ins.store.renewing(server, self._owner)
         await asyncio.to_thread(lock.__enter__)
         try:
-            await self._read()
+            # A network file system may tell late that the file has changed, and a refresh token is valid once.
+            await self._read(always=True)
             # Another process may have renewed it meanwhile, or a command ended it.
             if self._sign_in is None or self._sign_in.refresh_token is None:
                 self._sign_in = None

@@ -130,7 +130,7 @@ class SignInStore:
     def save_client(self, server: str, client: Client) -> None:
         """Keep a registration."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(self._folder):
+        with locked(self._folder / "clients.lock"):
             place = client.issuer, client.redirect_uri
             others = [one for one in self.clients(server) if (one.issuer, one.redirect_uri) != place]
             self._write_clients(server, [client, *others])
@@ -138,7 +138,7 @@ class SignInStore:
     def remove_clients(self, server: str) -> None:
         """Forget the registrations for a server."""
         if self.clients(server):
-            with locked(self._folder):
+            with locked(self._folder / "clients.lock"):
                 self._write_clients(server, [])
 
     def _write_clients(self, server: str, clients: list[Client]) -> None:
