@@ -106,42 +106,55 @@ def _wait(  # noqa: PLR0917 - the parts of one loop
     asked: _AskedTime | None = None,
 ) -> Generator[Any, Any, Any]:
     """Await a handler or a gate that has been started and has yielded `future`, until the deadline."""
-    task = _current_task()
-    reason: Reason | None = None
+    limit = _Limit(started + tool.deadline - time.perf_counter(), asked)
+    task, cancel = limit.task, limit.cancel
     cancelling = task.cancelling()
-
-    def cancel(why: Reason) -> None:
-        nonlocal reason
-        if reason is None:
-            reason = why
-            task.cancel()
-
-    loop = asyncio.get_running_loop()
-
-    def expire() -> None:
-        nonlocal timer
-        later = 0.0 if asked is None else deadline + asked.total(now := loop.time()) - now
-        if later > 0:
-            timer = loop.call_later(max(later, _ASKED_CHECK_SECONDS), expire)
-        else:
-            cancel(deadline_exceeded)
-
-    left = max(0.0, started + tool.deadline - time.perf_counter())
-    deadline = loop.time() + left
-    timer = loop.call_later(left, expire)
     running.add(cancel)
     try:
         return (yield from _resume(handler, future))
     except asyncio.CancelledError as error:
+        reason = limit.reason
         if reason is not None and task.cancelling() <= cancelling + 1:
             # An exceeded deadline is logged with its stack, which shows what the handler waited for.
             raise reason(tool, error) from (error if reason is deadline_exceeded else None)
         raise
     finally:
-        timer.cancel()
+        limit.timer.cancel()
         running.discard(cancel)
-        if reason is not None:
+        if limit.reason is not None:
             task.uncancel()
+
+
+class _Limit:
+    """Cancels the current task: at the deadline, or before it for another reason.
+
+    A class, as functions that refer to each other would keep the task of each call until garbage is collected, which
+    took a tenth of the time of all calls that wait.
+    """
+
+    __slots__ = ("_asked", "_deadline", "_loop", "reason", "task", "timer")
+
+    def __init__(self, seconds: float, asked: _AskedTime | None) -> None:
+        self.task = _current_task()
+        self.reason: Reason | None = None
+        self._asked, self._loop = asked, self.task.get_loop()
+        left = max(0.0, seconds)
+        self._deadline = self._loop.time() + left
+        self.timer = self._loop.call_later(left, self._expire)
+
+    def cancel(self, why: Reason) -> None:
+        """Cancel the task, unless it has been cancelled from here before."""
+        if self.reason is None:
+            self.reason = why
+            self.task.cancel()
+
+    def _expire(self) -> None:
+        now = self._loop.time()
+        later = 0.0 if self._asked is None else self._deadline + self._asked.total(now) - now
+        if later > 0:
+            self.timer = self._loop.call_later(max(later, _ASKED_CHECK_SECONDS), self._expire)
+        else:
+            self.cancel(deadline_exceeded)
 
 
 def deadline_exceeded(tool: BoundTool, error: asyncio.CancelledError) -> ToolError:

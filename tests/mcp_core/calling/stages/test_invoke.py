@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 import threading
 import time
@@ -255,3 +256,23 @@ async def test_a_handler_waits_as_often_as_it_likes_and_deals_with_what_its_wait
     async with App("test", version="1.0.0", tools=[patient]) as app:
         answer = await app.call("patient")
     assert json.loads(answer.text) == {"success": True, "value": ["0", "1", "2", "not there"]}
+
+
+async def test_a_call_that_waits_leaves_no_garbage():
+    """What refers to itself, such as a function to its own name, stays until garbage is collected."""
+
+    @query(deadline=60, asks=True)
+    async def wait_a_turn() -> int:
+        await asyncio.sleep(0)
+        return 1
+
+    async with App("test", version="1.0.0", tools=[wait_a_turn]) as app:
+        await asyncio.create_task(app.call("wait_a_turn"))
+        gc.collect()
+        gc.disable()
+        try:
+            for _ in range(10):
+                await asyncio.create_task(app.call("wait_a_turn"))
+            assert gc.collect() == 0
+        finally:
+            gc.enable()
