@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvloop
 
+from toolcharter.govern.upstream import stdio
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.stdio import StdioTransport, needed_environment
@@ -81,3 +82,25 @@ sys.stdin.readline()
         await asyncio.sleep(0)
         asked.cancel()
         assert await heard == ["tools/call", "notifications/cancelled"]
+
+
+ASKS_AND_DOES_NOT_READ = """
+import sys, time
+while True:
+    sys.stdout.write('{"id": "p", "method": "ping"}\\n' * 10_000)
+"""
+
+
+@loops
+def test_what_a_process_asks_that_does_not_read_is_not_collected(new_loop: NewLoop, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stdio, "_STOP_SECONDS", 0.05)
+
+    async def scenario() -> int:
+        async with running(ASKS_AND_DOES_NOT_READ) as transport:
+            with pytest.raises(UpstreamUnavailable, match="did not answer"):
+                await transport.request(Outgoing("a", {}, seconds=0.3))
+            stdin = transport._process.stdin
+            return stdin.transport.get_write_buffer_size() + sum(map(len, transport._unsent))
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        assert 0 < runner.run(scenario()) < 200_000

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -44,13 +44,34 @@ _MAX_LOG_LINE = 2_000
 _LOG_LINES = 10
 """How many of the last lines of stderr are kept, for a person who asks why the process has ended."""
 _CHUNK = 64 * 1024
-"""How much is read at once. Twice as much is read ahead."""
+"""How much of its log is read at once. Twice as much is read ahead."""
 _MAX_UNREAD = 64 * 1024
 """How much may wait for a process that does not read. Then requests wait, too."""
 
 
-class _TooLarge(Exception):
-    """A message is too large."""
+class _ProcessProtocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Passes on what a process writes at once. A task that reads a stream would wait for the next turn of the loop."""
+
+    def __init__(
+        self,
+        on_start: Callable[[asyncio.subprocess.Process, asyncio.SubprocessTransport], None],
+        on_output: Callable[[bytes], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        super().__init__(_CHUNK, loop)
+        self._on_start, self._on_output, self._event_loop = on_start, on_output, loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        started = cast(asyncio.SubprocessTransport, transport)
+        process = asyncio.subprocess.Process(started, self, self._event_loop)
+        self._on_start(process, started)
+
+    def pipe_data_received(self, fd: int, data: bytes | str) -> None:
+        if fd == 1:
+            self._on_output(cast(bytes, data))
+        else:
+            super().pipe_data_received(fd, data)
 
 
 class StdioTransport:
@@ -76,6 +97,11 @@ class StdioTransport:
         self._reports: set[asyncio.Future[None]] = set()
         self._ended: str | None = None
         self._unsent: list[bytes] = []
+        self._line: list[bytes] = []
+        """The parts of a line whose end has not come yet."""
+        self._line_size = 0
+        self._answering: asyncio.Future[None] | None = None
+        """Answers requests of the process. Its output is not read meanwhile."""
         self._checks_input = False
         self._warned = False
         self._log: deque[str] = deque(maxlen=_LOG_LINES)
@@ -94,27 +120,35 @@ class StdioTransport:
         return tuple(self._log)
 
     async def open(self) -> None:
+        loop = self._loop = asyncio.get_running_loop()
         try:
-            self._process = await asyncio.create_subprocess_exec(
+            await loop.subprocess_exec(
+                lambda: _ProcessProtocol(self._started, self._take_output, loop),
                 *self._command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={**self._environment, **self._groups.environment},
                 cwd=self._folder,
-                limit=_CHUNK,
                 start_new_session=True,
             )
         except OSError as error:
             raise UpstreamUnavailable(f"cannot start '{self._command[0]}': {error.strerror}.") from None
-        self._groups.add(self._process.pid)
-        self._tasks = [asyncio.create_task(work) for work in (self._read(), self._read_log(), self._wait_for_end())]
+        process = cast(asyncio.subprocess.Process, self._process)
+        self._groups.add(process.pid)
+        self._tasks = [
+            asyncio.create_task(work) for work in (self._read_to_end(), self._read_log(), self._wait_for_end())
+        ]
+
+    def _started(self, process: asyncio.subprocess.Process, pipes: asyncio.SubprocessTransport) -> None:
+        self._process, self._pipes = process, pipes
+        self._output = cast(asyncio.ReadTransport, pipes.get_pipe_transport(1))
 
     async def request(self, outgoing: Outgoing) -> JsonObject:
         if self._ended is not None:
             raise UpstreamUnavailable(self._ended)
         number = next(self._ids)
-        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[JsonObject] = self._loop.create_future()
         self._waiting[number] = answer
         token = progress_token(outgoing.params) if outgoing.on_progress else None
         if outgoing.on_progress is not None:
@@ -147,7 +181,7 @@ class StdioTransport:
 
     async def close(self) -> None:
         process, self._ended = self._process, self._ended or "was closed."
-        for task in self._tasks:
+        for task in (*self._tasks, *([] if self._answering is None else [self._answering])):
             task.cancel()
         self._fail_waiting(self._ended)
         if process is None:
@@ -162,6 +196,7 @@ class StdioTransport:
                 async with asyncio.timeout(_STOP_SECONDS):
                     await wait_for_exit(process)
                     break
+        self._pipes.close()  # where nothing is read any more, their end would not be noticed
         self._groups.remove(process.pid)
 
     async def _write(self, message: JsonObject) -> None:
@@ -178,19 +213,23 @@ class StdioTransport:
                 raise UpstreamUnavailable(_CLOSED_INPUT) from None
 
     def _queue(self, message: JsonObject) -> None:
-        self._unsent.append(json_text.to_text(message).encode())
-        if len(self._unsent) == 1:
-            asyncio.get_running_loop().call_soon(self._flush)
+        self._unsent.append(json_text.to_bytes(message))
+        if len(self._waiting) == 1:
+            self._flush()  # there are no others
+        elif len(self._unsent) == 1:
+            self._loop.call_soon(self._flush)
 
     def _flush(self) -> None:
         """Send what was queued in this turn."""
         messages, self._unsent = self._unsent, []
+        if not messages:
+            return
         stdin = cast(asyncio.StreamWriter, cast(asyncio.subprocess.Process, self._process).stdin)
         if self._ended is None and not stdin.is_closing():  # then uvloop would raise a RuntimeError
             stdin.write(b"\n".join((*messages, b"")))
         if not self._checks_input:
             self._checks_input = True
-            asyncio.get_running_loop().call_later(_INPUT_CHECK_SECONDS, self._check_input)
+            self._loop.call_later(_INPUT_CHECK_SECONDS, self._check_input)
 
     def _check_input(self) -> None:
         """Nobody waits for an answer to what a process could not read."""
@@ -211,37 +250,54 @@ class StdioTransport:
         message = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
         self._queue(message)
 
-    async def _read(self) -> None:
+    async def _read_to_end(self) -> None:
         process = cast(asyncio.subprocess.Process, self._process)
-        reader = cast(asyncio.StreamReader, process.stdout)
-        try:
-            await self._read_lines(reader)
-        except _TooLarge:
-            self._end(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
-            send_signal(process.pid, signal.SIGKILL)
-        else:
-            # Usually it has ended, and its exit code says more.
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_EXIT_SECONDS):
-                    await wait_for_exit(process)
-                    return
-            self._end("closed its output.")
+        await cast(asyncio.StreamReader, process.stdout).read()  # there is nothing in it but its end
+        if self._answering is not None:
+            await self._answering
+        if self._line:
+            self._take_output(b"\n")  # the last line may have no end
+        # Usually it has ended, and its exit code says more.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_EXIT_SECONDS):
+                await wait_for_exit(process)
+                return
+        self._end("closed its output.")
 
-    async def _read_lines(self, reader: asyncio.StreamReader) -> None:
-        """Take each line, also the last one without an end. Raises _TooLarge."""
-        parts: list[bytes] = []
-        size = 0
-        while chunk := await reader.read(_CHUNK):
-            *lines, rest = chunk.split(b"\n")
-            for line in lines:
-                await self._receive(b"".join((*parts, line)))
-                parts, size = [], 0
-            parts.append(rest)
-            size += len(rest)
-            if size > MAX_MESSAGE:
-                raise _TooLarge
-        if size:
-            await self._receive(b"".join(parts))
+    def _take_output(self, data: bytes) -> None:
+        """Take what the process has written: the answers to several requests, or a part of one."""
+        if self._ended is not None:
+            return
+        *lines, rest = data.split(b"\n")
+        if lines and self._line:
+            self._line.append(lines[0])
+            lines[0] = b"".join(self._line)
+            self._line, self._line_size = [], 0
+        if rest:
+            self._line.append(rest)
+            self._line_size += len(rest)
+        if self._line_size > MAX_MESSAGE:
+            self._end(f"sent a message that is larger than {MAX_MESSAGE:,} bytes.")
+            send_signal(cast(asyncio.subprocess.Process, self._process).pid, signal.SIGKILL)
+            self._line, self._line_size = [], 0
+        self._take_lines(iter(lines))
+
+    def _take_lines(self, lines: Iterator[bytes]) -> None:
+        for line in lines:
+            if requests := self._receive(line):
+                # Until they are answered nothing more is read: a process that asks and does not read must wait.
+                self._output.pause_reading()
+                self._answering = asyncio.ensure_future(self._answer(requests, lines))
+                return
+
+    async def _answer(self, requests: Sequence[JsonObject], lines: Iterator[bytes]) -> None:
+        """Answer requests of the process, then go on with the lines that followed them."""
+        for request in requests:
+            await answer_unrelated(request, self._exchanges.values(), self._write, self._name)
+        self._answering = None
+        self._take_lines(lines)
+        if self._answering is None:
+            self._output.resume_reading()
 
     async def _wait_for_end(self) -> None:
         code = await wait_for_exit(cast(asyncio.subprocess.Process, self._process))
@@ -256,24 +312,25 @@ class StdioTransport:
             self._ended = reason
             self._fail_waiting(reason)
 
-    async def _receive(self, line: bytes) -> None:
+    def _receive(self, line: bytes) -> list[JsonObject]:
+        """Take a line. Returns the requests of the process in it."""
         try:
             message: Any = from_json(line)
         except ValueError:
             if not self._warned:
                 self._warned = True
                 logger.warning("%s writes lines to stdout that are not messages of MCP", self._name)
-            return
-        for one in cast(list[Any], message) if isinstance(message, list) else [message]:
-            if isinstance(one, dict):
-                await self._handle(cast(JsonObject, one))
+            return []
+        messages = cast(list[Any], message) if isinstance(message, list) else [message]
+        return [one for one in messages if isinstance(one, dict) and self._is_request(cast(JsonObject, one))]
 
-    async def _handle(self, message: JsonObject) -> None:
+    def _is_request(self, message: JsonObject) -> bool:
+        """Take an answer or a notification, unless it is a request."""
         method, number = message.get("method"), message.get("id")
         if method is None:
             waiting = self._waiting.get(number) if isinstance(number, int) else None
             if waiting is None or waiting.done():
-                return
+                return False
             result = message.get("result")
             if isinstance(result, dict):
                 waiting.set_result(cast(JsonObject, result))
@@ -282,7 +339,8 @@ class StdioTransport:
         elif number is None:
             self._notified(str(method), message.get("params"))
         else:
-            await answer_unrelated(message, self._exchanges.values(), self._write, self._name)
+            return True
+        return False
 
     def _notified(self, method: str, params: Any) -> None:
         fields = as_object(params)
