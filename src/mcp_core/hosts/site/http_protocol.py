@@ -70,7 +70,7 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self.connections_open, self._quick = connections_open, quick
         self._has_call = False
-        """Whether a quick call runs, or is about to."""
+        """Whether a quick call runs, is about to, or has no response yet."""
         self._task: asyncio.Task[None] | None = None
         """Of a quick call that waits for something."""
         self._ping_seconds: float | None = None
@@ -222,16 +222,14 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
                 await self.flow.drain()
         finally:
             quick.calls.end()
-            self._has_call, self._ping_seconds = False, None
+            self._ping_seconds = None
             if self._task is not None:
                 self.tasks.discard(self._task)
                 self._task = None
-        if self._corked.is_closing():
-            return
         if response is None:
             self._go_on_with_parser(data)
         else:
-            quick.finish(self, response)
+            quick.finish(self, response, self.loop)
 
     def _failure(self, error: BaseException) -> HttpResponse:
         """The response to a call that the end of the server has cut off, or that an error in the server has."""
@@ -245,6 +243,9 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
 
     def respond(self, response: HttpResponse, calls: Calls) -> None:
         """Send the response to a quick call."""
+        self._has_call = False
+        if self._corked.is_closing():
+            return
         status, body, headers = response
         keep_alive = not (self._close_after_call or self._client_ended or calls.draining or calls.closing)
         if self._has_stream:
@@ -275,6 +276,9 @@ class HttpProtocol(LimitedConnection, HttpToolsProtocol):
 
     def _go_on_with_parser(self, data: bytes) -> None:
         """Take the ordinary way with a request that the lane did not answer, and with what followed it."""
+        self._has_call = False
+        if self._corked.is_closing():
+            return
         if self._client_ended:
             self.transport.close()  # there, a client that has ended its side has left
             return

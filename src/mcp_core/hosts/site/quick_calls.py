@@ -3,6 +3,8 @@
 Their audit records are written with one system call, then their responses are sent, one right after the other. So
 each record is written before its answer is sent. A client with many calls is then woken once for all of its answers:
 at 32 in flight, a call takes 56 µs of processor time, and 90 if each is recorded and answered on its own.
+
+Calls that have waited for something, and end in one turn, are answered together too.
 """
 
 import asyncio
@@ -40,6 +42,7 @@ class QuickCalls:
         self._tasks: EagerTasks | None = None
         self._arrived: list[tuple[Connection, Steps]] = []
         self._finished: list[tuple[Connection, HttpResponse]] = []
+        self._finished_since = 0.0
         self._holds = False
         """Whether responses are held back."""
         self._last: Connection | None = None
@@ -59,12 +62,19 @@ class QuickCalls:
             loop.call_soon(self._run_arrived, self._tasks)
         self._arrived.append((connection, call))
 
-    def finish(self, connection: Connection, response: HttpResponse) -> None:
-        """Send the response to a call, after its record has been written."""
+    def finish(self, connection: Connection, response: HttpResponse, loop: asyncio.AbstractEventLoop) -> None:
+        """Send the response to a call, after its record has been written, and with others if there are others."""
         if self._holds:
             self._finished.append((connection, response))
-        else:
+        elif not self.calls.running:
             connection.respond(response, self.calls)
+        else:
+            if not self._finished:
+                self._finished_since = time.perf_counter()
+                loop.call_soon(self._send_finished)
+            self._finished.append((connection, response))
+            if time.perf_counter() - self._finished_since > MAX_HOLD_SECONDS:
+                self._send_finished()
 
     def forget(self, connection: Connection) -> None:
         """The connection is closed."""
@@ -105,6 +115,9 @@ class QuickCalls:
         for recorder in self._recorders:
             if recorder.audit is not None:
                 recorder.audit.release()
+        self._send_finished()
+
+    def _send_finished(self) -> None:
         finished, self._finished = self._finished, []
         for connection, response in finished:
             connection.respond(response, self.calls)

@@ -14,8 +14,9 @@ from mcp_core.audit import verify
 from mcp_core.audit.file import FileSink
 from mcp_core.hosts.site import quick_calls
 from mcp_core.hosts.site.corked import CorkedTransport
+from mcp_core.hosts.site.quick_calls import QuickCalls
 from tests.mcp_core.audited import audited
-from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving
+from tests.mcp_core.hosts.site.raw_http import call_bytes, connection, data_of, response, serving, until
 
 CLIENTS = 20
 
@@ -35,6 +36,7 @@ def make_app(events: list[str], opened: asyncio.Event | None = None, **settings:
         events.append(f"call {number}")
         assert opened is not None
         await opened.wait()
+        events.append(f"end {number}")
         return number
 
     return app
@@ -117,6 +119,50 @@ async def test_calls_that_wait_do_not_hold_back_those_that_arrived_with_them(tmp
         opened.set()
         assert await answers(streams[1::2]) == list(range(1, CLIENTS, 2))
         assert len(audited(path)) == CLIENTS
+
+
+@pytest.mark.parametrize("longest_hold", [0.0, 60.0])
+async def test_calls_that_end_in_one_turn_are_answered_together(longest_hold: float, monkeypatch: pytest.MonkeyPatch):
+    events: list[str] = []
+    opened, send = asyncio.Event(), CorkedTransport.send
+
+    def note_and_send(self: CorkedTransport, data: bytes) -> None:
+        events.append("answer")
+        send(self, data)
+
+    monkeypatch.setattr(CorkedTransport, "send", note_and_send)
+    monkeypatch.setattr(quick_calls, "MAX_HOLD_SECONDS", longest_hold)
+    async with clients(make_app(events, opened)) as streams:
+        await ask_all(streams, "wait", 0)
+        await until(lambda: len(events) == CLIENTS)
+        events.clear()
+        opened.set()
+        assert await answers(streams) == list(range(CLIENTS))
+    in_a_row = "".join(event[0] for event in events)
+    assert in_a_row == ("e" * CLIENTS + "a" * CLIENTS if longest_hold else "ea" * CLIENTS)
+
+
+async def test_what_arrives_between_the_end_of_a_call_and_its_answer_is_answered_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    events: list[str] = []
+    opened, held, send_finished = asyncio.Event(), list[QuickCalls](), QuickCalls._send_finished
+    monkeypatch.setattr(QuickCalls, "_send_finished", lambda self: held.append(self) if self._finished else None)
+    async with serving(make_app(events, opened)) as (site, port), AsyncExitStack() as stack:
+        (reader, writer), (other, other_writer) = [await stack.enter_async_context(connection(port)) for _ in range(2)]
+        writer.write(call_bytes("wait", 1, number=1))
+        await until(lambda: events == ["call 1"])
+        other_writer.write(call_bytes("wait", 2, number=2))
+        await until(lambda: events == ["call 1", "call 2"])
+        (server,) = [one for one in site.connections._open if one.client == writer.get_extra_info("sockname")]
+        opened.set()
+        await until(lambda: bool(held))
+        writer.write(call_bytes("double", 3, number=3))
+        await until(lambda: bool(server._held))
+        monkeypatch.setattr(QuickCalls, "_send_finished", send_finished)
+        held[0]._send_finished()
+        assert [data_of((await response(reader))[2]) for _ in range(2)] == [1, 6]
+        assert data_of((await response(other))[2]) == 2
 
 
 async def test_the_calls_of_one_client_are_answered_in_the_turn_in_which_they_arrive():
