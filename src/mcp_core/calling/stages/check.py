@@ -67,7 +67,7 @@ def _image_blocks(images: Sequence[Any]) -> str:
 
 
 def _verbatim(result: VerbatimResult) -> Body:
-    blocks = json_text.to_text(list(result.content))[1:-1]
+    blocks = json_text.to_bytes(list(result.content))[1:-1].decode()
     data = None if result.structured is None else json_text.to_text(dict(result.structured))
     failure = None if result.error is None else Failure(result.error, "ToolError", "business")
     return Body(data, failure, blocks=blocks, verbatim=True)

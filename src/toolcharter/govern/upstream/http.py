@@ -154,7 +154,7 @@ class HttpTransport:
     async def _post(self, message: JsonObject, headers: Mapping[str, str]) -> ClientResponse:
         """The response to a message, whose body must be read or closed."""
         try:
-            return await self._request("POST", self._url, headers, json_text.to_text(message).encode())
+            return await self._request("POST", self._url, headers, json_text.to_bytes(message))
         except HttpFailed as error:
             raise self._broken(error) from None
 
