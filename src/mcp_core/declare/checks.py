@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from mcp_core import json_text
 from mcp_core.declare import schema
+from mcp_core.declare.output import types_without_json, value_type
 from mcp_core.declare.spec import (
     DEFAULTS,
     UNSET,
@@ -269,7 +270,12 @@ def _arguments(spec: ToolSpec) -> Problems:
     return []
 
 
-_OF_VALUES: Sequence[Check] = (_identity, _behaviour, _limits, _deprecation, _arguments)
+def _returned(spec: ToolSpec) -> Problems:
+    names = types_without_json(value_type(spec.signature.returns))
+    return [("return type", f"{name} is not JSON; use {json_text.ALLOWED}") for name in names]
+
+
+_OF_VALUES: Sequence[Check] = (_identity, _behaviour, _limits, _deprecation, _arguments, _returned)
 _ALL: Sequence[Check] = (
     _description,
     _identity,
@@ -279,4 +285,5 @@ _ALL: Sequence[Check] = (
     _limits,
     _deprecation,
     _arguments,
+    _returned,
 )

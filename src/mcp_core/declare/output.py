@@ -1,12 +1,20 @@
 """The schema of a tool's value, from the return annotation of its function."""
 
-from typing import Any, TypeVar, get_args, get_origin
+from dataclasses import is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from uuid import UUID
 
 from pydantic import ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
 
 from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
 from mcp_core.result import Image, Result
 from mcp_core.tool_result import ToolResult
+
+_NOT_JSON = (set, frozenset, bytes, bytearray, date, time, timedelta, Decimal, UUID, PurePath)
 
 
 def value_type(annotation: Any) -> Any:
@@ -42,3 +50,24 @@ def value_schema(annotation: Any) -> JsonSchema:
     except PydanticInvalidForJsonSchema:
         return {}  # an object that turns itself into JSON
     return inline_references(schema)
+
+
+def types_without_json(annotation: Any) -> list[str]:
+    """The names of types in an annotation whose values cannot be answered."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return []
+    if origin is Annotated:
+        return types_without_json(get_args(annotation)[0])
+    parts = [name for part in get_args(annotation) for name in types_without_json(part)]
+    kind = origin or annotation
+    if not isinstance(kind, type) or not _has_no_json(kind):
+        return parts
+    return [kind.__name__, *parts]
+
+
+def _has_no_json(kind: type) -> bool:
+    if hasattr(kind, "to_dict") or hasattr(kind, "to_json"):
+        return False
+    plain_enum = issubclass(kind, Enum) and not issubclass(kind, str | int | float)
+    return plain_enum or is_dataclass(kind) or issubclass(kind, _NOT_JSON)

@@ -32,6 +32,16 @@ def test_a_required_field_that_is_missing_is_named_with_its_fix(field: str):
     assert problems_of(**changes) == (f"get_number: {field}: is missing; give {REQUIRED[field]}",)
 
 
+@pytest.mark.requirement("RES-4")
+def test_a_return_type_without_a_json_form_is_refused_before_any_call():
+    async def get_names() -> set[str]:
+        """Get the names of everything that this test has made up for itself."""
+        return {"Emma"}
+
+    with pytest.raises(DeclarationError, match="get_names: return type: set is not JSON; use str, int"):
+        tool(**{**FULL, "examples": [Example("All", {}, [])]})(get_names)
+
+
 NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date="2026-03-31")
 
 

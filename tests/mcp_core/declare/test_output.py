@@ -1,13 +1,16 @@
 from dataclasses import dataclass
-from datetime import date
-from typing import Any, Literal, NotRequired, TypeVar
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
 import pytest
 from pydantic import BaseModel, Field, computed_field
 from typing_extensions import TypedDict
 
 from mcp_core import Result, ToolResult
-from mcp_core.declare.output import value_schema
+from mcp_core.declare.output import types_without_json, value_schema
 
 T = TypeVar("T")
 
@@ -89,3 +92,36 @@ def test_the_schema_of_a_value_is_that_of_its_annotation(annotation: Any, schema
 def test_a_type_that_contains_itself_is_written_out_once():
     (inner,) = [value_schema(Tree)["properties"]["below"]["items"]]
     assert inner == {"type": "object", "description": "Another Tree, of the same form."}
+
+
+@dataclass
+class Plain:
+    name: str
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Word(StrEnum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "names"),
+    [
+        (Plain, ["Plain"]),
+        (list[Plain] | None, ["Plain"]),
+        (dict[str, datetime], ["datetime"]),
+        (tuple[Decimal, set[Path]], ["Decimal", "set", "Path"]),
+        (Annotated[bytes, "a picture"], ["bytes"]),
+        (Colour, ["Colour"]),
+    ],
+)
+def test_types_that_cannot_be_answered_are_found_before_a_call(annotation: Any, names: list[str]):
+    assert types_without_json(annotation) == names
+
+
+@pytest.mark.parametrize("annotation", [Any, T, Card, list[Card], Row, Own, Opaque, Word, Literal["a"], int | None])
+def test_types_that_can_be_answered_pass(annotation: Any):
+    assert types_without_json(annotation) == []
