@@ -12,7 +12,6 @@ from mcp_core.declare.listed import ListedTool
 
 MARK = "x-mcp-header"
 _PREFIX = "Mcp-Param-"
-_PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?|")
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 MarkedArguments = Mapping[tuple[str, ...], str]
@@ -21,7 +20,7 @@ MarkedArguments = Mapping[tuple[str, ...], str]
 
 def header_value(text: str) -> str:
     """A text as the value of a header: in Base64 where it has something that a header cannot have."""
-    if _PLAIN.fullmatch(text) and not text.startswith("=?base64?"):
+    if text.isascii() and text.isprintable() and text == text.strip() and not text.startswith("=?base64?"):
         return text
     return f"=?base64?{b64encode(text.encode('utf-8', 'replace')).decode()}?="
 
