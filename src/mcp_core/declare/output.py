@@ -69,5 +69,6 @@ def types_without_json(annotation: Any) -> list[str]:
 def _has_no_json(kind: type) -> bool:
     if hasattr(kind, "to_dict") or hasattr(kind, "to_json"):
         return False
-    plain_enum = issubclass(kind, Enum) and not issubclass(kind, str | int | float)
-    return plain_enum or is_dataclass(kind) or issubclass(kind, _NOT_JSON)
+    if is_dataclass(kind) or issubclass(kind, _NOT_JSON):
+        return True
+    return issubclass(kind, Enum) and not issubclass(kind, str | int | float)
