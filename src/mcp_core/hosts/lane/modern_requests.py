@@ -31,9 +31,13 @@ class ModernPeers:
     """Finds out who sends a request to one app."""
 
     def __init__(self, app: App) -> None:
-        listed = app.list_tools()
+        self._app = app
+        self._find_header_tools()
+
+    def _find_header_tools(self) -> None:
+        """Find the tools with arguments that must be repeated in headers, which the SDK compares."""
+        self._tools_version, listed = self._app.tools_version, self._app.list_tools()
         self._header_tools = {tool.name for tool in listed if "x-mcp-header" in json.dumps(tool.input_schema)}
-        """Tools with arguments that must be repeated in headers, which the SDK compares."""
 
     def peer(self, head: RequestHead, request: RpcRequest, caller: Caller) -> Peer:
         """The client that a request says it comes from. Raises NotHandled where its headers and its body differ."""
@@ -41,6 +45,8 @@ class ModernPeers:
         envelope: Any = params.get("_meta")
         if type(envelope) is not dict:
             raise NotHandled("no envelope")
+        if self._tools_version != self._app.tools_version:
+            self._find_header_tools()
         parameter = _NAME_PARAMETER.get(method)
         if (
             head.method != method
