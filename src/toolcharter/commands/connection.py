@@ -292,6 +292,9 @@ def require_tool(options: argparse.Namespace, tools: Sequence[ListedTool]) -> Li
 
 def unknown_tool(name: str, tools: Sequence[str], allowed: str = "") -> str:
     """The error for a tool that the server does not have, or does not show to the caller."""
+    if {"search_tools", "call_tool"}.issubset(tools):
+        through = f"call_tool name={name} arguments='{{...}}'"
+        return f"The server does not list {name!r}{allowed}. Find tools with search_tools, and call one with: {through}"
     nearest = get_close_matches(name, tools, n=1)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
     return f"The server has no tool {name!r}{allowed}. {hint}Its tools: {', '.join(tools) or 'none'}."

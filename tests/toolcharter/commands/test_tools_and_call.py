@@ -66,6 +66,22 @@ def test_an_unknown_tool_is_answered_with_the_known_ones(capsys):
     assert (code, out, err) == (2, "", "The server has no tool 'nothing'. Its tools: count_words.\n")
 
 
+def test_a_tool_that_a_server_finds_by_a_search_is_answered_with_the_way_to_call_it(capsys, tmp_path):
+    file = tmp_path / "searching.py"
+    file.write_text(
+        "from toolcharter import App\napp = App('searching', version='1.0.0')\n"
+        "@app.tool\ndef search_tools(query: str) -> list[str]:\n    return []\n"
+        "@app.tool\ndef call_tool(name: str) -> str:\n    return name\n",
+        encoding="utf-8",
+    )
+    code, out, err = run(capsys, "call", f"{file}:app", "read_file", "path=a")
+    assert (code, out) == (2, "")
+    assert err == (
+        "The server does not list 'read_file'. Find tools with search_tools, and call one with: "
+        "call_tool name=read_file arguments='{...}'\n"
+    )
+
+
 def test_a_call_in_a_pipe_prints_what_an_agent_gets(capsys):
     code, out, _ = run(capsys, "call", str(EXAMPLES / "hello.py"), "count_words", "text=one two three")
     assert (code, json.loads(out)) == (0, {"success": True, "value": 3})
