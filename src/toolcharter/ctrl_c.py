@@ -13,13 +13,17 @@ class EndsProcess:
 
     def __enter__(self) -> None:
         """Begin the block. A command whose parent ignores Ctrl+C ignores it too."""
-        self._before = signal.getsignal(signal.SIGINT)
-        if self._before is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        self._replaced = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        try:
+            if self._replaced:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+        except ValueError:  # not the main thread, which alone takes signals
+            self._replaced = False
 
     def __exit__(self, *_: object) -> None:
         """From here on, Ctrl+C is an exception again."""
-        signal.signal(signal.SIGINT, self._before)
+        if self._replaced:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class WithoutStack:
