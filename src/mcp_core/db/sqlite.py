@@ -47,8 +47,8 @@ class Sqlite:
         self._read_engine = self._write_engine if self._in_memory else _engine(url, pool, begin=None)
         self._writer = ThreadPoolExecutor(1, "sqlite-writer")
         self._readers = self._writer if self._in_memory else ThreadPoolExecutor(READER_THREADS, "sqlite-reader")
-        self._loop_reads = LoopConnection(_engine(url, pool, begin=None, timeout=0))
-        self._loop_writes = LoopConnection(_engine(url, pool, begin=_WRITE, timeout=0, checkpoints=False))
+        self._loop_reads = LoopConnection(_engine(url, pool, begin=None, waits=False))
+        self._loop_writes = LoopConnection(_engine(url, pool, begin=_WRITE, waits=False, checkpoints=False))
         self._turn = WriteTurn()
         self._writes = 0
 
@@ -223,14 +223,13 @@ def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwarg
         connection.exec_driver_sql("PRAGMA query_only=OFF")
 
 
-def _engine(
-    url: URL, pool: type[Any], *, begin: str | None, timeout: int = WAIT_SECONDS, checkpoints: bool = True
-) -> Engine:
+def _engine(url: URL, pool: type[Any], *, begin: str | None, waits: bool = True, checkpoints: bool = True) -> Engine:
     """An engine whose transactions start with `begin`; None makes its connections read-only.
 
-    Without `checkpoints`, its connections leave it to others to move what they wrote from the log to the database.
+    If it `waits`, it does so for the lock of another process. Without `checkpoints`, its connections leave it to others to move what they wrote from the log to the database.
     """
-    engine = create_engine(url, poolclass=pool, connect_args={"check_same_thread": False, "timeout": timeout})
+    options = {"check_same_thread": False, "timeout": WAIT_SECONDS if waits else 0}
+    engine = create_engine(url, poolclass=pool, connect_args=options)
     pragmas = [*PRAGMAS, *([] if begin else ["query_only=ON"]), *([] if checkpoints else ["wal_autocheckpoint=0"])]
 
     def on_connect(connection: sqlite3.Connection, _: Any) -> None:

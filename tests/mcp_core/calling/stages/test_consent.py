@@ -315,6 +315,7 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
         return True
 
     monkeypatch.setattr(consent, "ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr(consent, "_GRACE_SECONDS", 0.0)
     async with App("test", version="1.0.0", tools=[wipe]) as app:
         answer = await app.run(Request("wipe", {"n": 1}, app.local_caller, ask=never))
     assert json.loads(answer.text) == {
