@@ -226,7 +226,8 @@ def _query_only(work: Work[P, T], connection: Connection, *args: P.args, **kwarg
 def _engine(url: URL, pool: type[Any], *, begin: str | None, waits: bool = True, checkpoints: bool = True) -> Engine:
     """An engine whose transactions start with `begin`; None makes its connections read-only.
 
-    If it `waits`, it does so for the lock of another process. Without `checkpoints`, its connections leave it to others to move what they wrote from the log to the database.
+    Without `waits`, its connections give up at once where another process has the lock.
+    Without `checkpoints`, they leave it to others to move what they wrote from the log to the database.
     """
     options = {"check_same_thread": False, "timeout": WAIT_SECONDS if waits else 0}
     engine = create_engine(url, poolclass=pool, connect_args=options)
