@@ -10,16 +10,17 @@ from toolcharter.govern.upstream import stdio
 from toolcharter.govern.upstream.errors import UpstreamUnavailable
 from toolcharter.govern.upstream.processes import ProcessGroups
 from toolcharter.govern.upstream.stdio import StdioTransport, needed_environment
-from toolcharter.govern.upstream.transport import Outgoing
+from toolcharter.govern.upstream.transport import OnNotification, Outgoing, ignore_notification
 
 loops = pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 @asynccontextmanager
-async def running(script: str) -> AsyncGenerator[StdioTransport]:
+async def running(script: str, on_notification: OnNotification = ignore_notification) -> AsyncGenerator[StdioTransport]:
     groups = ProcessGroups()
     transport = StdioTransport("script", [sys.executable, "-c", script], needed_environment(), groups)
+    transport.on_notification = on_notification
     await transport.open()
     try:
         async with asyncio.timeout(30):
@@ -60,9 +61,8 @@ time.sleep(60)
 
 
 async def test_a_call_to_a_process_that_has_closed_its_input_does_not_wait_for_an_answer():
-    async with running(CLOSES_INPUT) as transport:
-        closed = asyncio.Event()
-        transport.on_notification = lambda method, params: closed.set()
+    closed = asyncio.Event()
+    async with running(CLOSES_INPUT, lambda method, params: closed.set()) as transport:
         await closed.wait()
         with pytest.raises(UpstreamUnavailable, match="closed its input"):
             await transport.request(Outgoing("a", {}))
