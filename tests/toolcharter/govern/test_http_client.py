@@ -16,7 +16,7 @@ from toolcharter.govern.upstream.http_client import CannotConnect, HttpClient, H
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-ZEROS = gzip.compress(bytes(10_000_000))
+ZEROS = gzip.compress(bytes(10_000_000), mtime=0)
 
 
 class Server:
