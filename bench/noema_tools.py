@@ -120,7 +120,7 @@ async def _measure_call(database: Path, call: Call) -> Figures:
         before = _memory("VmRSS")
         _reset_peak_memory()
         wall, cpu = time.perf_counter(), time.process_time()
-        answer = await app.run(Request(call.tool, call.arguments, me))
+        answer = await app.answer(Request(call.tool, call.arguments, me))
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if answer.is_error:
         raise SystemExit(f"{call.tool} {call.arguments}: {answer.text}")

@@ -25,7 +25,7 @@ async def handle(app: App, message: Mapping[str, Any]) -> dict[str, Any]:
         reply=Reply(**message["reply"]) if "reply" in message else None,
     )
     try:
-        answer = await app.run(request)
+        answer = await app.answer(request)
     except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
         return {"protocol_error": str(error)}
     if isinstance(answer, Question):

@@ -351,15 +351,15 @@ class App:
 
     # --- what hosts use --------------------------------------------------------------------------------
 
-    def run(self, request: Request) -> Awaitable[Answer | Question]:
+    def answer(self, request: Request) -> Awaitable[Answer | Question]:
         """Answer one call."""
         if self._pipeline is None:
             raise RuntimeError(f"{self.name} is not open; use it inside `async with app:`")
         if not request.modes:
             return self._pipeline.run(request)
-        return self._run_asking(request, self._pipeline)
+        return self._answer_asking(request, self._pipeline)
 
-    async def _run_asking(self, request: Request, pipeline: Pipeline) -> Answer | Question:
+    async def _answer_asking(self, request: Request, pipeline: Pipeline) -> Answer | Question:
         """Answer a call of a client that can be asked. Without a session, its handler may have to be held."""
         spec = self.registry.find(request.tool)
         if spec is None or not spec.declaration.asks or not request.must_declare:
@@ -436,7 +436,7 @@ class App:
         spec = self.registry.get(tool)
         final = self.registry.final_name(spec) if spec else tool
         meta = {} if idempotency_key is None else {KEY: idempotency_key}
-        answer = await self.run(Request(final, arguments or {}, caller or self.local_caller, meta=meta))
+        answer = await self.answer(Request(final, arguments or {}, caller or self.local_caller, meta=meta))
         return cast(Answer, answer)  # without a client, there is nobody to ask
 
     def list_tools(self, caller: Caller | None = None) -> list[ListedTool]:

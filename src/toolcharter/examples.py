@@ -77,7 +77,7 @@ async def run_example(build: Build, spec: ToolSpec, example: Example, settings: 
         async with app:
             if app.prepare_examples is not None:
                 await app.prepare_examples(app)
-            answer = await app.run(Request(app.registry.final_name(spec), example.params, _CALLER, ask=_confirm))
+            answer = await app.answer(Request(app.registry.final_name(spec), example.params, _CALLER, ask=_confirm))
     found = _compare(example.expected_result, cast(Answer, answer), app.policy.format)
     return ExampleResult(spec.name, example.description, tuple(found))
 

@@ -103,7 +103,7 @@ async def test_long_work_reports_its_progress():
 
     arguments = {"subject": "APP-3, APP-4", "parameters": {"kind": "time_in_status"}}
     async with serve() as server:
-        await server.app.run(Request("atl_report", arguments, server.app.local_caller, progress=progress))
+        await server.app.answer(Request("atl_report", arguments, server.app.local_caller, progress=progress))
     assert steps == [(1, 2, "issues read"), (2, 2, "issues read")]
 
 

@@ -144,11 +144,11 @@ async def test_a_lifespan_that_fails_leaves_the_app_closed_and_it_can_be_opened_
 async def test_a_tool_is_run_under_its_final_name_and_called_by_its_own():
     async with App("test", version="1.0.0", tools=[double], settings=Settings(tool_prefix="lib")) as app:
         assert json.loads((await app.call("double", {"n": 2})).text)["value"] == 4
-        answer = await app.run(Request("lib_double", {"n": 2}, app.local_caller))
+        answer = await app.answer(Request("lib_double", {"n": 2}, app.local_caller))
         assert not isinstance(answer, Question)
         assert json.loads(answer.text)["value"] == 4
         with pytest.raises(UnknownTool, match="Did you mean 'lib_double'"):
-            await app.run(Request("double", {"n": 2}, app.local_caller))
+            await app.answer(Request("double", {"n": 2}, app.local_caller))
         assert app.input_schema("lib_double") is not None
         assert app.input_schema("double") is None
 

@@ -190,10 +190,10 @@ def shown(span: ReadableSpan) -> dict[str, Any]:
 async def test_every_call_is_one_span_in_the_callers_trace():
     telemetry, exporter = traced()
     async with App("test", version="1.0.0", tools=[find, write], telemetry=telemetry) as app:
-        await app.run(Request("find", {"n": 1}, meta=PARENT))
-        await app.run(Request("find", {"n": 1}, meta=PARENT))
-        await app.run(Request("find", {"n": 0}, meta=PARENT))
-        await app.run(Request("write", {}, meta=PARENT))
+        await app.answer(Request("find", {"n": 1}, meta=PARENT))
+        await app.answer(Request("find", {"n": 1}, meta=PARENT))
+        await app.answer(Request("find", {"n": 0}, meta=PARENT))
+        await app.answer(Request("write", {}, meta=PARENT))
     spans = exporter.get_finished_spans()
     assert [span.name for span in spans] == ["tools/call find"] * 3 + ["tools/call write"]
     assert {span.kind for span in spans} == {SpanKind.SERVER}
@@ -216,7 +216,7 @@ async def test_a_call_to_an_unknown_tool_is_one_span_whose_name_does_not_grow_wi
     telemetry, exporter = traced()
     async with App("test", version="1.0.0", tools=[find], telemetry=telemetry) as app:
         with pytest.raises(UnknownTool):
-            await app.run(Request("fynd", {}, meta=PARENT))
+            await app.answer(Request("fynd", {}, meta=PARENT))
     (span,) = exporter.get_finished_spans()
     assert (span.name, format(span.context.trace_id, "032x")) == ("tools/call (unknown)", TRACE_ID)
     assert shown(span) == {
@@ -234,7 +234,7 @@ async def test_a_call_to_an_unknown_tool_is_one_span_whose_name_does_not_grow_wi
 async def test_a_call_without_a_trace_begins_one_that_answer_and_log_name_too(meta: dict[str, str], log):
     telemetry, exporter = traced()
     async with App("test", version="1.0.0", tools=[find], telemetry=telemetry, format="hints") as app:
-        answer = await app.run(Request("find", {"n": 1}, meta=meta))
+        answer = await app.answer(Request("find", {"n": 1}, meta=meta))
     (span,) = exporter.get_finished_spans()
     trace_id = format(span.context.trace_id, "032x")
     assert span.parent is None

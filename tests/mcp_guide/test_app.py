@@ -185,14 +185,14 @@ async def test_a_caller_cannot_choose_the_project_of_another(tmp_path: Path):
     write_documents(tmp_path / "docs")
 
     async def active(caller: Caller, session_id: str | None) -> str:
-        answer = await app.run(Request("list_projects", {}, caller, session_id=session_id))
+        answer = await app.answer(Request("list_projects", {}, caller, session_id=session_id))
         return json.loads(answer.text)["value"]["active"]
 
     ann, bob = user("ann", ("*",)), user("bob", ("*",))
     async with build_guide(tmp_path) as app:
         await value(make_call(app, ann), "clone_project", name="shop")
         for session_id in ("ann", "s1", None):
-            await app.run(Request("set_project", {"project": "shop"}, bob, session_id=session_id))
+            await app.answer(Request("set_project", {"project": "shop"}, bob, session_id=session_id))
             assert await active(bob, session_id) == "shop"
         assert [await active(ann, session_id) for session_id in (None, "s1", "ann")] == ["default"] * 3
 
@@ -202,12 +202,12 @@ async def test_the_confirmation_of_a_delete_names_the_project_and_holds_for_it_o
     ann, delete = user("ann", ("*",)), {"category_dir": "lang", "name": "rust", "explicit_action": "DELETE_DOCUMENT"}
     request = Request("delete_document", delete, ann, can_return_questions=True)
     async with build_guide(tmp_path) as app:
-        question = await app.run(request)
+        question = await app.answer(request)
         assert isinstance(question, Question)
         assert question.text == "Delete the document rust in lang of the project default permanently?"
         await value(make_call(app, ann), "clone_project", name="shop")
         await value(make_call(app, ann), "set_project", project="shop")
-        answer = await app.run(request._replace(reply=Reply(question.state, accepted=True)))
+        answer = await app.answer(request._replace(reply=Reply(question.state, accepted=True)))
     assert isinstance(answer, Answer)
     assert json.loads(answer.text)["error_type"] == "ConsentError"
     assert (tmp_path / "docs/lang/rust.md").exists()

@@ -81,7 +81,7 @@ async def test_a_search_reports_how_far_the_index_is(tmp_path, monkeypatch):
     monkeypatch.setattr(DocumentTree, "read", read_slowly)
     async with build_guide(tmp_path) as app:
         request = Request("search_content", {"query": "java"}, app.local_caller, progress=report)
-        answer = asyncio.ensure_future(app.run(request))
+        answer = asyncio.ensure_future(app.answer(request))
         async with asyncio.timeout(60):
             await is_reported.wait()
         may_read.set()

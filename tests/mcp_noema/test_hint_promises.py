@@ -54,7 +54,7 @@ async def app_with_examples(folder: Path, file: str = "noema.db") -> AsyncIterat
 
 async def answer_to(app: App, tool: str, arguments: Mapping[str, Any], caller: Caller = ANYONE) -> dict[str, Any]:
     """The answer to a call that the person accepts."""
-    answer = await app.run(Request(tool, arguments, caller, ask=_yes))
+    answer = await app.answer(Request(tool, arguments, caller, ask=_yes))
     content = json.loads(answer.text)
     assert answer.is_error is ("error" in content)
     return content
@@ -185,7 +185,7 @@ async def test_a_declined_call_keeps_all_promises_and_changes_nothing(tool: str,
 
     async with app_with_examples(tmp_path) as app:
         before = await everything(app)
-        answer = json.loads((await app.run(Request(tool, example(tool), ANYONE, ask=no))).text)
+        answer = json.loads((await app.answer(Request(tool, example(tool), ANYONE, ask=no))).text)
         assert answer["error"]["type"] == "ConsentError"
         assert violations(answer, SCHEMAS) == []
         assert await everything(app) == before
@@ -276,7 +276,7 @@ async def test_an_answer_has_the_trace_of_its_request_or_a_new_one(tmp_path: Pat
     meta = {"traceparent": f"00-{trace}-b7ad6b7169203331-01", "correlationId": "lesson-7"}
     async with app_with_examples(tmp_path) as app:
         content = [
-            json.loads((await app.run(Request("list-decks", {}, ANYONE, "tutor", "2.1.0", meta=given))).text)
+            json.loads((await app.answer(Request("list-decks", {}, ANYONE, "tutor", "2.1.0", meta=given))).text)
             for given in (meta, meta, {}, {})
         ]
     ids = [(answer["metadata"]["traceId"], answer["metadata"]["correlationId"]) for answer in content]

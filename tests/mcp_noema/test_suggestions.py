@@ -30,7 +30,7 @@ KNOWN_TO_THE_AGENT: Mapping[str, Any] = {
 
 
 async def answer_to(app: App, tool: str, arguments: Mapping[str, Any], caller: Caller = ANA) -> dict[str, Any]:
-    return json.loads((await app.run(Request(tool, arguments, caller, ask=_yes))).text)
+    return json.loads((await app.answer(Request(tool, arguments, caller, ask=_yes))).text)
 
 
 async def _yes(_: str) -> bool:

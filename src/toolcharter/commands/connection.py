@@ -268,7 +268,7 @@ class LocalServer:
         )
         try:
             # A question is returned only to a caller that cannot be asked during the call.
-            return cast(Answer, await self.app.run(request))
+            return cast(Answer, await self.app.answer(request))
         except UnknownTool as error:
             raise UsageError(str(error)) from None
 

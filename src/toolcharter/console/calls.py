@@ -39,7 +39,7 @@ async def call_tool(app: App, caller: Caller, tool: str, arguments: Mapping[str,
     spec = app.registry.get(tool)
     name = app.registry.final_name(spec) if spec else tool
     try:
-        answer = await app.run(Request(name, arguments, caller, AGENT, agent_version()))
+        answer = await app.answer(Request(name, arguments, caller, AGENT, agent_version()))
     except ToolError as error:
         raise CallFailed(str(error)) from None
     if isinstance(answer, Question):

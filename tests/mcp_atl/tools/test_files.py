@@ -216,7 +216,7 @@ async def test_progress_is_reported(tmp_path: Path):
             reports.clear()
             arguments = {"subject": subject, "parameters": parameters}
             request = Request(f"atl_{command}", arguments, server.app.local_caller, progress=report)
-            answer: Any = await server.app.run(request)
+            answer: Any = await server.app.answer(request)
             assert not answer.is_error, answer.text
             done = [one[0] for one in reports]
             assert len(done) >= 3

@@ -153,12 +153,12 @@ async def test_nothing_is_deleted_without_the_literal(server: Server):
 async def test_the_person_is_asked_about_the_issue_by_its_name_and_a_yes_is_for_that_one(server: Server):
     arguments = {"subject": "APP-4", "parameters": {"explicit_action": "DELETE"}}
     call = Request("atl_delete", arguments, server.app.local_caller, can_return_questions=True)
-    question = await server.app.run(call)
+    question = await server.app.answer(call)
     assert isinstance(question, Question)
     issue = "issue APP-4 'Add the ticket to the wallet of the phone' on sandbox"
     assert question.text == f"Delete {issue}? This cannot be undone."
     await server.ok("update", "APP-4", fields={"summary": "Another issue"})
-    changed = await server.app.run(call._replace(reply=Reply(question.state, accepted=True)))
+    changed = await server.app.answer(call._replace(reply=Reply(question.state, accepted=True)))
     assert isinstance(changed, Answer)
     assert "about another call" in changed.text
     await server.ok("get", "APP-4")

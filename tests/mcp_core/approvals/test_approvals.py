@@ -77,7 +77,7 @@ async def test_a_call_is_confirmed_in_the_console_and_the_audit_says_by_whom(tmp
     app = build(deleted, audit=str(tmp_path / "audit.jsonl"))
     async with opened(app) as approvals:
         client = asyncio.get_running_loop().create_future()
-        call = asyncio.ensure_future(app.run(asked(client, password="hunter2hunter2")))
+        call = asyncio.ensure_future(app.answer(asked(client, password="hunter2hunter2")))
         waiting = await shown(approvals)
         assert waiting.arguments == {"note": "a", "password": "[redacted]"}
         assert (waiting.server, waiting.tool, waiting.caller, waiting.agent, waiting.is_held) == (
@@ -99,7 +99,7 @@ async def test_a_call_is_declined_in_the_console(tmp_path: Path):
     deleted: list[str] = []
     app = build(deleted, audit=str(tmp_path / "audit.jsonl"))
     async with opened(app) as approvals:
-        call = asyncio.ensure_future(app.run(asked(asyncio.get_running_loop().create_future())))
+        call = asyncio.ensure_future(app.answer(asked(asyncio.get_running_loop().create_future())))
         await approvals.answer((await shown(approvals)).id, NO)
         assert text(await call)["error"] == DECLINED
     assert deleted == []
@@ -111,7 +111,7 @@ async def test_the_client_answers_first_and_the_console_is_too_late(tmp_path: Pa
     app = build(deleted, audit=str(tmp_path / "audit.jsonl"))
     async with opened(app) as approvals:
         client = asyncio.get_running_loop().create_future()
-        call = asyncio.ensure_future(app.run(asked(client)))
+        call = asyncio.ensure_future(app.answer(asked(client)))
         waiting = await shown(approvals)
         client.set_result(True)
         await call
@@ -128,7 +128,7 @@ async def test_of_many_answers_at_the_same_time_one_holds():
     async with opened(app) as approvals:
         for number in range(20):
             client = asyncio.get_running_loop().create_future()
-            call = asyncio.ensure_future(app.run(asked(client)))
+            call = asyncio.ensure_future(app.answer(asked(client)))
             waiting = await shown(approvals)
             verdicts = [Verdict(accepted=bool(n % 2), by=f"user:{n}") for n in range(4)]
             answers = [asyncio.ensure_future(approvals.answer(waiting.id, verdict)) for verdict in verdicts]
@@ -143,7 +143,7 @@ async def test_of_many_answers_at_the_same_time_one_holds():
 async def test_a_call_that_is_cancelled_waits_no_more():
     app = build([])
     async with opened(app) as approvals:
-        call = asyncio.ensure_future(app.run(asked(asyncio.get_running_loop().create_future())))
+        call = asyncio.ensure_future(app.answer(asked(asyncio.get_running_loop().create_future())))
         waiting = await shown(approvals)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
@@ -157,7 +157,7 @@ async def test_without_a_console_the_client_is_asked_alone():
     async with app:
         client = asyncio.get_running_loop().create_future()
         client.set_result(True)
-        assert text(await app.run(asked(client)))["value"] == "deleted"
+        assert text(await app.answer(asked(client)))["value"] == "deleted"
 
 
 # ---- a client that cannot ask --------------------------------------------------------------------
@@ -169,7 +169,7 @@ async def test_a_call_of_a_client_that_cannot_ask_waits_for_the_console_if_the_s
     deleted: list[str] = []
     app = build(deleted, confirm, confirm_in_console="2m")
     async with opened(app) as approvals:
-        call = asyncio.ensure_future(app.run(Request("delete", {"note": "a"}, ANN, must_declare=True)))
+        call = asyncio.ensure_future(app.answer(Request("delete", {"note": "a"}, ANN, must_declare=True)))
         waiting = await shown(approvals)
         assert waiting.expires - waiting.asked == 120
         await approvals.answer(waiting.id, YES)
@@ -180,14 +180,14 @@ async def test_without_the_setting_such_a_call_is_refused_at_once():
     app = build([])
     async with opened(app):
         with pytest.raises(ElicitationUnsupported):
-            await app.run(Request("delete", {"note": "a"}, ANN, must_declare=True))
+            await app.answer(Request("delete", {"note": "a"}, ANN, must_declare=True))
 
 
 async def test_without_the_setting_a_confirmation_that_is_wanted_only_if_possible_is_not_asked_for():
     deleted: list[str] = []
     app = build(deleted, "if_possible")
     async with opened(app):
-        assert text(await app.run(Request("delete", {"note": "a"}, ANN)))["value"] == "deleted"
+        assert text(await app.answer(Request("delete", {"note": "a"}, ANN)))["value"] == "deleted"
     assert deleted == ["a"]
 
 
@@ -196,7 +196,7 @@ async def test_nobody_answers_in_time(confirm: str):
     deleted: list[str] = []
     app = build(deleted, confirm, confirm_in_console=0.01)
     async with opened(app):
-        answer = text(await app.run(Request("delete", {"note": "a"}, ANN)))
+        answer = text(await app.answer(Request("delete", {"note": "a"}, ANN)))
     assert answer["error"] == "The user has not answered the question about 'delete'. Nothing was done."
     assert deleted == []
 
@@ -205,7 +205,7 @@ async def test_a_call_that_waits_for_the_console_ends_when_the_server_stops():
     deleted: list[str] = []
     app = build(deleted, confirm_in_console="10m")
     async with opened(app) as approvals:
-        call = asyncio.ensure_future(app.run(Request("delete", {"note": "a"}, ANN)))
+        call = asyncio.ensure_future(app.answer(Request("delete", {"note": "a"}, ANN)))
         await shown(approvals)
         approvals.stop()
         assert text(await call)["error_type"] == "StoppingError"
@@ -216,7 +216,7 @@ async def test_a_call_that_waits_for_the_console_ends_when_the_server_stops():
 
 
 async def question(app: App, **changes: Any) -> str:
-    asked = await app.run(returned(**changes))
+    asked = await app.answer(returned(**changes))
     assert isinstance(asked, Question)
     return asked.state
 
@@ -234,7 +234,7 @@ async def test_after_an_answer_in_the_console_the_same_call_is_carried_out_once(
         await question(app, note="b")  # neither other arguments
         await question(app, caller=Caller("user:eve", grants=frozenset({"*"})))  # nor another caller
         assert deleted == []
-        assert text(await app.run(returned()))["value"] == "deleted"
+        assert text(await app.answer(returned()))["value"] == "deleted"
         await question(app)
     assert deleted == ["a"]
 
@@ -249,7 +249,7 @@ async def test_of_many_such_calls_at_the_same_time_one_is_carried_out(shared: st
         state = await question(app)
         await approvals.answer((await shown(approvals)).id, YES)
         requests = [returned(), returned(), returned(Reply(state, accepted=True)), returned()]
-        await asyncio.gather(*(app.run(request) for request in requests))
+        await asyncio.gather(*(app.answer(request) for request in requests))
     assert deleted == ["a"]
 
 
@@ -259,13 +259,13 @@ async def test_a_reply_to_an_old_question_does_not_answer_the_next_one():
     async with opened(app) as approvals:
         old = await question(app)
         await approvals.answer((await shown(approvals)).id, YES)
-        await app.run(returned())
+        await app.answer(returned())
         await question(app)  # asked again, after the first answer was used
         (waiting,) = await approvals.list()
-        assert "is not valid" in text(await app.run(returned(Reply(old, accepted=True))))["error"]
+        assert "is not valid" in text(await app.answer(returned(Reply(old, accepted=True))))["error"]
         assert deleted == ["a"]
         await approvals.answer(waiting.id, YES)
-        await app.run(returned())
+        await app.answer(returned())
     assert deleted == ["a", "a"]
 
 
@@ -275,7 +275,7 @@ async def test_a_call_that_was_declined_in_the_console_is_refused_once_and_then_
     async with opened(app) as approvals:
         await question(app)
         await approvals.answer((await shown(approvals)).id, NO)
-        assert text(await app.run(returned()))["error"] == DECLINED
+        assert text(await app.answer(returned()))["error"] == DECLINED
         await question(app)
     assert deleted == []
 
@@ -292,11 +292,11 @@ async def test_a_reply_of_the_client_runs_only_what_nobody_has_declined(console,
         waiting = await shown(approvals)
         if console is not None:
             await approvals.answer(waiting.id, console)
-        answer = text(await app.run(returned(Reply(state, accepted=client))))
+        answer = text(await app.answer(returned(Reply(state, accepted=client))))
         assert answer == {"success": True, "value": "deleted"} if done else answer["error"] == DECLINED
         with pytest.raises(AlreadyAnswered):
             await approvals.answer(waiting.id, YES)
-        await app.run(returned(Reply(state, accepted=True)))  # a seal is used once
+        await app.answer(returned(Reply(state, accepted=True)))  # a seal is used once
     assert deleted == (["a"] if done else [])
 
 
@@ -310,7 +310,7 @@ async def test_a_confirmation_is_seen_and_answered_at_every_process(redis_url: s
     there, late = build([], redis=redis_url), build([], redis=redis_url)
     async with opened(here), opened(there) as other:
         await other.list()
-        call = asyncio.ensure_future(here.run(asked(asyncio.get_running_loop().create_future())))
+        call = asyncio.ensure_future(here.answer(asked(asyncio.get_running_loop().create_future())))
         assert (await shown(other)).caller == "user:ann"
         async with opened(late) as latest:  # it starts after the question was asked
             waiting = await shown(latest)
@@ -325,7 +325,7 @@ async def test_an_answer_is_found_even_if_its_announcement_is_lost(redis_url: st
     deleted: list[str] = []
     here = build(deleted, redis=redis_url)
     async with opened(here) as approvals:
-        call = asyncio.ensure_future(here.run(asked(asyncio.get_running_loop().create_future())))
+        call = asyncio.ensure_future(here.answer(asked(asyncio.get_running_loop().create_future())))
         waiting = await shown(approvals)
 
         async def lose(*_):
@@ -342,7 +342,7 @@ async def test_without_redis_nothing_is_carried_out_on_an_answer_that_cannot_be_
     app = build(deleted, redis=redis.url)
     async with opened(app) as approvals:
         client = asyncio.get_running_loop().create_future()
-        call = asyncio.ensure_future(app.run(asked(client)))
+        call = asyncio.ensure_future(app.answer(asked(client)))
         await shown(approvals)
         await asyncio.to_thread(redis.stop)
         client.set_result(True)
@@ -355,7 +355,7 @@ async def test_what_is_too_long_to_be_shown_in_full_is_not_shown():
     app = build(deleted)
     async with opened(app) as approvals:
         client = asyncio.get_running_loop().create_future()
-        call = asyncio.ensure_future(app.run(asked(client, note="x" * 300_000)))
+        call = asyncio.ensure_future(app.answer(asked(client, note="x" * 300_000)))
         client.set_result(True)
         assert text(await call)["value"] == "deleted"
         assert await approvals.list() == []

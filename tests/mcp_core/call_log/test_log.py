@@ -31,7 +31,7 @@ async def test_a_call_is_kept_with_all_that_is_known_of_it_and_without_its_secre
     meta = {"correlationId": "c-1", "traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
     request = Request("save", {"password": "hunter2hunter2", "note": "hi"}, ANN, "claude", "4", meta=meta)
     async with app, recorded(app) as log:
-        await app.run(request)
+        await app.answer(request)
         await log.write()
         (entry,) = await log.store.find(ALL)
     assert entry.details["steps"].keys() == {"gates", "handler", "answer"}
@@ -67,7 +67,7 @@ async def test_a_tool_that_does_not_exist_is_kept_by_the_name_that_was_called(db
     app = build(db_url)
     async with app, recorded(app) as log:
         with pytest.raises(UnknownTool):
-            await app.run(Request("x" * 500, {"password": "hunter2"}, ANN))
+            await app.answer(Request("x" * 500, {"password": "hunter2"}, ANN))
         await log.write()
         (entry,) = await log.store.find(ALL)
         totals = await log.store.totals(ALL, 0, 1, "tool")

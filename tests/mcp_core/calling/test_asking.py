@@ -44,26 +44,26 @@ async def test_a_caller_can_have_a_bounded_number_of_calls_that_wait_for_an_answ
     async with App("house", version="1.0.0", tools=[paint]) as app:
         one_by_one = Counter[str]()
         for number in range(asking.MAX_HELD_EACH + 2):
-            one_by_one += await outcomes(app.run(call(number)))
+            one_by_one += await outcomes(app.answer(call(number)))
         assert one_by_one == {"asked": asking.MAX_HELD_EACH, "BusyError": 2}
-        assert await outcomes(app.run(call(1, BOB))) == {"asked": 1}  # others are not held up
+        assert await outcomes(app.answer(call(1, BOB))) == {"asked": 1}  # others are not held up
         monkeypatch.setattr(asking, "MAX_HELD", asking.MAX_HELD_EACH + 1)
-        assert await outcomes(app.run(call(2, BOB))) == {"BusyError": 1}
+        assert await outcomes(app.answer(call(2, BOB))) == {"BusyError": 1}
 
 
 @pytest.mark.requirement("GOV-4")
 async def test_calls_that_ask_at_the_same_time_are_bounded_too():
     async with App("house", version="1.0.0", tools=[paint]) as app:
-        answers = await outcomes(*(app.run(call(number)) for number in range(asking.MAX_HELD_EACH + 10)))
+        answers = await outcomes(*(app.answer(call(number)) for number in range(asking.MAX_HELD_EACH + 10)))
         assert answers == {"asked": asking.MAX_HELD_EACH, "BusyError": 10}
 
 
 async def test_a_call_that_asks_again_keeps_its_place_and_gives_it_back_at_its_end():
     async with App("house", version="1.0.0", tools=[paint]) as app:
-        first = [await app.run(call(number)) for number in range(asking.MAX_HELD_EACH)]
-        second = await app.run(reply(call(0), first[0], "red"))
-        assert await outcomes(app.run(call(98))) == {"BusyError": 1}
-        done = await app.run(reply(call(0), second, "blue"))
+        first = [await app.answer(call(number)) for number in range(asking.MAX_HELD_EACH)]
+        second = await app.answer(reply(call(0), first[0], "red"))
+        assert await outcomes(app.answer(call(98))) == {"BusyError": 1}
+        done = await app.answer(reply(call(0), second, "blue"))
         assert isinstance(done, Answer)
         assert json.loads(done.text)["value"] == "red blue"
-        assert await outcomes(app.run(call(99))) == {"asked": 1}
+        assert await outcomes(app.answer(call(99))) == {"asked": 1}

@@ -128,7 +128,7 @@ def test_random_json_never_breaks_a_tool_of_the_demo(
     caplog.clear()  # or it would keep them all
     tool, arguments = call
     caller = Caller("user:eve", grants=frozenset({"*"}))
-    answer = loop.run(app.run(Request(tool, arguments, caller, "\ud800", "\0", meta=meta)))
+    answer = loop.run(app.answer(Request(tool, arguments, caller, "\ud800", "\0", meta=meta)))
     assert_clear(answer, texts_in(arguments, meta))
     if tool == "add" and not answer.is_error:
         assert strictly(answer.text)["data"] == arguments["a"] + arguments["b"]
@@ -140,7 +140,7 @@ def test_random_json_never_breaks_a_tool_of_the_demo(
 @given(name=any_text)
 def test_a_tool_of_a_random_name_is_unknown(loop: asyncio.Runner, app: App, name: str):
     with pytest.raises(UnknownTool):
-        loop.run(app.run(Request(f"{name}?", {})))
+        loop.run(app.answer(Request(f"{name}?", {})))
 
 
 WRONG = {

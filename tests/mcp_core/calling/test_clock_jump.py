@@ -58,7 +58,7 @@ def settings(request: pytest.FixtureRequest) -> Settings:
 
 
 async def said(app: App, request: Request) -> Any:
-    answer = await app.run(request)
+    answer = await app.answer(request)
     assert isinstance(answer, Answer)
     fields = json.loads(answer.text)
     return fields["error_type"] if answer.is_error else fields["value"]
@@ -88,9 +88,9 @@ async def test_a_question_expires_when_the_clock_jumps_ahead_and_a_confirmation_
     done = Done()
     async with build(done, settings) as app:
         call = Request("remove", {"n": 1, "explicit_action": "REMOVE"}, ANN, can_return_questions=True)
-        early = await app.run(call)
+        early = await app.answer(call)
         jump.hours = 1
-        late = await app.run(call)
+        late = await app.answer(call)
         assert isinstance(early, Question)
         assert isinstance(late, Question)
         assert await said(app, call._replace(reply=Reply(early.state, accepted=True))) == "ConsentError"

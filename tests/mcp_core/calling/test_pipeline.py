@@ -35,7 +35,7 @@ HEX = re.compile(r"[0-9a-f]{32}")
 
 
 async def result_of(app: App, request: Request) -> dict[str, Any]:
-    answer = await app.run(request)
+    answer = await app.answer(request)
     assert isinstance(answer, Answer)
     return json.loads(answer.text)
 
@@ -101,7 +101,7 @@ async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_
             "error_type"
         ] == "ValidationError"
         assert state.done == ["count", "count"]
-        assert isinstance(await app.run(Request("delete", right, Caller(grants=frozenset({"*"})), **asks)), Question)
+        assert isinstance(await app.answer(Request("delete", right, Caller(grants=frozenset({"*"})), **asks)), Question)
         assert state.done == ["count", "count", "count", "ask"]
         assert (await result_of(app, Request("delete", right, Caller(grants=frozenset({"*"})))))[
             "error_type"
@@ -145,9 +145,9 @@ async def test_an_unknown_tool_is_refused_with_the_nearest_name_and_counted_unde
     state = Watched()
     async with gated(state) as app:
         with pytest.raises(UnknownTool, match=r"Unknown tool: 'delite'\. Did you mean 'delete'\?"):
-            await app.run(Request("delite", {}, ALL))
+            await app.answer(Request("delite", {}, ALL))
         with pytest.raises(UnknownTool, match="tools/list shows all"):
-            await app.run(Request("\ud800" * 10_000, {"n": float("nan")}, ALL))
+            await app.answer(Request("\ud800" * 10_000, {"n": float("nan")}, ALL))
         counts = {tool: tally.outcomes for tool, tally in app.telemetry.tallies.items()}
     assert counts == {"(unknown)": {"validation": 2}}
     assert state.done == []
@@ -260,8 +260,8 @@ async def test_every_answer_has_all_eleven_hints_and_all_metadata_however_the_ca
     async with ending_app(ENDINGS.get(ending)) as app:
         request: dict[str, Any] = {"tool": "end", "arguments": {"n": 1}, "caller": ALL} | GATES.get(ending, {})
         if ending == "a used-up limit":
-            await app.run(Request(**request))
-        answer = await app.run(Request(**request))
+            await app.answer(Request(**request))
+        answer = await app.answer(Request(**request))
     assert isinstance(answer, Answer)
     made = json.loads(answer.text)
     wrong = [
@@ -401,7 +401,7 @@ async def test_an_unexpected_error_shows_an_id_and_nothing_of_itself(format: Any
             raise RuntimeError(leaky) from error
 
     async with App("test", version="1.0.0", tools=[fail], format=format) as app:
-        answer = await app.run(Request("fail", {"n": 1}))
+        answer = await app.answer(Request("fail", {"n": 1}))
     assert isinstance(answer, Answer)
     assert answer.is_error
     everything = answer.text + json.dumps(answer.meta)

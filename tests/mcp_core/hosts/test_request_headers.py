@@ -89,7 +89,7 @@ async def test_credentials_in_headers_are_in_no_log_audit_or_error(tmp_path: Pat
     mcp_log.configure("TRACE", file=log_file)
     headers = RequestHeaders({"x-acme-authorization": credentials, "x-acme-site": "east"})
     async with app:
-        answer: Any = await app.run(Request("fail", {}, headers=headers))
+        answer: Any = await app.answer(Request("fail", {}, headers=headers))
     log, audit = log_file.read_text(), (tmp_path / "audit").read_text()  # noqa: ASYNC240 - nothing else runs
     assert "RequestHeaders(x-acme-authorization, x-acme-site)" in log
     assert "refused at east" in answer.text
@@ -110,6 +110,6 @@ async def test_an_answer_to_a_call_with_headers_is_not_cached():
     async with app:
         for name in ("nobody", "ann", "bob", "ann", "nobody"):
             headers = {} if name == "nobody" else {"x-acme-authorization": name}
-            answer: Any = await app.run(Request("who", {}, app.local_caller, headers=RequestHeaders(headers)))
+            answer: Any = await app.answer(Request("who", {}, app.local_caller, headers=RequestHeaders(headers)))
             assert json.loads(answer.text)["value"] == name
     assert calls == ["nobody", "ann", "bob", "ann"]

@@ -63,7 +63,7 @@ async def test_where_the_client_can_ask_the_user_decides(app, exports):
             return reply
 
         arguments = {"expression": "docs", "destination": name}
-        answer = await app.run(Request("export_content", arguments, app.local_caller, ask=ask))
+        answer = await app.answer(Request("export_content", arguments, app.local_caller, ask=ask))
         return json.loads(answer.text).get("error_type")
 
     (exports / "mine.md").write_text("mine")

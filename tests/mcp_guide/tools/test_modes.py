@@ -55,7 +55,7 @@ async def test_the_user_is_asked_to_confirm_and_can_refuse(tmp_path):
 
     async with build_guide(tmp_path) as app:
         arguments = {"mode": "IMPLEMENTATION", **CONSENT}
-        answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=refuse))
+        answer = await app.answer(Request("set_mode", arguments, app.local_caller, ask=refuse))
         assert (answer.is_error, questions) == (
             True,
             ["Let the agent work in IMPLEMENTATION mode in the project default?"],
@@ -79,7 +79,7 @@ async def test_a_confirmation_is_consent_without_the_literal(tmp_path):
     async with build_guide(tmp_path) as app:
         arguments = {"mode": "IMPLEMENTATION"}
         ask = recording(questions, reply=True)
-        answer = await app.run(Request("set_mode", arguments, app.local_caller, ask=ask))
+        answer = await app.answer(Request("set_mode", arguments, app.local_caller, ask=ask))
         assert json.loads(answer.text)["value"] == {"mode": "IMPLEMENTATION"}
     assert questions == ["Let the agent work in IMPLEMENTATION mode in the project default?"]
 
@@ -90,7 +90,7 @@ async def test_only_a_mode_that_allows_more_is_asked_about(tmp_path):
     async with build_guide(tmp_path) as app:
         for mode in ("PLANNING", "CHECK", "IMPLEMENTATION", "IMPLEMENTATION", "CHECK", "DISCUSSION"):
             ask = recording(questions, reply=True)
-            answer = await app.run(Request("set_mode", {"mode": mode}, app.local_caller, ask=ask))
+            answer = await app.answer(Request("set_mode", {"mode": mode}, app.local_caller, ask=ask))
             assert json.loads(answer.text)["value"] == {"mode": mode}
     assert len(questions) == 1
 
@@ -117,7 +117,7 @@ async def test_a_mode_counts_in_its_session_only(tmp_path):
     async with build_guide(tmp_path) as app:
 
         async def run(tool: str, session: str, **arguments: str) -> dict[str, str]:
-            answer = await app.run(Request(tool, arguments, app.local_caller, session_id=session))
+            answer = await app.answer(Request(tool, arguments, app.local_caller, session_id=session))
             return json.loads(answer.text)["value"]
 
         await run("set_mode", "one", mode="IMPLEMENTATION", **CONSENT)

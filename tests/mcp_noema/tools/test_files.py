@@ -467,8 +467,8 @@ async def test_the_client_gets_progress_notifications(ana: Learner, app: App, fi
         told.append((done, total, words))
 
     caller = user("ana", ("*",))
-    await app.run(Request("import-anki", {"path": "x.apkg"}, caller, progress=progress))
-    await app.run(Request("export-anki", {"path": "y.apkg"}, caller, progress=progress))
+    await app.answer(Request("import-anki", {"path": "x.apkg"}, caller, progress=progress))
+    await app.answer(Request("export-anki", {"path": "y.apkg"}, caller, progress=progress))
     assert told == [
         (0, 1, "Reading the file."),
         (3, 6, "The file has 1 note, 1 card and 1 review."),

@@ -361,7 +361,7 @@ async def test_what_takes_long_reports_progress(ana: Learner, db_url: str, tool:
 
     literal = {"explicit_action": "RESCHEDULE_CARDS"} if tool == "reschedule-cards" else {}
     caller = user("ana", ("*",))
-    answer = await ana.app.run(Request(tool, {"deckId": deck, **literal}, caller, ask=_agree, progress=progress))
+    answer = await ana.app.answer(Request(tool, {"deckId": deck, **literal}, caller, ask=_agree, progress=progress))
     assert not answer.is_error, answer.text
     assert len(seen) > 0
     assert seen == sorted(seen)

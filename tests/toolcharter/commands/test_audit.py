@@ -31,10 +31,10 @@ async def crash(text: Text) -> int:
 async def calls(app: App) -> None:
     async with app:
         for name, n in (("ann", 1), ("bob", 2), ("ann", 0)):
-            await app.run(Request("double", {"n": n}, Caller(f"user:{name}"), "claude", "4.1"))
+            await app.answer(Request("double", {"n": n}, Caller(f"user:{name}"), "claude", "4.1"))
         with pytest.raises(UnknownTool):
-            await app.run(Request(NASTY, {}, Caller(f"user:{NASTY}"), NASTY, NASTY, meta={"correlationId": NASTY}))
-        await app.run(Request("crash", {"text": "password: hunter3"}, Caller("user:eve")))
+            await app.answer(Request(NASTY, {}, Caller(f"user:{NASTY}"), NASTY, NASTY, meta={"correlationId": NASTY}))
+        await app.answer(Request("crash", {"text": "password: hunter3"}, Caller("user:eve")))
 
 
 @pytest.fixture(params=["file", "database"])

@@ -208,7 +208,7 @@ class Lane:
         if self._app_opened is not None and not self._app_opened.done():
             await asyncio.shield(self._app_opened)
         try:
-            answer = await self.app.run(request)
+            answer = await self.app.answer(request)
         except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
             raise protocol_error(error) from None
         return self._input_required(answer) if isinstance(answer, Question) else self._call_result(answer, peer)

@@ -64,7 +64,7 @@ def agent_of(ctx: Context) -> str:
 async def run(app: App, request: Request) -> Answer | Question:
     """Answer a call. Raises MCPError for protocol errors."""
     try:
-        return await app.run(request)
+        return await app.answer(request)
     except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
         raise mcp_error(error) from None
 

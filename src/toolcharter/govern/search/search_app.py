@@ -61,10 +61,10 @@ class SearchApp(App):
             self._index = None
         self.replace_tools(specs)
 
-    async def run(self, request: Request) -> Answer | Question:
+    async def answer(self, request: Request) -> Answer | Question:
         """Answer one call. What `call_tool` calls passes all its gates under its own name."""
         if not self.is_searched:
-            return await super().run(request)
+            return await super().answer(request)
         if request.tool == CALL:
             name: Any = request.arguments.get("name")
             given: Any = request.arguments.get("arguments")
@@ -74,10 +74,10 @@ class SearchApp(App):
         if request.tool == SEARCH:
             token = _caller.set(request.caller)
             try:
-                return await super().run(request)
+                return await super().answer(request)
             finally:
                 _caller.reset(token)
-        answer = await super().run(request)
+        answer = await super().answer(request)
         if self._learning is not None and isinstance(answer, Answer) and not answer.is_error:
             self._learning.called(request.caller.key, request.tool)
         return answer

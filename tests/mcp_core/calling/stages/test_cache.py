@@ -268,5 +268,5 @@ async def test_the_cache_keeps_callers_apart_whose_keys_look_alike():
 
     async with App("test", version="1.0.0", tools=[who], state=state) as app:
         for key in ("a", "a\0who", "", "\0"):
-            await app.run(Request("who", {"n": 1}, Caller(key)))
+            await app.answer(Request("who", {"n": 1}, Caller(key)))
     assert len(seen) == 4

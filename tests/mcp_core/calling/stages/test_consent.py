@@ -45,13 +45,13 @@ def build(
 
 
 async def ask(app: App, request: Request) -> str:
-    question = await app.run(request)
+    question = await app.answer(request)
     assert isinstance(question, Question)
     return question.state
 
 
 async def result_of(app: App, request: Request) -> dict[str, Any]:
-    answer = await app.run(request)
+    answer = await app.answer(request)
     assert isinstance(answer, Answer)
     return json.loads(answer.text)
 
@@ -63,7 +63,7 @@ REQUEST = Request("delete", DELETE, ANN, can_return_questions=True)
 async def test_a_client_that_takes_questions_is_asked_first_and_nothing_is_done():
     deleted: list[str] = []
     async with build(deleted) as app:
-        question = await app.run(REQUEST)
+        question = await app.answer(REQUEST)
         assert isinstance(question, Question)
         assert question.text.endswith('(delete with {"note":"note_1","explicit_action":"DELETE"}) Go ahead?')
         assert deleted == []
@@ -128,7 +128,7 @@ async def test_a_forged_confirmation_is_left_to_the_host_and_recorded_once(forge
     audit = tmp_path / "audit.jsonl"
     async with build(deleted, Settings(audit=audit)) as app:
         with pytest.raises(ForgedReply):
-            await app.run(REQUEST._replace(reply=Reply(forged, accepted=True)))
+            await app.answer(REQUEST._replace(reply=Reply(forged, accepted=True)))
     assert deleted == []
     assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
     words = "The confirmation for 'delete' was not made by this server. Nothing was done."
@@ -144,7 +144,7 @@ async def test_a_forged_confirmation_is_forged_whether_or_not_the_client_could_a
     async with build(deleted) as app:
         for must_declare in (True, False):
             with pytest.raises(ForgedReply):
-                await app.run(forged._replace(must_declare=must_declare))
+                await app.answer(forged._replace(must_declare=must_declare))
     assert deleted == []
 
 
@@ -154,7 +154,7 @@ async def test_a_confirmation_of_another_server_is_refused():
     async with build(deleted) as app, build(deleted) as other:
         reply = Reply(await ask(other, REQUEST), accepted=True)
         with pytest.raises(ForgedReply):
-            await app.run(REQUEST._replace(reply=reply))
+            await app.answer(REQUEST._replace(reply=reply))
     assert deleted == []
 
 
@@ -265,7 +265,7 @@ async def test_a_client_that_should_have_declared_that_it_can_ask_is_left_to_the
     deleted: list[str] = []
     async with build(deleted) as app:
         with pytest.raises(ElicitationUnsupported, match="'delete' runs only after the user has confirmed it"):
-            await app.run(Request("delete", DELETE, ANN, must_declare=True))
+            await app.answer(Request("delete", DELETE, ANN, must_declare=True))
     assert deleted == []
     assert app.telemetry.tallies["delete"].outcomes == {"business": 1}
     assert [level for level, _ in log.messages] == ["TRACE", "WARNING"]
@@ -282,7 +282,7 @@ async def test_the_persons_question_shows_what_will_be_done_defaults_included_an
 
     async with App("test", version="1.0.0", tools=[delete]) as app:
         arguments = {"note": "note_1", "password": "hunter2"}
-        question = await app.run(Request("delete", arguments, ANN, can_return_questions=True))
+        question = await app.answer(Request("delete", arguments, ANN, can_return_questions=True))
     assert isinstance(question, Question)
     assert question.text == "Delete note_1 in the attic with [redacted]?"
 
@@ -290,7 +290,7 @@ async def test_the_persons_question_shows_what_will_be_done_defaults_included_an
 async def test_a_question_is_not_endless():
     deleted: list[str] = []
     async with build(deleted) as app:
-        question = await app.run(REQUEST._replace(arguments=DELETE | {"note": "x" * 100_000}))
+        question = await app.answer(REQUEST._replace(arguments=DELETE | {"note": "x" * 100_000}))
     assert isinstance(question, Question)
     assert len(question.text) < 1100
 
@@ -317,7 +317,7 @@ async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
     monkeypatch.setattr(consent, "ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(consent, "_GRACE_SECONDS", 0.0)
     async with App("test", version="1.0.0", tools=[wipe]) as app:
-        answer = await app.run(Request("wipe", {"n": 1}, app.local_caller, ask=never))
+        answer = await app.answer(Request("wipe", {"n": 1}, app.local_caller, ask=never))
     assert json.loads(answer.text) == {
         "success": False,
         "error": "The user has not answered the question about 'wipe'. Nothing was done.",
@@ -348,7 +348,7 @@ async def test_a_confirmation_names_its_target_and_counts_for_that_target_only()
     folders, deleted = ["attic"], list[str]()
     request = Request("delete", {"note": "x"}, ANN, can_return_questions=True)
     async with with_target(folders, deleted) as app:
-        question = await app.run(request)
+        question = await app.answer(request)
         assert isinstance(question, Question)
         assert question.text == "Delete x in attic?"
         reply = Reply(question.state, accepted=True)
@@ -389,7 +389,7 @@ async def test_a_call_without_a_target_is_not_asked_about_and_the_handler_knows(
         request = Request("delete", {"note": "loose"}, ANN, can_return_questions=True)
         assert (await result_of(app, request))["value"] == "loose"
         assert (await result_of(app, request._replace(can_return_questions=False)))["value"] == "loose"
-        question = await app.run(request._replace(arguments={"note": "kept"}))
+        question = await app.answer(request._replace(arguments={"note": "kept"}))
         assert isinstance(question, Question)
         reply = Reply(question.state, accepted=True)
         assert (await result_of(app, request._replace(arguments={"note": "kept"}, reply=reply)))["value"] == "kept"

@@ -138,7 +138,7 @@ def keyed(key: Any, n: int = 1, tool: str = "add", caller: Caller = ANN) -> Requ
 
 async def said(app: App, request: Request) -> Any:
     """The value of a success, the type of a failure."""
-    answer = await app.run(request)
+    answer = await app.answer(request)
     assert isinstance(answer, Answer)
     fields = json.loads(answer.text)
     return fields["error_type"] if answer.is_error else fields["value"]
@@ -151,7 +151,7 @@ async def said(app: App, request: Request) -> Any:
 async def test_the_same_key_and_arguments_give_the_first_answer_again_and_act_once(settings: Settings):
     book = Ledger(settings)
     async with book.app() as app:
-        first, other, again = [await app.run(keyed(key)) for key in ("k1", "k2", "k1")]
+        first, other, again = [await app.answer(keyed(key)) for key in ("k1", "k2", "k1")]
         assert json.loads(other.text)["value"] == [1, 1]
         assert await book.all() == [1, 1]
     assert again.text == first.text == '{"success":true,"value":[1]}'
@@ -173,7 +173,7 @@ async def test_a_key_is_refused_with_other_arguments_or_another_tool(settings: S
     book = Ledger(settings)
     async with book.app() as app:
         assert await said(app, keyed("k")) == [1]
-        answer = await app.run(keyed("k", n=2))
+        answer = await app.answer(keyed("k", n=2))
         assert json.loads(answer.text) == {
             "success": False,
             "error": "The idempotency key 'k' was used for another call. Nothing was done. "
@@ -211,7 +211,7 @@ async def test_a_call_without_a_key_acts_each_time(settings: Settings):
 async def test_a_key_that_is_not_valid_is_refused_before_anything_is_done(key: Any):
     book = Ledger(Settings())
     async with book.app() as app:
-        answer = await app.run(keyed(key))
+        answer = await app.answer(keyed(key))
         fields = json.loads(answer.text)
         assert fields["error_type"] == "ValidationError"
         assert fields["error"].startswith("The idempotency key ")
@@ -260,7 +260,7 @@ async def test_consent_is_checked_before_the_first_answer_is_given_again(setting
     async with book.app() as app:
         arguments = {"n": 1, "explicit_action": "REMOVE"}
         call = Request("remove", arguments, ANN, meta={KEY: "k"}, can_return_questions=True)
-        question = await app.run(call)
+        question = await app.answer(call)
         assert isinstance(question, Question)
         confirmed = call._replace(reply=Reply(question.state, accepted=True))
         assert await said(app, confirmed) == [-1]
@@ -271,7 +271,7 @@ async def test_consent_is_checked_before_the_first_answer_is_given_again(setting
         assert await said(app, call._replace(arguments={"n": 1})) == "ValidationError"
         assert await said(app, call._replace(reply=Reply(question.state, accepted=False))) == "ConsentError"
         with pytest.raises(ForgedReply):
-            await app.run(call._replace(reply=Reply("e30.00", accepted=True)))
+            await app.answer(call._replace(reply=Reply("e30.00", accepted=True)))
         assert await book.all() == [-1]
 
 
@@ -279,11 +279,11 @@ async def test_without_the_confirmation_nothing_is_done_and_the_key_stays_free(s
     book = Ledger(settings)
     async with book.app() as app:
         call = Request("remove", {"n": 1, "explicit_action": "REMOVE"}, ANN, meta={KEY: "k"}, can_return_questions=True)
-        question = await app.run(call)
+        question = await app.answer(call)
         assert isinstance(question, Question)
         assert await said(app, call._replace(reply=Reply(question.state, accepted=False))) == "ConsentError"
         assert await book.all() == []
-        assert isinstance(await app.run(call), Question)
+        assert isinstance(await app.answer(call), Question)
 
 
 # ---- at the same time ----------------------------------------------------------------------------
@@ -311,7 +311,7 @@ async def test_a_call_that_waits_longer_than_its_deadline_is_told_to_call_again(
     async with one.app() as first, two.app() as second:
         acting = asyncio.create_task(said(first, keyed("k")))
         await one.started.wait()
-        answer = await second.run(keyed("k"))
+        answer = await second.answer(keyed("k"))
         assert json.loads(answer.text) == {
             "success": False,
             "error": "Another call of 'add' with the idempotency key 'k' is in progress, or the database is busy. "
@@ -401,9 +401,9 @@ async def test_without_a_database_a_known_failure_is_the_first_answer(state_sett
     book = Ledger(state_settings)
     book.fails = Conflict("The shelf is full.")
     async with book.app() as app:
-        first = await app.run(keyed("k"))
+        first = await app.answer(keyed("k"))
         book.fails = None
-        again = await app.run(keyed("k"))
+        again = await app.answer(keyed("k"))
     assert (first.text, first.is_error) == (again.text, again.is_error)
     assert json.loads(first.text)["error"] == "The shelf is full."
     assert book.numbers == [1]
@@ -419,7 +419,7 @@ async def test_without_a_database_a_call_of_unknown_outcome_is_not_carried_out_a
     async with book.app() as app:
         await said(app, keyed("k"))
         book.fails = None
-        answer = await app.run(keyed("k"))
+        answer = await app.answer(keyed("k"))
         assert json.loads(answer.text) == {
             "success": False,
             "error": "An earlier call of 'add' with the idempotency key 'k' was interrupted: it may have been carried "
@@ -456,7 +456,7 @@ async def test_without_a_database_a_tool_that_may_be_repeated_is_carried_out_aga
 async def test_a_key_that_cannot_be_checked_is_refused(dead_url: str):
     book = Ledger(Settings(redis=dead_url))
     async with book.app() as app:
-        answer = await app.run(keyed("k"))
+        answer = await app.answer(keyed("k"))
     fields = json.loads(answer.text)
     assert fields["error_type"] == "UnavailableError"
     assert fields["error"] == "The idempotency key cannot be checked right now. Nothing was done."

@@ -28,7 +28,7 @@ async def test_a_call_of_an_async_tool_leaves_two_lines_with_parameters_summary_
         return 2 * n
 
     async with App("test", version="1.0.0", tools=[double]) as app:
-        await app.run(Request("double", {"n": 4}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
+        await app.answer(Request("double", {"n": 4}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
     called, working, completed = log.entries
     assert [called["level"], called["message"]] == ["TRACE", "Tool called: double"]
     assert called["fields"] == {"arguments": {"n": 4}}
@@ -54,7 +54,7 @@ async def test_a_tool_that_is_not_async_says_at_debug_that_it_completed(log):
         return 1
 
     async with App("test", version="1.0.0", tools=[one]) as app:
-        await app.run(Request("one", {}, meta={"correlationId": "c-1"}))
+        await app.answer(Request("one", {}, meta={"correlationId": "c-1"}))
     assert log.messages == [
         ("TRACE", "Tool called: one"),
         ("INFO", "in a thread"),
@@ -70,7 +70,7 @@ async def test_a_server_with_hints_logs_the_start_and_the_end_of_a_call_at_debug
         return 1
 
     async with App("test", version="1.0.0", tools=[one], format="hints") as app:
-        await app.run(Request("one", {}))
+        await app.answer(Request("one", {}))
     assert log.messages == [("DEBUG", "Tool called: one"), ("DEBUG", "Tool one completed successfully")]
 
 
@@ -81,9 +81,9 @@ async def test_an_expected_failure_has_its_stack_in_the_log_at_debug_only(log):
         raise NotFound("No note 9 exists.")
 
     async with App("test", version="1.0.0", tools=[find]) as app:
-        await app.run(Request("find", {}))
+        await app.answer(Request("find", {}))
         logging.getLogger().setLevel(logging.INFO)
-        await app.run(Request("find", {}))
+        await app.answer(Request("find", {}))
     _, at_debug, at_info = log.entries
     assert at_debug["message"] == at_info["message"] == "Tool find failed: No note 9 exists."
     assert Path(__file__).name in at_debug["stack"]
@@ -97,7 +97,7 @@ async def test_an_exception_is_logged_with_its_stack_and_the_answer_has_none_of_
         raise ZeroDivisionError("the divisor is 0")
 
     async with App("test", version="1.0.0", tools=[fail]) as app:
-        answer = await app.run(Request("fail", {}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
+        answer = await app.answer(Request("fail", {}, meta={"traceparent": PARENT, "correlationId": "c-1"}))
     called, failed = log.entries
     assert called["message"] == "Tool called: fail"
     assert [failed["level"], failed["message"]] == ["ERROR", "Tool fail failed: the divisor is 0"]
@@ -217,7 +217,7 @@ async def test_a_call_to_an_unknown_tool_leaves_one_audit_entry_and_one_line_wit
     async with App("test", version="1.0.0", tools=[double], settings=settings) as app:
         for name in ("dubble", "x" * 1000, "a\x85b\u2028c\u2029d"):
             with pytest.raises(UnknownTool):
-                await app.run(Request(name, {"pin": "1234"}, caller, "raw", "9.8", meta=meta))
+                await app.answer(Request(name, {"pin": "1234"}, caller, "raw", "9.8", meta=meta))
         metrics = prometheus([app.telemetry])
     first, second, third = audited(audit)
     assert first == {
@@ -261,7 +261,7 @@ async def test_calls_at_the_same_time_keep_their_ids_apart(log):
 
     async with App("test", version="1.0.0", tools=[meet]) as app:
         requests = [Request("meet", {"n": n}, meta={"correlationId": f"c-{n}"}) for n in range(20)]
-        await asyncio.gather(*map(app.run, requests))
+        await asyncio.gather(*map(app.answer, requests))
     for n in range(20):
         own = [entry["message"] for entry in log.entries if entry["correlationId"] == f"c-{n}"]
         words = ["Tool called: meet", f"before {n}", f"after {n}", "Tool meet completed successfully"]
@@ -330,8 +330,8 @@ async def test_every_call_leaves_one_audit_entry_in_a_file_only_its_owner_can_re
     audit = tmp_path / "deep" / "audit.jsonl"
     request = Request("find", {"n": 1}, Caller("user:ann"), "claude", "4.1", meta={"correlationId": "c-1"})
     async with App("test", version="1.0.0", tools=[find], settings=Settings(audit=audit)) as app:
-        await app.run(request)
-        await app.run(request)
+        await app.answer(request)
+        await app.answer(request)
         await app.call("find", {"n": 0})
     first, second, third = audited(audit)
     assert first == {
@@ -384,7 +384,7 @@ async def test_what_has_no_json_form_is_audited_all_the_same(
     caplog.set_level("TRACE")
     settings = Settings(audit=audit, audit_arguments=True)
     async with App("test", version="1.0.0", tools=[one], settings=settings) as app:
-        assert (await app.run(Request("one", arguments, agent_id="\ud800"))).is_error
+        assert (await app.answer(Request("one", arguments, agent_id="\ud800"))).is_error
     (entry,) = audited(audit)
     assert entry["outcome"] == "validation"
     assert entry["arguments"] in (shown, "not valid JSON", "nested too deeply")
@@ -446,7 +446,7 @@ async def test_a_call_cancelled_while_it_waits_at_a_gate_is_recorded_once():
         return 1
 
     async with App("test", version="1.0.0", tools=[delete]) as app:
-        call = asyncio.create_task(app.run(Request("delete", {}, ask=ask)))
+        call = asyncio.create_task(app.answer(Request("delete", {}, ask=ask)))
         await asked.wait()
         call.cancel()
         await asyncio.wait([call])

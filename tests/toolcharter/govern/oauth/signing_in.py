@@ -85,7 +85,7 @@ def signed_in(capsys, charter: Path, *more: str) -> str:
 async def call(governor: Governor, tool: str, caller: str | None = None, **arguments: Any) -> dict[str, Any]:
     """The answer to a call of a user, or of the person at this machine."""
     request = Request(f"docs_{tool}", arguments, caller=user(caller, ["*"]) if caller else LOCAL)
-    answer = await governor.all_tools.run(request)
+    answer = await governor.all_tools.answer(request)
     assert isinstance(answer, Answer)
     return json.loads(answer.content()[0]["text"])
 

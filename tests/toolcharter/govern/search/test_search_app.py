@@ -49,7 +49,7 @@ def app(budget: int, *always_listed: str, file: SearchFile | None = None, learns
 
 
 async def call(target: SearchApp, tool: str, caller: Caller = ANN, **arguments: Any) -> Any:
-    got = await target.run(Request(tool, arguments, caller))
+    got = await target.answer(Request(tool, arguments, caller))
     assert isinstance(got, Answer)
     (block,) = got.content()
     return json.loads(block["text"])
@@ -103,15 +103,15 @@ async def test_gates_hold_for_what_is_called_through_the_search():
 async def test_a_confirmation_is_about_the_tool_that_is_called():
     arguments = {"name": "files_delete", "arguments": {"path": "a"}}
     async with app(10) as made:
-        asked = await made.run(Request("call_tool", arguments, ANN, can_return_questions=True))
+        asked = await made.answer(Request("call_tool", arguments, ANN, can_return_questions=True))
         assert isinstance(asked, Question)
         assert asked.text == 'Delete a file for good. (files_delete with {"path":"a"}) Go ahead?'
         reply = Reply(asked.state, accepted=True)
         other = {"name": "files_delete", "arguments": {"path": "b"}}
-        moved = await made.run(Request("call_tool", other, ANN, can_return_questions=True, reply=reply))
+        moved = await made.answer(Request("call_tool", other, ANN, can_return_questions=True, reply=reply))
         assert isinstance(moved, Answer)
         assert moved.is_error
-        done = await made.run(Request("call_tool", arguments, ANN, can_return_questions=True, reply=reply))
+        done = await made.answer(Request("call_tool", arguments, ANN, can_return_questions=True, reply=reply))
         assert isinstance(done, Answer)
         assert done.content() == [{"type": "text", "text": '{"path": "a"}'}]
 
