@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from mcp_atl.sandbox import sandbox_app
+from atlassian_sandbox import sandbox_app
 
 
 class RecordedSite:

@@ -1,4 +1,4 @@
-"""Write src/mcp_atl/sandbox/shapes.json: what the API documents say of the operations that the sandbox serves.
+"""Write src/atlassian_sandbox/shapes.json: what the API documents say of the operations that the sandbox serves.
 
 Usage: python tools/sandbox_shapes.py [--check]. It needs ../shared/atlassian-api beside the repository.
 """
@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcp_atl.sandbox.app import routes
-from mcp_atl.sandbox.checks import operation
-from mcp_atl.sandbox.http import Kind
+from atlassian_sandbox.app import routes
+from atlassian_sandbox.checks import operation
+from atlassian_sandbox.http import Kind
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT.parent / "shared" / "atlassian-api"
-TARGET = ROOT / "src" / "mcp_atl" / "sandbox" / "shapes.json"
+TARGET = ROOT / "src" / "atlassian_sandbox" / "shapes.json"
 
 # Each document, and what its paths begin with on the sandbox.
 SOURCES: dict[Kind, list[tuple[str, str]]] = {

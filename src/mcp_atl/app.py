@@ -40,7 +40,7 @@ from mcp_core.system_keyring import system_keyring
 from toolcharter import App, Naming
 
 if TYPE_CHECKING:
-    from mcp_atl.sandbox import Sandbox
+    from atlassian_sandbox import Sandbox
 
 VERSION = "1.0.0"
 DESCRIPTION = "Jira and Confluence through one schema, on Cloud and Data Center."
@@ -171,8 +171,8 @@ def _sandbox(settings: AtlSettings, store: CredentialStore, sandbox: "Sandbox | 
     site = Site("sandbox", kind, jira_url=address, confluence_url=pages, sandbox=True)
 
     def transport() -> Any:
-        from mcp_atl.sandbox import sandbox_app  # noqa: PLC0415 - 130 ms, and not needed with a real site
-        from mcp_atl.sandbox.transport import SandboxTransport  # noqa: PLC0415 - 98 ms, httpx2
+        from atlassian_sandbox import sandbox_app  # noqa: PLC0415 - 130 ms, and not needed with a real site
+        from atlassian_sandbox.transport import SandboxTransport  # noqa: PLC0415 - 98 ms, httpx2
 
         return SandboxTransport(sandbox or sandbox_app(kind))
 

@@ -23,7 +23,7 @@ def main() -> None:
             raise SystemExit(logout_command.command(arguments))
         case ["sandbox", *arguments]:
             with EndsProcess():
-                from mcp_atl.sandbox.__main__ import main as serve_sandbox  # noqa: PLC0415 - 60 ms, not needed to serve
+                from atlassian_sandbox.__main__ import main as serve_sandbox  # noqa: PLC0415 - 60 ms
             serve_sandbox(arguments)
         case _:
             with EndsProcess():

@@ -13,9 +13,9 @@ from jsonschema.exceptions import best_match
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from mcp_atl.sandbox.app import SentRequest
-from mcp_atl.sandbox.http import Kind
-from tests.mcp_atl.sandbox.api_documents import FOLDER, as_json_schema
+from atlassian_sandbox.app import SentRequest
+from atlassian_sandbox.http import Kind
+from tests.atlassian_sandbox.api_documents import FOLDER, as_json_schema
 from tools.sandbox_shapes import LISTS_TOO, ONLY_IN_TEXT, SOURCES
 
 METHODS = ("get", "put", "post", "delete")

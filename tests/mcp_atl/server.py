@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from atlassian_sandbox import Faults, Sandbox, sandbox_app
+from atlassian_sandbox.http import Kind
 from mcp_atl.app import build
-from mcp_atl.sandbox import Faults, Sandbox, sandbox_app
-from mcp_atl.sandbox.http import Kind
 from mcp_atl.settings import AtlSettings
 from toolcharter import App
 

@@ -5,10 +5,10 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import pytest
 
+from atlassian_sandbox.app import SentRequest
+from atlassian_sandbox.http import Kind
 from mcp_atl.app import COMMANDS
 from mcp_atl.command import Command, command_of
-from mcp_atl.sandbox.app import SentRequest
-from mcp_atl.sandbox.http import Kind
 from mcp_atl.sites.sign_in import SCOPES
 from mcp_atl.tools import changes, reports
 from tests.mcp_atl.api_requests import request_problems

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs
 
 import httpx2
 
+from atlassian_sandbox import Faults, Sandbox, sandbox_app
 from mcp_atl.client.http import SiteClient, open_http
-from mcp_atl.sandbox import Faults, Sandbox, sandbox_app
 from mcp_atl.site import Access, Site
 from mcp_atl.sites.oauth import Grant, OAuthTokens
 from mcp_atl.sites.sign_in import SignIn

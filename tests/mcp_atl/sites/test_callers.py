@@ -11,11 +11,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from atlassian_sandbox import Sandbox, sandbox_app
+from atlassian_sandbox.http import Kind
+from atlassian_sandbox.model import User
 from mcp_atl.app import build
 from mcp_atl.client.errors import AuthError
-from mcp_atl.sandbox import Sandbox, sandbox_app
-from mcp_atl.sandbox.http import Kind
-from mcp_atl.sandbox.model import User
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.callers import CallerPolicy, own_credentials

@@ -7,9 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from atlassian_sandbox import Sandbox, sandbox_app
 from mcp_atl.app import build
 from mcp_atl.client import http
-from mcp_atl.sandbox import Sandbox, sandbox_app
 from mcp_atl.settings import AtlSettings
 from mcp_atl.site import Access, Credentials, Secret, Site
 from mcp_atl.sites.file import read_sites

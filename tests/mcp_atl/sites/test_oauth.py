@@ -212,7 +212,7 @@ async def test_the_store_keeps_the_sign_in_for_its_owner_only(signed):
 @contextmanager
 def sandbox_process() -> Generator[str]:
     """The address of a sandbox that runs as its own server."""
-    command = [sys.executable, "-m", "mcp_atl.sandbox", "--port", "0"]
+    command = [sys.executable, "-m", "atlassian_sandbox", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
