@@ -19,7 +19,7 @@ from bench.measure import Cell, Sample, interleave
 from bench.processes import environment
 
 KIND = "stages"
-STEPS = ("observe", "authorize", "parse", "limit_and_recall_now", "invoke", "check", "remember_now", "render", "record")
+STEPS = ("observe", "authorize", "parse", "limit", "lookup", "invoke", "check", "store", "render", "record")
 
 
 def measure(
@@ -39,11 +39,12 @@ async def run(calls: int) -> dict[str, float]:
     """Nanoseconds of each step for each call, and of the whole."""
     from bench.peers.governed_app import build  # noqa: PLC0415 - only the sample's own process needs it
     from mcp_core import Request  # noqa: PLC0415
-    from mcp_core.calling import pipeline  # noqa: PLC0415
+    from mcp_core.calling import pipeline, recording  # noqa: PLC0415
 
     spent: Counter[str] = Counter()
     for step in STEPS:
-        setattr(pipeline, step, timed(step, getattr(pipeline, step), spent))
+        module = pipeline if hasattr(pipeline, step) else recording
+        setattr(module, step, timed(step, getattr(module, step), spent))
     async with build(1) as app:
         for number in range(calls):
             if number == calls // 5:

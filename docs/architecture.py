@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import grimp
 
-from mcp_core.calling import pipeline, records
+from mcp_core.calling import pipeline, recording, records
 from mcp_core.errors import ElicitationUnsupported, ForgedReply, UnknownTool
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,10 +32,10 @@ STEPS = {
     "authorize": "every permission that the tool declares",
     "parse": "strict validation, into the handler's own copy",
     "consent": "the person said yes, or a Question goes back",
-    "recall": "a cached answer that is fresh goes on to record",
+    "lookup": "a cached answer that is fresh goes on to record",
     "invoke": "the handler in its server, within its deadline",
     "check": "the result is what was declared; hints",
-    "remember": "cache a query; a mutation forgets",
+    "store": "cache a query; a mutation invalidates",
     "record": "log, metrics, audit: once, also when cancelled",
     "render": "the wire format that the server chose",
 }
@@ -144,7 +144,7 @@ def about(name: str) -> str:
 
 
 def modules_of_steps() -> dict[str, str]:
-    """Where each step is written: in the module that the pipeline imports it from."""
+    """Where each step is written: in the module that the pipeline, or the recording around it, imports it from."""
     names = re.findall(r"\b\d+ ([a-z]+)", inspect.getdoc(pipeline) or "")
     if names != list(STEPS):
         raise ValueError(f"The pipeline lists the steps {names}; STEPS in docs/architecture.py has {list(STEPS)}.")
@@ -152,7 +152,8 @@ def modules_of_steps() -> dict[str, str]:
         raise ValueError(f"RECORDS in docs/architecture.py names {missing}, which mcp_core.calling.records lacks.")
     imported = {
         alias.name: node.module
-        for node in ast.walk(ast.parse(inspect.getsource(pipeline)))
+        for source in (pipeline, recording)
+        for node in ast.walk(ast.parse(inspect.getsource(source)))
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }

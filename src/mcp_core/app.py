@@ -288,8 +288,6 @@ class App:
         threads = HandlerThreads(self.settings.threads)
         stack.callback(threads.close)
         self._add_metrics(stack, build_info(self.version), partial(thread_samples, threads), self._dependency_samples)
-        limits = (state, self.policy.limits_without_redis)
-        self.library.open(self._resources, self.policy.deadlines, threads, self._running, limits)
         self._pipeline = Pipeline(
             self.registry,
             self.policy,
@@ -301,6 +299,7 @@ class App:
             audit=audit,
             keys=self._keys or StateKeyStore(state, self.settings.idempotency_seconds),
         )
+        self.library.open(self._pipeline)
 
     @asynccontextmanager
     async def keep_calls(self, log: CallLog) -> AsyncGenerator[None]:

@@ -28,7 +28,7 @@ def test_a_step_is_shown_in_the_room_that_it_is_written_in_and_in_those_it_uses(
     numbers = {step: number for number, step in enumerate(architecture.STEPS, start=1)}
     assert architecture.steps_in("mcp_core.hosts") == [numbers["receive"]]
     assert architecture.steps_in("mcp_core.registry") == [numbers["resolve"]]
-    assert architecture.steps_in("mcp_core.state") == [numbers[s] for s in ("limit", "consent", "recall", "remember")]
+    assert architecture.steps_in("mcp_core.state") == [numbers[s] for s in ("limit", "consent", "lookup", "store")]
     assert architecture.steps_in("servers") == [numbers["invoke"]]
 
 

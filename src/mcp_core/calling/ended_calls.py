@@ -13,11 +13,7 @@ from mcp_core.call_log.counts import MINUTE, Counts, bucket_of
 from mcp_core.call_log.entry import FAILURES, FindLines
 from mcp_core.call_log.log import MAX_IN_BATCH
 from mcp_core.calling.bound import UNKNOWN
-from mcp_core.calling.records import Call
-from mcp_core.calling.stages.record import CallSummary, estimate_tokens, redacted_arguments
-
-EndedCall = tuple[Call, CallSummary, float, float, float]
-"""The call, how it went, when it began by the clock of `time.perf_counter`, its seconds, and when it ended."""
+from mcp_core.calling.stages.record import EndedCall, estimate_tokens, redacted_arguments
 
 MAX_FAILURES = MAX_IN_BATCH // 2
 """Failures that come before all other calls."""
@@ -42,7 +38,7 @@ class EndedCalls:
 
     def add(self, ended: EndedCall) -> None:
         """Count a call, and keep it if it is one of a few."""
-        call, summary, _, seconds, now = ended
+        call, summary, seconds, now = ended
         outcome = summary.outcome
         # By its final name: callers choose the names of tools that do not exist.
         tool, caller, agent = call.final_name, call.request.caller.key, call.context.agent_id[:MAX_NAME_LENGTH]
@@ -74,7 +70,7 @@ class EndedCalls:
         return [one for _, one in sorted([*chosen, *others], key=_number)], ended
 
     def entry(self, ended: EndedCall, find_lines: FindLines) -> CallEntry:
-        call, summary, _, seconds, now = ended
+        call, summary, seconds, now = ended
         context, failure = call.context, summary.failure
         lines = find_lines(context.trace_id, context.correlation_id)
         return CallEntry(
@@ -126,7 +122,8 @@ def _json(arguments: Any) -> str:
 
 def _steps(ended: EndedCall) -> dict[str, float]:
     """Where the time went, in milliseconds. A call that was refused has only passed gates."""
-    _, summary, started, seconds, _ = ended
+    _, summary, seconds, _ = ended
+    started = summary.started
     person, began, finished = summary.person_seconds, summary.handler_began, summary.handler_ended
     gates = (began or started + seconds) - started - person
     steps = {"gates": gates}

@@ -1,40 +1,31 @@
-"""The prompts and resources of one server, and the only way they are read.
+"""The prompts and resources of one server: look-up, paging and records. The pipeline runs their functions.
 
-    observe -> limit -> authorize -> parse -> invoke -> check
-
-The steps and their order are the pipeline's. A failure is a protocol error, `Refused`: these methods have no result
-that could carry it.
+A failure is a protocol error, `Refused`: these methods have no result that could carry it.
 """
 
 import difflib
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from mcp_core import json_text
 from mcp_core.auth import Caller
-from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.bound import BoundTool
+from mcp_core.calling.pipeline import Pipeline
 from mcp_core.calling.records import Body, Call, Failure, Permit, Request
 from mcp_core.calling.requests import RequestRecorder, Sender
-from mcp_core.calling.stages.authorize import authorize
 from mcp_core.calling.stages.fail import fail, without_secrets
-from mcp_core.calling.stages.invoke import RunningHandlers, invoke
-from mcp_core.calling.stages.limit import WithoutRedis, limit
 from mcp_core.calling.stages.observe import log_context, observe
-from mcp_core.calling.stages.parse import parse
-from mcp_core.calling.stages.record import StackLimit, failure_level, log_system_failure
-from mcp_core.calling.threads import HandlerThreads
+from mcp_core.calling.stages.record import CallRecord, StackLimit, failure_level, log_system_failure
 from mcp_core.declare.describe import full
 from mcp_core.declare.naming import ToolMentions
 from mcp_core.declare.prompts import Embedded, Message, Prompt
 from mcp_core.declare.resources import BYTES, TEXT, Content, Resource, ResourcePage, ResourceSource, ResourceTemplate
-from mcp_core.declare.spec import ResponseTime, ToolSpec
+from mcp_core.declare.spec import ToolSpec
 from mcp_core.errors import BrokenResult, DeclarationError, ElicitationUnsupported, Refused, Unavailable
 from mcp_core.mcp_log import get_logger, reset_log_context, set_log_context
 from mcp_core.registry import ToolRegistry
 from mcp_core.result import Image, Result
-from mcp_core.state.interface import State
-from mcp_core.state.memory import MemoryState
 
 DOCS_SCHEME = "toolcharter://tools/"
 """Resources of this scheme are the full documentation of a tool."""
@@ -84,8 +75,7 @@ class Library:
         self._sources: list[ResourceSource] = []
         self._bound_prompts: dict[str, BoundTool] = {}
         self._bound_sources: list[_BoundSource] = []
-        self._running: RunningHandlers = set()
-        self._limits: tuple[State, WithoutRedis] = (MemoryState(), "open")
+        self._pipeline: Pipeline | None = None
 
     # --- putting it together ---------------------------------------------------------------------------
 
@@ -101,22 +91,12 @@ class Library:
                 raise DeclarationError([f"{source.prefix}: prefix: overlaps with {taken}; choose another"])
         self._sources.append(source)
 
-    def open(
-        self,
-        resources: Resources,
-        deadlines: Mapping[ResponseTime, float],
-        threads: HandlerThreads,
-        running: RunningHandlers,
-        limits: tuple[State, WithoutRedis],
-    ) -> None:
-        """Bind the functions to their resources. While one waits, it is in `running`.
-
-        `limits` are where requests are counted, and what happens if they cannot be.
-        """
-        self._running, self._limits = running, limits
+    def open(self, pipeline: Pipeline) -> None:
+        """Bind the functions to the resources of the server."""
+        self._pipeline = pipeline
 
         def bound(spec: ToolSpec) -> BoundTool:
-            return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
+            return pipeline.bind(spec, spec.name, check_returns=False)
 
         self._bound_prompts = {name: bound(prompt.spec) for name, prompt in self._prompts.items()}
         self._bound_sources = [
@@ -257,26 +237,25 @@ class Library:
         return answer
 
     async def _run(self, bound: BoundTool, request: Request, check: Callable[[Any], T]) -> T:
-        """Run a handler behind the gates."""
-        call = observe(request, bound, None, self._clock())
-        token, invoked = set_log_context(log_context(call)), False
+        """Run a function of a prompt or a resource through the pipeline. Raises Refused."""
+        if self._pipeline is None:
+            raise RuntimeError("the app is not open; use it inside `async with app:`")
+
+        def check_alone(raw: Any, _permit: Permit, _bound: BoundTool) -> T:
+            return check(raw)
+
+        call, summary = observe(request, bound, None, self._clock()), CallRecord()
+        summary.began, token = time.perf_counter(), set_log_context(log_context(call))
         logger.trace("Requested: %s", request.tool)
         try:
-            if bound.rate_limit is not None:
-                await limit(call, bound.rate_limit, *self._limits, counted_as=bound.counted_as)
-            authorize(call, bound.permissions)
-            arguments, arguments_json = parse(bound, request.arguments)
-            invoked = True
-            return check(
-                await invoke(Permit(call, arguments, arguments_json), bound, self._running, time.perf_counter())
-            )
+            return cast(T, await self._pipeline.carry_out(call, bound, summary, check_alone))
         except Refused as refused:
             failure = Failure(str(refused), cast(str, refused.data["errorType"]), refused.kind)
-            raise self._refused(Body(failure=failure), call, refused, invoked=invoked) from None
+            raise self._refused(Body(failure=failure), call, refused, invoked=summary.invoked) from None
         except ElicitationUnsupported:
             raise  # the host reports it
         except Exception as error:  # noqa: BLE001 - every exception becomes an answer, as in the pipeline
-            raise self._refused(fail(error, call, None), call, error, invoked=invoked) from None
+            raise self._refused(fail(error, call, None), call, error, invoked=summary.invoked) from None
         finally:
             reset_log_context(token)
 

@@ -23,7 +23,7 @@ class CachedAnswer(NamedTuple):
     verbatim: bool = False
 
 
-class Recalled(NamedTuple):
+class Lookup(NamedTuple):
     """The generation of the data behind the tags of a tool, and the answer that was cached in it."""
 
     generation: str
@@ -61,21 +61,15 @@ class State(Protocol):
         """Count a call. Returns 0 within the limit, otherwise the seconds to wait."""
         ...
 
-    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
-        """The cached answer, if it is fresh and none of its tags was forgotten since."""
+    async def lookup(self, key: str, tags: Sequence[str]) -> Lookup:
+        """The cached answer, if it is fresh and none of its tags was invalidated since."""
         ...
 
-    async def hit_and_recall(
-        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
-    ) -> tuple[float, Recalled]:
-        """Both at once. There is no answer for a call that has to wait."""
+    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+        """Cache an answer for `ttl` seconds, under the generation that was looked up before it was made."""
         ...
 
-    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
-        """Cache an answer for `ttl` seconds, under the generation that was recalled before it was made."""
-        ...
-
-    async def forget(self, tags: Sequence[str]) -> None:
+    async def invalidate(self, tags: Sequence[str]) -> None:
         """Invalidate all cached answers behind these tags."""
         ...
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from mcp_core.declare.spec import RateLimit
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Recalled, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Lookup, StateUnavailable
 
 MAX_ENTRIES = 4096
 MAX_CLAIMS = 65_536
@@ -41,10 +41,6 @@ class MemoryState:
         pass
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        return self.hit_now(key, limit)
-
-    def hit_now(self, key: str, limit: RateLimit) -> float:
-        """What `hit` gives, without a coroutine."""
         now = self._clock()
         window = self._windows.get(key)
         if window is None:
@@ -59,11 +55,7 @@ class MemoryState:
         # Not again for each of many callers who are all within their windows.
         self._max_windows = max(MAX_ENTRIES, 2 * len(self._windows))
 
-    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
-        return self.recall_now(key, tags)
-
-    def recall_now(self, key: str, tags: Sequence[str]) -> Recalled:
-        """What `recall` gives, without a coroutine."""
+    async def lookup(self, key: str, tags: Sequence[str]) -> Lookup:
         tags = tuple(tags)
         generation = self._generation_texts.get(tags)
         if generation is None:
@@ -71,28 +63,18 @@ class MemoryState:
             self._generation_texts[tags] = generation
         entry = self._answers.get(key)
         if entry is None or entry[1] != generation or entry[0] <= self._clock():
-            return Recalled(generation, None)
+            return Lookup(generation, None)
         self._answers.move_to_end(key)
-        return Recalled(generation, entry[2])
+        return Lookup(generation, entry[2])
 
-    async def hit_and_recall(
-        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
-    ) -> tuple[float, Recalled]:
-        wait = self.hit_now(hit_key, limit)
-        return wait, self.recall_now(key, tags) if wait == 0 else Recalled("", None)
-
-    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
-        self.remember_now(key, generation, answer, ttl)
-
-    def remember_now(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
-        """What `remember` does, without a coroutine."""
+    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         if len(answer.data or "") + len(answer.blocks) + len(key) > MAX_ENTRY_LENGTH:
             return
         self._answers[key] = (self._clock() + ttl, generation, answer)
         if len(self._answers) > MAX_ENTRIES:
             self._answers.popitem(last=False)
 
-    async def forget(self, tags: Sequence[str]) -> None:
+    async def invalidate(self, tags: Sequence[str]) -> None:
         self._generation_texts.clear()
         for tag in tags:
             self._generations[tag] = self._generations.get(tag, 0) + 1

@@ -13,13 +13,21 @@ from redis.exceptions import NoScriptError, RedisError
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, CachedAnswer, DependencyHealth, Recalled, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, CachedAnswer, DependencyHealth, Lookup, StateUnavailable
 from mcp_core.state.redis_connection import RETRY_SECONDS, Connection, RedisConnection
-from mcp_core.state.redis_scripts import LOOK_UP
+from mcp_core.state.redis_scripts import HIT, LOOKUP
 
 logger = get_logger(__name__)
 
-_SHA = hashlib.sha1(LOOK_UP.encode(), usedforsecurity=False).hexdigest()
+
+class _Script:
+    """A script in Lua, and the digest by which Redis knows it."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.digest = text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+_HIT, _LOOKUP = _Script(HIT), _Script(LOOKUP)
 _KEYS = "idempotency keys"
 _MESSAGES_KEPT = 10_000
 _MESSAGES_MS = 3_600_000
@@ -40,8 +48,8 @@ class RedisState:
         self._prefix = f"toolcharter:{server}:"
         self._connection = RedisConnection(url, timeout=timeout, prepare=self._prepare)
         self._seal_key: str | None = None
-        self._unforgotten: set[str] = set()
-        """Tags that could not be forgotten while Redis was away."""
+        self._stale_tags: set[str] = set()
+        """Tags that could not be invalidated while Redis was away."""
         self._watcher: asyncio.Task[None] | None = None
         self._listener: asyncio.Task[None] | None = None
         self._receivers: list[Callable[[str], None]] = []
@@ -58,18 +66,19 @@ class RedisState:
 
     async def _prepare(self, connection: Connection) -> None:
         """Bring a new connection, and a Redis that may have been away or be new, to where this process is."""
-        tags = tuple(self._unforgotten)
+        tags = tuple(self._stale_tags)
         commands: list[tuple[Any, ...]] = [
-            ("SCRIPT LOAD", LOOK_UP),
+            ("SCRIPT LOAD", HIT),
+            ("SCRIPT LOAD", LOOKUP),
             ("SET", f"{self._prefix}probe", "1", "PX", 1000),  # fails where Redis takes no writes
             *self._seal_key_commands(),
         ]
         if tags:
-            commands.append(self._forget_command(tags))
+            commands.append(self._invalidate_command(tags))
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
         replies = [await connection.read_response(timeout=math.inf) for _ in commands]
-        self._seal_key = cast(str, replies[3])
-        self._unforgotten.difference_update(tags)
+        self._seal_key = cast(str, replies[4])
+        self._stale_tags.difference_update(tags)
 
     def _seal_key_commands(self) -> list[tuple[str, ...]]:
         """Put back the key where Redis has lost it, or make the first one; then read it."""
@@ -79,56 +88,41 @@ class RedisState:
     # --- limits and cache ------------------------------------------------------------------------------
 
     async def hit(self, key: str, limit: RateLimit) -> float:
-        return (await self._look_up("rate limits", (key, limit), None))[0]
+        keys, limits = (f"{self._prefix}limit:{key}",), (limit.max_calls, limit.window_ms * 1000)
+        return cast(int, await self._run_script("rate limits", _HIT, keys, limits)) / 1e6
 
-    async def recall(self, key: str, tags: Sequence[str]) -> Recalled:
-        return (await self._look_up("cache", None, (key, tags)))[1]
+    async def lookup(self, key: str, tags: Sequence[str]) -> Lookup:
+        keys = (self._answer_key(key), *(self._tag_key(tag) for tag in tags))
+        reply = await self._run_script("cache", _LOOKUP, keys, (secrets.token_hex(6),))
+        return _lookup(*cast(list[Any], reply))
 
-    async def hit_and_recall(
-        self, hit_key: str, limit: RateLimit, key: str, tags: Sequence[str]
-    ) -> tuple[float, Recalled]:
-        return await self._look_up("rate limits", (hit_key, limit), (key, tags))
-
-    async def _look_up(
-        self, purpose: str, limited: tuple[str, RateLimit] | None, cached: tuple[str, Sequence[str]] | None
-    ) -> tuple[float, Recalled]:
-        keys = [f"{self._prefix}limit:{limited[0]}" if limited else "", ""]
-        arguments: list[Any] = [limited[1].max_calls, limited[1].window_ms * 1000] if limited else [0, 0]
-        if cached is not None:
-            key, tags = cached
-            keys[1] = self._answer_key(key)
-            keys += [self._tag_key(tag) for tag in tags]
-            arguments.append(secrets.token_hex(6))
-        else:
-            arguments.append("")
+    async def _run_script(self, purpose: str, script: "_Script", keys: Sequence[str], arguments: Sequence[Any]) -> Any:
         command = (len(keys), *keys, *arguments)
         try:
-            reply = await self._connection.execute(purpose, "EVALSHA", _SHA, *command)
+            return await self._connection.execute(purpose, "EVALSHA", script.digest, *command)
         except NoScriptError:  # somebody flushed the scripts
-            reply = await self._connection.execute(purpose, "EVAL", LOOK_UP, *command)
-        wait, *found = cast(list[Any], reply)
-        return wait / 1e6, _recalled(*found)
+            return await self._connection.execute(purpose, "EVAL", script.text, *command)
 
-    async def remember(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
+    async def store(self, key: str, generation: str, answer: CachedAnswer, ttl: float) -> None:
         text = json.dumps(answer._asdict())
         if len(text) <= MAX_ENTRY_LENGTH and not self._connection.is_congested:
             # Nobody has to wait: a look-up of this process comes after it, and one of another may miss it.
             milliseconds = max(1, int(ttl * 1000))
             self._connection.send("cache", "SET", self._answer_key(key), f"{generation}\n{text}", "PX", milliseconds)
 
-    async def forget(self, tags: Sequence[str]) -> None:
+    async def invalidate(self, tags: Sequence[str]) -> None:
         if tags:
             # Shielded: a call that is being cancelled may be cancelled again at each await.
-            await asyncio.shield(self._forget(tags))
+            await asyncio.shield(self._invalidate(tags))
 
-    async def _forget(self, tags: Sequence[str]) -> None:
+    async def _invalidate(self, tags: Sequence[str]) -> None:
         try:
-            await self._connection.execute("invalidation", *self._forget_command(tags))
+            await self._connection.execute("invalidation", *self._invalidate_command(tags))
         except StateUnavailable:
-            self._unforgotten.update(tags)
+            self._stale_tags.update(tags)
             raise
 
-    def _forget_command(self, tags: Sequence[str]) -> tuple[str, ...]:
+    def _invalidate_command(self, tags: Sequence[str]) -> tuple[str, ...]:
         generation = secrets.token_hex(6)
         return ("MSET", *(part for tag in tags for part in (self._tag_key(tag), generation)))
 
@@ -253,9 +247,9 @@ class RedisState:
         await self._connection.close()
 
 
-def _recalled(generation: str = "", entry: str | None = None) -> Recalled:
+def _lookup(generation: str = "", entry: str | None = None) -> Lookup:
     try:
         answer = None if entry is None else CachedAnswer(**json.loads(entry[len(generation) + 1 :]))
     except (ValueError, TypeError):
         answer = None  # written by another release
-    return Recalled(generation, answer)
+    return Lookup(generation, answer)

@@ -1,11 +1,11 @@
-"""The script that Redis runs for a call: the rate limit and the cached answer in one round trip.
+"""The scripts that Redis runs for a call: one counts it, one looks its answer up.
 
 Limits are counted by the clock of Redis, with the two algorithms of the store in memory.
 """
 
 from mcp_core.state.interface import MAX_EXACT_CALLS
 
-LOOK_UP = f"""
+HIT = f"""
 local function hit(key, max, window)
   local time = redis.call('TIME')
   local now = time[1] * 1000000 + time[2]
@@ -47,29 +47,25 @@ local function hit(key, max, window)
   return 0
 end
 
-local max = tonumber(ARGV[1])
-if max > 0 then
-  local wait = hit(KEYS[1], max, tonumber(ARGV[2]))
-  if wait > 0 then return {{wait}} end
-end
-if ARGV[3] == '' then return {{0}} end
+return hit(KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]))
+"""
+"""KEYS: the log of calls. ARGV: the limit, and its window in microseconds. Returns the microseconds to wait."""
 
+LOOKUP = """
 local generation = ''
-if #KEYS > 2 then
-  local generations = redis.call('MGET', unpack(KEYS, 3))
+if #KEYS > 1 then
+  local generations = redis.call('MGET', unpack(KEYS, 2))
   for i = 1, #generations do
-    if not generations[i] then -- never forgotten, or lost: a new one, so that none ever comes back
-      generations[i] = ARGV[3]
-      redis.call('SET', KEYS[i + 2], ARGV[3])
+    if not generations[i] then -- never invalidated, or lost: a new one, so that none ever comes back
+      generations[i] = ARGV[1]
+      redis.call('SET', KEYS[i + 1], ARGV[1])
     end
   end
   generation = table.concat(generations, '.')
 end
-local entry = redis.call('GET', KEYS[2])
+local entry = redis.call('GET', KEYS[1])
 local start = generation .. '\\n'
-if entry and string.sub(entry, 1, #start) == start then return {{0, generation, entry}} end
-return {{0, generation}}
+if entry and string.sub(entry, 1, #start) == start then return {generation, entry} end
+return {generation}
 """
-"""KEYS: the log of calls, the answer, and the generation of each tag. ARGV: the limit (0 for none), its window in
-microseconds, and a new generation (empty where no answer is looked up). Returns the microseconds to wait, the
-generation, and the entry."""
+"""KEYS: the answer, and the generation of each tag. ARGV: a new generation. Returns the generation, and the entry."""

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import difflib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -12,19 +12,16 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from mcp_core.auth import Caller
-from mcp_core.calling.bound import BoundTool, Resources, bind
+from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.live_library import LiveLibrary
+from mcp_core.calling.pipeline import Pipeline
 from mcp_core.calling.records import Request
 from mcp_core.calling.requests import RequestRecorder
-from mcp_core.calling.stages.invoke import RunningHandlers
-from mcp_core.calling.stages.limit import WithoutRedis
-from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
-from mcp_core.declare.spec import Declaration, ResponseTime, spec_of
+from mcp_core.declare.spec import Declaration, spec_of
 from mcp_core.errors import Conflict, InvalidArguments, NotFound, PermissionDenied, SignInRequired, Unavailable
 from mcp_core.json_text import JsonObject
 from mcp_core.registry import ToolRegistry
-from mcp_core.state.interface import State
 from toolcharter.govern.answers import hidden_orders, text_block, texts, warning_for
 from toolcharter.govern.callers_person import CallersPerson
 from toolcharter.govern.charter import Charter
@@ -97,15 +94,8 @@ class RemoteLibrary(LiveLibrary):
         """Tells clients that a list has changed."""
         self._starting: set[asyncio.Task[list[JsonObject]]] = set()
 
-    def open(
-        self,
-        resources: Resources,
-        deadlines: Mapping[ResponseTime, float],
-        threads: HandlerThreads,
-        running: RunningHandlers,
-        limits: tuple[State, WithoutRedis],
-    ) -> None:
-        super().open(resources, deadlines, threads, running, limits)
+    def open(self, pipeline: Pipeline) -> None:
+        super().open(pipeline)
 
         async def show(method: str, cursor: str | None, context: ToolContext) -> list[Offer]:  # noqa: ARG001 - checked
             _held = self._take_tokens(context)
@@ -125,7 +115,7 @@ class RemoteLibrary(LiveLibrary):
 
         def bound(function: Callable[..., Any], *, asks: bool = False) -> BoundTool:
             spec = spec_of(function, Declaration(category="query", permissions=(), response_time="slow", asks=asks))
-            return bind(spec, spec.name, resources, deadlines, threads=threads, check_returns=False)
+            return pipeline.bind(spec, spec.name, check_returns=False)
 
         self._show, self._finder, self._watcher = bound(show), bound(find), bound(watch)
         self._asker = bound(ask, asks=True)

@@ -26,6 +26,7 @@ from mcp_core import (
     page_of,
 )
 from mcp_core.calling.library import Conversation, Reading
+from mcp_core.calling.pipeline import Pipeline
 from mcp_core.errors import Refused
 
 ALL = Caller(grants=frozenset({"*"}))
@@ -269,3 +270,44 @@ def test_an_address_belongs_to_one_source(prefix: str):
 
     with pytest.raises(DeclarationError, match="prefix: overlaps with"):
         app(resources=[ResourceSource("note://", read=read), ResourceSource(prefix, read=read)])
+
+
+# ---- the pipeline ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("AUT-5")
+async def test_tools_prompts_and_resources_run_through_the_same_function(monkeypatch: pytest.MonkeyPatch):
+    async def add(a: int, b: int) -> int:
+        return a + b
+
+    async def greet() -> str:
+        """Greet somebody."""
+        return "Hello"
+
+    async def read(uri: str) -> str:
+        return uri
+
+    async def show() -> list[Resource]:
+        return [Resource("notes://1", "one")]
+
+    source = ResourceSource("notes://", read, permissions=("notes:read",), list=show)
+    ran: list[str] = []
+    carry_out = Pipeline.carry_out
+
+    async def watched(self: Pipeline, call: Any, *given: Any) -> Any:
+        ran.append(call.request.tool)
+        return await carry_out(self, call, *given)
+
+    monkeypatch.setattr(Pipeline, "carry_out", watched)
+    made = app(greet, resources=[source])
+    made.tool(add)
+    async with made:
+        await made.call("add", {"a": 1, "b": 2})
+        await made.library.prompt(Request("greet", {}, ALL))
+        await made.library.read(Request("notes://1", {}, ALL))
+        await made.library.list_changing(None, Request("", {}, ALL))
+        assert (await refused_by(made.library.read(Request("notes://1", {}, Caller())))).data == {
+            "errorType": "PermissionError",
+            "uri": "notes://1",
+        }
+    assert ran == ["add", "greet", "notes://1", "notes://", "notes://1"]

@@ -50,25 +50,25 @@ class Watched(MemoryState):
         super().__init__()
         self.done: list[str] = []
 
-    def hit_now(self, *given: Any) -> float:
+    async def hit(self, *given: Any) -> float:
         self.done.append("count")
-        return super().hit_now(*given)
+        return await super().hit(*given)
 
     async def seal_key(self) -> bytes:
         self.done.append("ask")
         return await super().seal_key()
 
-    def recall_now(self, *given: Any) -> Any:
-        self.done.append("recall")
-        return super().recall_now(*given)
+    async def lookup(self, *given: Any) -> Any:
+        self.done.append("lookup")
+        return await super().lookup(*given)
 
-    def remember_now(self, *given: Any) -> None:
-        self.done.append("remember")
-        super().remember_now(*given)
+    async def store(self, *given: Any) -> None:
+        self.done.append("store")
+        await super().store(*given)
 
-    async def forget(self, *given: Any) -> None:
-        self.done.append("forget")
-        await super().forget(*given)
+    async def invalidate(self, *given: Any) -> None:
+        self.done.append("invalidate")
+        await super().invalidate(*given)
 
 
 def gated(state: Watched) -> App:
@@ -111,19 +111,14 @@ async def test_limit_permission_arguments_and_consent_are_checked_in_this_order_
 
 
 @pytest.mark.requirement("VAL-1", "VAL-2")
-@pytest.mark.parametrize("waits", [True, False])
-async def test_every_gate_comes_before_the_cache_and_the_cache_before_the_handler(
-    waits: bool, monkeypatch: pytest.MonkeyPatch
-):
+async def test_every_gate_comes_before_the_cache_and_the_cache_before_the_handler():
     state = Watched()
     async with gated(state) as app:
-        if not waits:  # as with a store that is in memory
-            monkeypatch.setattr(app._pipeline, "_memory", state)
         assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
         assert (await result_of(app, Request("read", {}, ALL)))["value"] == "read"
         assert (await result_of(app, Request("read", {}, ALL)))["error_type"] == "RateLimitError"
         assert (await result_of(app, Request("read", {}, Caller("user:ann2"))))["error_type"] == "PermissionError"
-    first, second, limited, refused = ["count", "recall", "run", "remember"], ["count", "recall"], ["count"], ["count"]
+    first, second, limited, refused = ["count", "lookup", "run", "store"], ["count", "lookup"], ["count"], ["count"]
     assert state.done == first + second + limited + refused
 
 
@@ -138,7 +133,7 @@ async def test_a_mutation_forgets_after_it_ran():
         arguments = {"note": "x", "explicit_action": "DELETE"}
         assert (await result_of(app, Request("delete", arguments, ALL, ask=agree)))["value"] == "deleted"
     assert len(asked) == 1
-    assert state.done == ["count", "run", "forget"]
+    assert state.done == ["count", "run", "invalidate"]
 
 
 async def test_an_unknown_tool_is_refused_with_the_nearest_name_and_counted_under_one_name_for_all():

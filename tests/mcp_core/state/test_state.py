@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mcp_core.declare.spec import RateLimit
 from mcp_core.state import memory
-from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, Recalled, State, StateUnavailable
+from mcp_core.state.interface import MAX_ENTRY_LENGTH, MAX_EXACT_CALLS, CachedAnswer, State, StateUnavailable
 from mcp_core.state.memory import MAX_ENTRIES, MemoryState
 from mcp_core.state.redis import RedisState
 from tests.thorough import examples
@@ -38,11 +38,11 @@ NOTES = ["notes"]
 
 
 async def keep(state: State, key: str, answer: CachedAnswer, ttl: float = 60, tags: Sequence[str] = ("notes",)) -> None:
-    await state.remember(key, (await state.recall(key, tags)).generation, answer, ttl)
+    await state.store(key, (await state.lookup(key, tags)).generation, answer, ttl)
 
 
 async def recall(state: State, key: str, tags: Sequence[str] = ("notes",)) -> CachedAnswer | None:
-    return (await state.recall(key, tags)).answer
+    return (await state.lookup(key, tags)).answer
 
 
 async def test_calls_up_to_the_limit_pass_and_the_next_one_must_wait(state: State):
@@ -104,7 +104,7 @@ async def test_an_answer_that_is_too_large_is_not_kept(state: State):
 async def test_forgetting_a_tag_forgets_the_answers_behind_it_and_no_others(state: State):
     for key, tags in (("notes", NOTES), ("math", ["math"]), ("both", ["math", "notes"]), ("none", [])):
         await keep(state, key, CachedAnswer("1"), tags=tags)
-    await state.forget(NOTES)
+    await state.invalidate(NOTES)
     assert await recall(state, "notes") is None
     assert await recall(state, "both", ["math", "notes"]) is None
     assert await recall(state, "math", ["math"]) == CachedAnswer("1")
@@ -112,34 +112,23 @@ async def test_forgetting_a_tag_forgets_the_answers_behind_it_and_no_others(stat
 
 
 async def test_an_answer_that_was_made_before_its_tag_was_forgotten_is_not_found(state: State):
-    before = (await state.recall("key", NOTES)).generation
-    await state.forget(NOTES)
-    await state.remember("key", before, CachedAnswer("stale"), 60)
+    before = (await state.lookup("key", NOTES)).generation
+    await state.invalidate(NOTES)
+    await state.store("key", before, CachedAnswer("stale"), 60)
     assert await recall(state, "key") is None
 
 
 async def test_a_generation_never_comes_back(state: State):
     seen = []
     for _ in range(12):
-        seen.append((await state.recall("key", ["a", "b"])).generation)
-        await state.forget(["a"] if len(seen) % 2 else ["b"])
+        seen.append((await state.lookup("key", ["a", "b"])).generation)
+        await state.invalidate(["a"] if len(seen) % 2 else ["b"])
     assert len(set(seen)) == 12
 
 
 async def test_without_tags_there_is_nothing_to_forget(state: State):
-    assert (await state.recall("key", [])).generation == ""
-    await state.forget([])
-
-
-async def test_limit_and_cache_are_looked_up_together(state: State):
-    limit = RateLimit(max_calls=2, window_ms=HOUR)
-    wait, (generation, answer) = await state.hit_and_recall("ann", limit, "key", NOTES)
-    assert (wait, answer) == (0.0, None)
-    await state.remember("key", generation, CachedAnswer("1"), 60)
-    assert await state.hit_and_recall("ann", limit, "key", NOTES) == (0.0, Recalled(generation, CachedAnswer("1")))
-    wait, recalled = await state.hit_and_recall("ann", limit, "key", NOTES)
-    assert 0 < wait <= HOUR / 1000
-    assert recalled == Recalled("", None)
+    assert (await state.lookup("key", [])).generation == ""
+    await state.invalidate([])
 
 
 async def test_a_mark_stays_for_its_time(state: State):
@@ -318,7 +307,7 @@ async def test_two_processes_on_one_redis_are_one(redis_url: str):
     assert await two.hit("ann", limit) > 0
     await keep(one, "key", CachedAnswer("1"))
     assert await recall(one, "key") == await recall(two, "key") == CachedAnswer("1")
-    await one.forget(["notes"])
+    await one.invalidate(["notes"])
     assert await recall(two, "key") is None
     assert [await one.claim("nonce", 60), await two.claim("nonce", 60)] == [True, False]
     assert await one.seal_key() == await two.seal_key()
@@ -384,7 +373,7 @@ async def test_everything_in_redis_is_below_the_servers_name_and_shows_no_argume
     state = RedisState(redis_url, "demo")
     await state.hit("ann\0add", RateLimit(1, HOUR))
     await keep(state, 'ann\0add\x001.0.0\0{"pin":"4711"}', CachedAnswer("1"))
-    await state.forget(["notes"])
+    await state.invalidate(["notes"])
     await state.claim("nonce", 60)
     await state.mark("mark", 60)
     await state.announce("message")
@@ -422,9 +411,8 @@ async def test_an_answer_that_another_release_wrote_is_a_miss(redis_server, redi
 
 USES: dict[str, Callable[[State], object]] = {
     "hit": lambda state: state.hit("ann", RateLimit(1, HOUR)),
-    "forget": lambda state: state.forget(["notes"]),
-    "recall": lambda state: state.recall("key", NOTES),
-    "hit_and_recall": lambda state: state.hit_and_recall("ann", RateLimit(1, HOUR), "key", NOTES),
+    "invalidate": lambda state: state.invalidate(["notes"]),
+    "lookup": lambda state: state.lookup("key", NOTES),
     "claim": lambda state: state.claim("nonce", 60),
     "mark": lambda state: state.mark("mark", 60),
     "take_mark": lambda state: state.take_mark("mark"),
@@ -478,7 +466,7 @@ async def test_a_redis_that_comes_back_is_used_again(new_redis):
     server.stop()
     await until_unhealthy(state)
     with pytest.raises(StateUnavailable):
-        await state.recall("key", NOTES)
+        await state.lookup("key", NOTES)
     server.start()
     await until_healthy(state)
     assert await recall(state, "key") is None  # Redis was empty
@@ -499,10 +487,10 @@ async def test_what_was_forgotten_while_redis_was_away_is_not_found_after_it(new
     assert await recall(state, "key") == CachedAnswer("stale")
     server.process.send_signal(signal.SIGSTOP)
     with pytest.raises(StateUnavailable):
-        await state.recall("key", NOTES)
+        await state.lookup("key", NOTES)
     # Not sent any more. What was sent to a Redis that hangs is carried out when it goes on.
     with pytest.raises(StateUnavailable):
-        await state.forget(NOTES)
+        await state.invalidate(NOTES)
     server.process.send_signal(signal.SIGCONT)
     await until_healthy(state)
     assert await recall(state, "key") is None
@@ -548,7 +536,7 @@ async def test_an_answer_from_before_a_change_is_not_found_when_redis_loses_the_
     state = RedisState(redis_url, "test", timeout=PATIENCE)
     await keep(state, "key", CachedAnswer("stale"))
     assert await recall(state, "key") == CachedAnswer("stale")
-    await state.forget(NOTES)
+    await state.invalidate(NOTES)
     with redis.Redis(port=redis_server.port) as client:
         assert client.delete("toolcharter:test:tag:notes") == 1
     assert await recall(state, "key") is None
@@ -643,15 +631,15 @@ async def test_a_store_in_memory_depends_on_nothing():
 async def test_a_call_that_is_being_cancelled_still_forgets(redis_url: str):
     # A cancel scope of anyio, which MCP libraries use, cancels again at every wait.
     state = RedisState(redis_url, "test", timeout=PATIENCE)
-    before = (await state.recall("key", NOTES)).generation
+    before = (await state.lookup("key", NOTES)).generation
     with anyio.CancelScope() as scope:
         scope.cancel()
         try:
             await asyncio.sleep(60)
         finally:
-            await state.forget(["notes"])
+            await state.invalidate(["notes"])
     async with asyncio.timeout(60):
-        while (await state.recall("key", NOTES)).generation == before:  # noqa: ASYNC110 - another process
+        while (await state.lookup("key", NOTES)).generation == before:  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.01)
     await state.close()
 

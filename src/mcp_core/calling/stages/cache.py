@@ -10,8 +10,7 @@ from typing import NamedTuple
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Body, Call
 from mcp_core.mcp_log import get_logger
-from mcp_core.state.interface import CachedAnswer, Recalled, State, StateUnavailable
-from mcp_core.state.memory import MemoryState
+from mcp_core.state.interface import CachedAnswer, State, StateUnavailable
 
 logger = get_logger(__name__)
 
@@ -23,49 +22,32 @@ class CachePlace(NamedTuple):
     generation: str
 
 
-def cache_key(call: Call, arguments_json: str) -> str:
-    """The key of the answer to this call."""
-    return f"{call.request.caller.key}\0{call.final_name}\0{call.spec.declaration.version}\0{arguments_json}"
-
-
-async def recall(call: Call, arguments_json: str, state: State) -> tuple[CachePlace | None, Body | None]:
+async def lookup(call: Call, arguments_json: str, state: State) -> tuple[CachePlace | None, Body | None]:
     """The fresh answer if there is one, and where to cache a new one. Without a place nothing is cached."""
-    key = cache_key(call, arguments_json)
+    key = f"{call.request.caller.key}\0{call.final_name}\0{call.spec.declaration.version}\0{arguments_json}"
     try:
-        return place_and_answer(key, await state.recall(key, call.spec.tags))
+        generation, known = await state.lookup(key, call.spec.tags)
     except StateUnavailable as error:
         log = logger.debug if error.is_known else logger.warning
         log("The cache cannot be reached; calls go on without it: %s", error.__cause__)
         return None, None
+    return CachePlace(key, generation), None if known is None else Body(known.data, None, *known[1:])
 
 
-def place_and_answer(key: str, recalled: Recalled) -> tuple[CachePlace, Body | None]:
-    """What the shared store recalled, as this step returns it."""
-    known = recalled.answer
-    return CachePlace(key, recalled.generation), None if known is None else Body(known.data, None, *known[1:])
-
-
-async def remember(place: CachePlace, body: Body, tool: BoundTool, state: State) -> None:
+async def store(place: CachePlace, body: Body, tool: BoundTool, state: State) -> None:
     """Cache a successful answer."""
     if body.failure is not None or tool.cache_ttl is None:
         return
     try:
-        answer = CachedAnswer(body.data, *body[2:])
-        await state.remember(place.key, place.generation, answer, tool.cache_ttl)
+        await state.store(place.key, place.generation, CachedAnswer(body.data, *body[2:]), tool.cache_ttl)
     except StateUnavailable as error:
         logger.debug("The cache cannot be reached; the answer is not cached: %s", error.__cause__)
 
 
-def remember_now(place: CachePlace, body: Body, tool: BoundTool, state: MemoryState) -> None:
-    """The same with the store in memory, which never waits."""
-    if body.failure is None and tool.cache_ttl is not None:
-        state.remember_now(place.key, place.generation, CachedAnswer(body.data, *body[2:]), tool.cache_ttl)
-
-
-async def forget(tool: BoundTool, state: State) -> None:
+async def invalidate(tool: BoundTool, state: State) -> None:
     """Invalidate the answers behind the tags of a mutation, also after one that failed half way."""
     try:
-        await state.forget(tool.forgets)
+        await state.invalidate(tool.forgets)
     except StateUnavailable as error:
         log = logger.debug if error.is_known else logger.error
         message = "The cache cannot be reached; answers from before %s are invalidated when it is back: %s"

@@ -26,7 +26,7 @@ _MAX_NAME_LENGTH = 128
 _ESCAPES = JSON_ESCAPES | {code: f"\\u{code:04x}" for code in range(0x80, 0xA0)}
 
 
-class CallSummary:
+class CallRecord:
     """How a call went, filled in while it runs. The defaults are those of the class, so that a new one costs little."""
 
     outcome: CallOutcome = "cancelled"
@@ -39,6 +39,9 @@ class CallSummary:
     size: int = 0
     arguments_json: str = ""
     """The validated arguments; empty before they are validated."""
+    started: float = 0.0
+    began: float = 0.0
+    """When the time of its deadline began, by the clock of `time.perf_counter`."""
     person_seconds: float = 0.0
     """How long a person was asked during the call."""
     answered_by: str | None = None
@@ -46,6 +49,10 @@ class CallSummary:
     handler_began: float = 0.0
     handler_ended: float = 0.0
     """By the clock of `time.perf_counter`; 0 if the call did not get there."""
+
+
+EndedCall = tuple[Call, CallRecord, float, float]
+"""The call, how it went, its seconds, and when it ended."""
 
 
 class StackLimit:
@@ -65,6 +72,19 @@ class StackLimit:
             self._logged.clear()
         self._logged[key] = now
         return True
+
+
+class Recorder:
+    """Where the calls of one server are recorded."""
+
+    def __init__(
+        self, telemetry: Telemetry, audit: AuditTrail | None, level: int, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`level` is the log level of a success."""
+        self.telemetry, self.audit, self.level, self.clock = telemetry, audit, level, clock
+        self.stacks = StackLimit()
+        self.keep: Callable[[EndedCall], None] | None = None
+        """Takes each call that has ended for the record of recent calls, if there is one."""
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -92,24 +112,17 @@ def begin(call: Call, level: int) -> None:
         logger.warning("Tool %s is deprecated: %s", call.spec.name, call.spec.declaration.deprecated.sentence())
 
 
-def record(
-    call: Call,
-    summary: CallSummary,
-    seconds: float,
-    *,
-    level: int,
-    stacks: StackLimit,
-    telemetry: Telemetry,
-    audit: AuditTrail | None,
-) -> None:
-    """Log the end of a call, count it, and write its audit entry. `level` is that of a success."""
-    _log_end(call, summary, seconds, level, stacks)
-    telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
-    if audit is not None:
-        _audit(call, summary, seconds, audit)
+def record(call: Call, summary: CallRecord, seconds: float, recorder: Recorder) -> None:
+    """Log the end of a call, count it, and write its audit entry."""
+    _log_end(call, summary, seconds, recorder.level, recorder.stacks)
+    recorder.telemetry.record(call.spec.name, summary.outcome, seconds, cached=summary.cached)
+    if recorder.audit is not None:
+        _audit(call, summary, seconds, recorder.audit)
+    if recorder.keep is not None:
+        recorder.keep((call, summary, seconds, time.time()))
 
 
-def _log_end(call: Call, summary: CallSummary, seconds: float, level: int, stacks: StackLimit) -> None:
+def _log_end(call: Call, summary: CallRecord, seconds: float, level: int, stacks: StackLimit) -> None:
     name, failure = call.spec.name, summary.failure
     if failure is None:
         level = level if call.spec.signature.is_async else logging.DEBUG
@@ -162,7 +175,7 @@ def redacted_arguments(call: Call) -> Any:
 # --- the audit record --------------------------------------------------------------------------------------
 
 
-def _audit(call: Call, summary: CallSummary, seconds: float, audit: AuditTrail) -> None:
+def _audit(call: Call, summary: CallRecord, seconds: float, audit: AuditTrail) -> None:
     """Write the audit record of a call."""
     context, request, failure, unknown = call.context, call.request, summary.failure, call.final_name == UNKNOWN
     tool, caller = request.tool[:_MAX_NAME_LENGTH] if unknown else call.final_name, request.caller.key
@@ -193,7 +206,7 @@ def _who_and_what(tool: str, version: str | None, caller: str, agent_id: str, ag
     )
 
 
-def _audited_arguments(call: Call, summary: CallSummary, audit: AuditTrail) -> tuple[str, str]:
+def _audited_arguments(call: Call, summary: CallRecord, audit: AuditTrail) -> tuple[str, str]:
     """The digest of the arguments as JSON, and the redacted arguments as a further member, if they are wanted."""
     valid = summary.arguments_json
     if valid and not call.spec.secret_fields:

@@ -1,5 +1,6 @@
 import copy
 import json
+import re
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -214,7 +215,8 @@ async def test_a_validation_error_quotes_no_secret(arguments: dict[str, Any], lo
         answer = await app.call("login", arguments)
     assert json.loads(answer.text)["error"]["type"] == "ValidationError"
     for text in (answer.text, *log.lines, *log.texts):
-        assert not [secret for secret in ("hunter2", "4711") if secret in text]
+        without_ids = re.sub(r"[0-9a-f]{32}", "", text)
+        assert not [secret for secret in ("hunter2", "4711") if secret in without_ids]
 
 
 async def test_the_error_about_a_secret_reads_well():
