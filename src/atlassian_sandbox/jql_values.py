@@ -12,7 +12,7 @@ from atlassian_sandbox.state import State
 
 
 class FieldValues:
-    """What the fields of issues hold, as one user sees it."""
+    """The field values of issues, as one user sees them."""
 
     def __init__(self, state: State, user: User) -> None:
         self.state = state
@@ -72,7 +72,7 @@ class FieldValues:
                 return cast(list[Any], stored) if isinstance(stored, list) else [stored]
 
     def link_names(self, link: IssueLink, issue: str) -> list[str]:
-        """What a link is called, in general and from this issue: "blocks" or "is blocked by"."""
+        """The names of a link, in general and from this issue: "blocks" or "is blocked by"."""
         name, inward, outward = self.state.link_types[link.type]
         return [name.casefold(), (outward if link.outward == issue else inward).casefold()]
 

@@ -126,7 +126,7 @@ class Issuer:
         return issued | {"scope": " ".join(grant.scopes)}
 
     def grant(self, authorization: str) -> Grant | None:
-        """What an access token allows; None if it is unknown or has expired."""
+        """The grant of an access token; None if it is unknown or has expired."""
         scheme, _, token = authorization.partition(" ")
         grant = self.access.get(token.strip()) if scheme.lower() == "bearer" else None
         return grant if grant is not None and grant.expires > self.state.now() else None

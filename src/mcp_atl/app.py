@@ -125,7 +125,7 @@ async def _open_sites(
 
 
 def _notice(settings: AtlSettings) -> str | None:
-    """What to tell a person who starts the server without a site of their own."""
+    """A notice for a person who starts the server without a site of their own."""
     if settings.sandbox:
         return "It serves the sandbox."
     known, _ = _known_sites(settings, CredentialStore(default_store_path(), system_keyring))

@@ -1,4 +1,4 @@
-"""What makes a command: a handler of one typed `Call` becomes a tool with the parameters of every Atlassian tool.
+"""Commands: a handler of one typed `Call` becomes a tool with the parameters of every Atlassian tool.
 
     product, subject, parameters, response_fields (and ctx, which no schema shows)
 
@@ -41,7 +41,7 @@ Id = Annotated[str, BeforeValidator(lambda value: str(value) if type(value) is i
 
 
 class Parameters(BaseModel):
-    """What a command takes in `parameters`."""
+    """The `parameters` of a command."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,7 +65,7 @@ P = TypeVar("P", bound=Parameters)
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What all commands share: the sites, the folder for files, and the commands themselves."""
+    """The parts that all commands share: the sites, the folder for files, and the commands themselves."""
 
     sites: Sites
     files: Files
@@ -94,7 +94,7 @@ class Call(Generic[P]):
 
 
 class Subject(NamedTuple):
-    """What a command is about, in words, and the only values where there are few."""
+    """The subject of a command in words, and its only values where there are few."""
 
     description: str
     choices: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What `help` says about a command."""
+    """The description of a command for `help`."""
 
     name: str
     summary: str

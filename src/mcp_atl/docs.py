@@ -1,4 +1,4 @@
-"""What docs/generate.py needs of this server, besides its tools."""
+"""The parts of the generated docs that belong to this server, besides its tools."""
 
 from mcp_atl.app import COMMANDS
 from mcp_atl.command import Command, ListParameters, Parameters, command_of

@@ -1,4 +1,4 @@
-"""What the examples of the commands need beside the sandbox: places for credentials and files."""
+"""Data for the examples of the commands besides the sandbox: places for credentials and files."""
 
 import tempfile
 from pathlib import Path

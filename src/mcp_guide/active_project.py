@@ -23,7 +23,7 @@ class ActiveProject(NamedTuple):
 
 
 class _Session:
-    """What was selected in a session. It is in no file: what a person has agreed to ends with the session."""
+    """The selection of a session. It is in no file: what a person has agreed to ends with the session."""
 
     __slots__ = ("modes", "project")
 

@@ -283,7 +283,7 @@ def allows_more(mode: Mode, than: Mode) -> bool:
 
 
 def boundary(mode: Mode) -> str:
-    """What an agent may do in a mode."""
+    """The boundary of a mode: what an agent may do in it."""
     return BOUNDARIES[mode]
 
 

@@ -316,7 +316,7 @@ def _read_page(view: ProjectView, found: FoundDocuments, cursor: str | None, que
 
 
 def fitting_end(text: str, start: int, size: int) -> int:
-    """Where to cut a text so that it fits, if possible at the end of a line; always after the start."""
+    """The end at which a text fits, if possible at the end of a line; always after the start."""
     end = min(len(text), start + max(1, size))
     while end - start > 1 and (needed := _json_size(text[start:end])) > size:
         end = start + max(1, min(end - start - 1, (end - start) * max(0, size) // needed))

@@ -211,7 +211,7 @@ def leech_warning(card: Card, preset: Preset, *, fresh: bool) -> HintWarning | N
 
 
 def leech_alternatives(card: Card, preset: Preset, confidence: float) -> tuple[Alternative, ...] | None:
-    """What else can be done about a card that was forgotten as often as a leech."""
+    """Other steps for a card that was forgotten as often as a leech."""
     if card.lapses < preset.leech_threshold:
         return None
     return (
@@ -257,7 +257,7 @@ def fatigue_risk(queue: Queue) -> RiskFactor | None:
 
 
 def assumptions(preset: Preset) -> tuple[str, ...]:
-    """What a schedule assumes."""
+    """The assumptions of a schedule."""
     parameters = "fitted FSRS parameters" if preset.parameters else "default FSRS parameters"
     return ("The user answered before seeing the back.", f"The {parameters} match the user's memory.")
 

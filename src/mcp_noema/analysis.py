@@ -55,7 +55,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class StudyTotals:
-    """What was studied on one learning day or several."""
+    """The totals of one learning day or several."""
 
     reviews: int = 0
     new: int = 0
@@ -89,7 +89,7 @@ class StudyTotals:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What was studied lately, and what will be due."""
+    """The reviews of the last days, and those that will be due."""
 
     days: Mapping[date, StudyTotals]
     """In order; the last is today."""
@@ -267,7 +267,7 @@ class MovedCard:
 
 @dataclass(frozen=True, slots=True)
 class Rescheduling:
-    """What recomputing due dates with the present preset changes, or would change."""
+    """The changes of due dates that the present preset makes, or would make."""
 
     deck: Deck
     cards: int

@@ -1,4 +1,4 @@
-"""What docs/generate.py needs of this server, besides its tools."""
+"""The parts of the generated docs that belong to this server, besides its tools."""
 
 import asyncio
 import json

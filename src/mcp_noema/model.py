@@ -166,7 +166,7 @@ class Deck:
         return parent_names(self.name)
 
     def is_in(self, name: str) -> bool:
-        """Whether it is that deck or one of its subdecks."""
+        """Return whether the deck is another one or one of its subdecks."""
         mine, other = self.name.casefold(), name.casefold()
         return mine == other or mine.startswith(other + SEPARATOR)
 
@@ -239,7 +239,7 @@ BUILT_IN: Mapping[NoteKind, NoteType] = {"basic": BASIC, "basic-reversed": REVER
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a user wants to learn: a value for each field of its note type."""
+    """A fact that a user wants to learn: a value for each field of its note type."""
 
     id: int
     type: NoteType

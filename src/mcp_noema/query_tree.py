@@ -46,7 +46,7 @@ class Pattern:
         )
 
     def matches(self, text: str) -> bool:
-        """Whether it matches a whole name."""
+        """Return whether the pattern matches a whole name."""
         return _compile(self).fullmatch(fold(text)) is not None
 
     def expression(self, one: str, literal: Callable[[str], str]) -> str:

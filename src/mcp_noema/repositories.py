@@ -70,7 +70,7 @@ class DeckView:
 
 @dataclass(frozen=True, slots=True)
 class DeletedDeck:
-    """What was deleted with a deck."""
+    """The items that were deleted with a deck."""
 
     name: str
     decks: int
@@ -389,7 +389,7 @@ class Users(Protocol):
 
 
 class Statistics(Protocol):
-    """What was learned, and how much of it is remembered. Undone reviews never count."""
+    """Reviews and retention. Undone reviews never count."""
 
     async def predict(
         self, owner: str, review_filter: ReviewFilter, on: date | None, most: int, now: datetime
@@ -449,7 +449,7 @@ class Scheduling(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What an import did to the items of one kind."""
+    """The outcomes of an import for the items of one kind."""
 
     added: int = 0
     updated: int = 0
@@ -458,7 +458,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import changed."""
+    """The changes of an import."""
 
     decks: tuple[Deck, ...]
     """The decks of the imported cards, by name."""
@@ -474,7 +474,7 @@ class ImportSummary:
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """What an exported file contains."""
+    """The contents of an exported file."""
 
     decks: int
     notes: int

@@ -31,7 +31,7 @@ class Task:
 
     @property
     def status(self) -> Literal["completed", "pending"]:
-        """Whether it is done, as an answer says it."""
+        """The status as answers have it."""
         return "completed" if self.is_completed else "pending"
 
 

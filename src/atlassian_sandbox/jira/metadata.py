@@ -1,4 +1,4 @@
-"""What can be set: fields, their options, issue types, priorities, statuses, and the fields of a new issue."""
+"""Metadata: fields, their options, issue types, priorities, statuses, and the fields of a new issue."""
 
 from typing import Any
 

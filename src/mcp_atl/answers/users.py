@@ -15,7 +15,7 @@ def short_user(user: Any) -> Json | None:
 
 
 def full_user(user: Json) -> Json:
-    """What the site says about a user, without links and pictures."""
+    """A user as the site describes them, without links and pictures."""
     short = short_user(user) or {}
     return short | {
         "email": user.get("emailAddress") or user.get("email"),
@@ -27,5 +27,5 @@ def full_user(user: Json) -> Json:
 
 
 def user_id(user: Json) -> str | None:
-    """What the site knows a user by: the account id on Cloud, the user name on Data Center."""
+    """The key of a user at the site: the account id on Cloud, the user name on Data Center."""
     return user.get("accountId") or user.get("name") or user.get("username") or user.get("userKey")

@@ -1,4 +1,4 @@
-"""What a site answered instead of a result, as our own errors. This is the only place that knows their shapes.
+"""Error responses of a site as our own errors. This is the only place that knows their shapes.
 
 AuthError          AuthError          401: the credentials are missing, wrong or expired
 PermissionDenied   PermissionError    403: this user may not
@@ -74,7 +74,7 @@ def site_error(status: int, body: Any, *, what: str, retry_after: float | None =
 
 
 def _messages(body: Any) -> tuple[list[str], list[str]]:
-    """What the site said, and the fields that it named."""
+    """The error messages of the site, and the fields that they name."""
     if isinstance(body, str):
         text = body.strip()
         return ([_clean(text)] if text and "<" not in text[:20] else []), []

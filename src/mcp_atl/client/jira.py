@@ -19,7 +19,7 @@ _ATTACHMENTS = "/secure/attachment/"
 
 
 class JiraApi:
-    """What Cloud and Data Center share."""
+    """The operations that Cloud and Data Center share."""
 
     base = "/rest/api/2"
 

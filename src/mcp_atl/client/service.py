@@ -60,7 +60,7 @@ class ServiceApi:
         return items
 
     async def request_types(self, desk: str, start: int, limit: int) -> ResultPage:
-        """What customers can ask for."""
+        """The types of requests that customers can create."""
         return await self._page(f"{await self._desk(desk)}/requesttype", start, limit)
 
     async def create_request(self, request: Mapping[str, Any]) -> Json:

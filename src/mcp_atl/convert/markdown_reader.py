@@ -288,7 +288,7 @@ def _rest_of_details(node: Node) -> list[Node]:
 
 
 def _details_ends(blocks: Sequence[Node]) -> dict[int, int]:
-    """Where each expand ends, by where it begins."""
+    """The end of each expand, by its beginning."""
     ends: dict[int, int] = {}
     begun: list[int] = []
     for index, one in enumerate(blocks):

@@ -71,11 +71,11 @@ class MarkdownWriter:
         return self._locked(node, depth)
 
     def inline(self, nodes: Sequence[Node]) -> str:
-        """What a paragraph contains."""
+        """The content of a paragraph."""
         return self._inline.write(nodes)
 
     def locked_body(self, node: Node, depth: int = 0) -> str:
-        """What can be read of a node that Markdown cannot say."""
+        """The readable part of a node that Markdown cannot express."""
         if node["type"] == "table":
             return self._table(node, depth)
         if node["type"] == "decisionList":

@@ -71,7 +71,7 @@ def plain_text(node: Node) -> str:
 
 
 def lines(node: Node) -> list[list[Node]]:
-    """What a block says, as lines of inline nodes, for a place where only words may stand."""
+    """The text of a block as lines of inline nodes, for a place where only words may stand."""
     match node["type"]:
         case "paragraph" | "heading" | "taskItem":
             return [children(node)] if children(node) else []

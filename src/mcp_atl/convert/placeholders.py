@@ -91,7 +91,7 @@ def _kind(node: Node) -> str:
 
 
 def _detail(node: Node) -> str:
-    """What a reader wants to know of it, in a few words."""
+    """A description of the node in a few words."""
     known = attributes(node)
     match node["type"]:
         case "status":

@@ -49,7 +49,7 @@ class _Reader:
         return self._blocks
 
     def _reader(self, line: str) -> Callable[[], None] | None:
-        """What reads the block that begins with this line, if it is not a paragraph."""
+        """The reader for the block that begins with this line; None for a paragraph."""
         if macro := self._macro_at(line):
             return lambda: self._blocks.extend(self._macro(macro))
         if _ITEM.match(line):
@@ -75,7 +75,7 @@ class _Reader:
         return _MACRO.match(line) if self._depth < MAX_DEPTH else None
 
     def _macro(self, macro: re.Match[str]) -> list[Node]:
-        """What stands between two signs such as {code}; the rest of the text, if the second is missing."""
+        """The text between two signs such as {code}; the rest of the text, if the second is missing."""
         start = self._index
         first = macro.string[macro.end() :]
         end, column = _macro_end(self._lines, start, first, macro[1])

@@ -38,7 +38,7 @@ def foreign_changes(old: Node, new: Node, place: Place, count: int) -> list[str]
 
 
 def _differences(old: Node, new: Node, inside_old: Sequence[int], inside_new: Sequence[int]) -> list[str]:
-    """What differs between two nodes, apart from the children at these positions."""
+    """The differences between two nodes, apart from the children at these positions."""
     rest_old = [one for index, one in enumerate(children(old)) if index not in inside_old]
     rest_new = [one for index, one in enumerate(children(new)) if index not in inside_new]
     if len(rest_old) != len(rest_new):

@@ -26,7 +26,7 @@ class Merged(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What happened, in words."""
+        """The outcome in words."""
         counts = {"kept": self.kept, "changed": self.changed, "added": self.added, "removed": self.removed}
         return ", ".join(f"{count} {what}" for what, count in counts.items() if count) or "nothing changed"
 

@@ -48,7 +48,7 @@ class Fields:
         return str((await self.field(name))["id"])
 
     async def field(self, name: str) -> Json:
-        """What the site says about a field."""
+        """The description of a field by the site."""
         fields = await self.all()
         wanted = ALIASES.get(name, name)
         if exact := [field for field in fields if wanted in (field["id"], field.get("key"))]:

@@ -1,4 +1,4 @@
-"""What to search for: JQL, CQL, plain words, or a scope such as `project:ABC login`, as a query of each product."""
+"""Search queries: JQL, CQL, plain words, or a scope such as `project:ABC login`, as a query of each product."""
 
 import re
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _SCOPE = re.compile(r'^(project|board|sprint|space|filter|queue|label):(?:"([^"]
 
 
 class Scope(NamedTuple):
-    """Where to search, and for what."""
+    """The place to search, and the words to search for."""
 
     kind: str
     id: str

@@ -1,4 +1,4 @@
-"""What a subject refers to: an issue key, a page id, an address of the site, or a typed reference.
+"""The target of a subject: an issue key, a page id, an address of the site, or a typed reference.
 
 ABC-12                                     an issue
 123456                                     a page (an issue, a board or whatever the command is about, if it says so)
@@ -50,7 +50,7 @@ _PATHS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 
 class Reference(NamedTuple):
-    """What is meant, and its id or name."""
+    """The kind of a target, and its id or name."""
 
     kind: Kind
     id: str
@@ -68,7 +68,7 @@ def references(subject: str, default: Kind | None = None) -> list[Reference]:
 
 
 def reference(text: str, default: Kind | None = None) -> Reference:
-    """What a text refers to. `default` is the kind of a bare number; without one, it is a page."""
+    """The target of a text. `default` is the kind of a bare number; without one, it is a page."""
     wanted = text.strip()
     if wanted.lower().startswith(("http://", "https://")):
         return _address(wanted)

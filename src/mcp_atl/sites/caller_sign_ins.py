@@ -24,7 +24,7 @@ class CallerAccess(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the file of a caller says about one site, and the version of the file."""
+    """The entry of one site in the file of a caller, and the version of the file."""
 
     version: int
     access: CallerAccess | None

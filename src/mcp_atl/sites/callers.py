@@ -29,7 +29,7 @@ _TELL_THE_USER = "Tell the user which header is missing or wrong. Do not ask for
 
 @dataclass(frozen=True, slots=True)
 class CallerPolicy:
-    """What callers must bring, and which sites they may choose by address."""
+    """The credentials that callers must bring, and the sites that they may choose by address."""
 
     credentials_required: bool = False
     hosts: tuple[str, ...] = ()

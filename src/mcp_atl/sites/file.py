@@ -53,7 +53,7 @@ class _Entry(BaseModel):
 
 
 class _Problem(Exception):
-    """What is wrong with a field of a site."""
+    """A problem with a field of a site."""
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)

@@ -30,7 +30,7 @@ LOGIN = "mcp-atl login"
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a person granted, as the store keeps it."""
+    """The grant of a person, as it is stored."""
 
     client_id: str
     client_secret: Secret = NO_SECRET
@@ -61,7 +61,7 @@ class Grant:
 
 
 class AccessToken(NamedTuple):
-    """What signs requests, for about an hour."""
+    """A token that signs requests, for about an hour."""
 
     secret: Secret
     expires: float

@@ -40,7 +40,7 @@ class CredentialStore:
 
     @property
     def place(self) -> str:
-        """Where secrets are kept, in words."""
+        """The place of the secrets, in words."""
         return KEYRING if self._keyring is not None else self._file_place
 
     @property

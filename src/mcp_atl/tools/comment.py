@@ -17,7 +17,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Comment(Parameters):
-    """What comment takes."""
+    """The parameters of comment."""
 
     body: str = Field(min_length=1, description="The text, in Markdown. Mention: @[Name](accountid:ID).")
     comment_id: Id | None = Field(default=None, description="Change this comment instead of adding one.")

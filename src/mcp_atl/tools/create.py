@@ -11,7 +11,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Create(Parameters):
-    """What create takes."""
+    """The parameters of create."""
 
     project: str | None = Field(default=None, description="Key of the Jira project.")
     type: str = Field(default="Task", description="Issue type, such as Task, Bug, Story, Epic or Sub-task.")

@@ -19,7 +19,7 @@ KINDS = ("issue", "page", "comment", "worklog", "attachment", "sprint", "version
 
 
 class Delete(Parameters):
-    """What delete takes."""
+    """The parameters of delete."""
 
     explicit_action: Literal["DELETE"] = Field(description="Must be 'DELETE', if the user asked for exactly this.")
     of: str | None = Field(default=None, description="Of a comment or worklog: the issue or page that it belongs to.")
@@ -28,7 +28,7 @@ class Delete(Parameters):
 
 
 async def _target(subject: str | None, parameters: Delete | None, ctx: ToolContext, *, server: Need[Server]) -> str:
-    """What would go, by its name: the person is asked about this."""
+    """A description of what would be deleted, for the confirmation."""
     if subject is None or parameters is None:
         return "nothing"
     connection = server.sites.connect(parameters.site, ctx)

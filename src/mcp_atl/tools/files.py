@@ -46,7 +46,7 @@ class Transfer(Parameters):
 
 
 class Download(Transfer):
-    """What download takes."""
+    """The parameters of download."""
 
     name: str | None = Field(default=None, description="Of an issue or page: only the file with this name.")
     save_as: str | None = Field(
@@ -57,7 +57,7 @@ class Download(Transfer):
 
 
 class UploadFiles(Transfer):
-    """What upload takes."""
+    """The parameters of upload."""
 
     files: list[str] = Field(min_length=1, max_length=MAX_AT_ONCE, description="Paths in the folder for files.")
     comment: str | None = Field(default=None, description="Of a page: what is new in this version of the file.")
@@ -259,7 +259,7 @@ async def _remote_files(call: Call[Download]) -> list[RemoteFile]:
 
 
 def _target(folder: Folder, file: RemoteFile, save_as: str | None) -> Path:
-    """Where a file is written: never over another one."""
+    """The path that a file is written to: never that of another one."""
     if save_as is not None:
         path = folder.file_to_write(save_as)
         if path.exists():

@@ -41,7 +41,7 @@ AT_ONCE = 10
 
 
 class Get(Parameters):
-    """What get takes."""
+    """The parameters of get."""
 
     include: list[Detail] = Field(default=[], description="What else to read.")
     part: str | None = Field(

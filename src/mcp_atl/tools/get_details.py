@@ -1,4 +1,4 @@
-"""What get reads beside an issue or a page, when `include` names it."""
+"""Details that get reads beside an issue or a page, when `include` names them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

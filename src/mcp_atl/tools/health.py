@@ -17,7 +17,7 @@ SANDBOX_NOTE = "This is the built-in sandbox with made-up data, not a real site.
 
 
 class HealthCheck(Parameters):
-    """What health_check takes."""
+    """The parameters of health_check."""
 
     details: bool = Field(default=False, description="Also the version and the title of each product.")
 

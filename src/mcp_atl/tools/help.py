@@ -13,7 +13,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Help(Parameters):
-    """What help takes."""
+    """The parameters of help."""
 
 
 @reads(

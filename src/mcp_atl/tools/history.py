@@ -20,7 +20,7 @@ MAX_DIFF_LENGTH = 20_000
 
 
 class History(ListParameters):
-    """What history takes."""
+    """The parameters of history."""
 
     diff: list[int] = Field(
         default=[], max_length=2, description="Two versions of a page to compare, or one with the current."

@@ -13,7 +13,7 @@ from toolcharter import Example, InvalidArguments, NotFound
 
 
 class Link(Parameters):
-    """What link takes."""
+    """The parameters of link."""
 
     to: str = Field(min_length=1, description="The other issue, the epic, or an address such as https://example.com.")
     type: str = Field(default="relates to", description="Such as blocks, is blocked by, duplicates; or epic.")

@@ -9,7 +9,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class List(ListParameters):
-    """What list takes."""
+    """The parameters of list."""
 
     project: str | None = Field(default=None, description="Of this Jira project, by key.")
     type: str | None = Field(default=None, description="Of this issue type: for create_fields.")

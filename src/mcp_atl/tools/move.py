@@ -19,7 +19,7 @@ AT_ONCE = 50
 
 
 class Move(Parameters):
-    """What move takes."""
+    """The parameters of move."""
 
     to: str = Field(min_length=1, description="sprint:ID, backlog, project:KEY, or a page (id, address, page:...).")
     position: Literal["append", "before", "after"] = Field(

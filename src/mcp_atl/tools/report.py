@@ -9,7 +9,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Report(Parameters):
-    """What report takes."""
+    """The parameters of report."""
 
     kind: str = Field(description=f"Which report: {', '.join(KINDS)}.")
     depth: int = Field(default=3, ge=1, le=5, description="Of hierarchy and dependencies: how far to follow.")

@@ -35,7 +35,7 @@ from toolcharter import Example
 
 
 class Search(ListParameters):
-    """What search takes."""
+    """The parameters of search."""
 
     count_only: bool = Field(default=False, description="Only the number of results.")
 

@@ -18,7 +18,7 @@ from toolcharter import Example, InvalidArguments, PermissionDenied, ToolError
 
 
 class Setup(Parameters):
-    """What setup_atlassian_credentials takes."""
+    """The parameters of setup_atlassian_credentials."""
 
     token: SecretStr = Field(min_length=1, description="API token (Cloud), personal access token, or password.")
     email: str | None = Field(default=None, description="E-mail on Cloud, user name on Data Center; none with a PAT.")

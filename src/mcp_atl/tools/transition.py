@@ -17,7 +17,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Transition(Parameters):
-    """What transition takes."""
+    """The parameters of transition."""
 
     to: Id = Field(description="Name or id of the transition, or the status that it leads to.")
     fields: dict[str, Any] = Field(default={}, description="Fields to set with it, such as resolution.")

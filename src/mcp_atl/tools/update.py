@@ -19,7 +19,7 @@ class Restriction(Parameters):
 
 
 class Update(Parameters):
-    """What update takes."""
+    """The parameters of update."""
 
     fields: dict[str, Any] = Field(default={}, description="Of an issue: new values by field name; null clears one.")
     add: dict[str, Any] = Field(default={}, description="Of an issue: add to labels, components, versions, watchers.")

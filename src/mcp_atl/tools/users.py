@@ -12,11 +12,11 @@ from toolcharter import Example
 
 
 class UserInfo(Parameters):
-    """What user_info takes."""
+    """The parameters of user_info."""
 
 
 class SearchUsers(ListParameters):
-    """What search_users takes."""
+    """The parameters of search_users."""
 
     active_only: bool = Field(default=True, description="Leave out users who can no longer sign in.")
     project: str | None = Field(

@@ -16,7 +16,7 @@ from toolcharter import Example, InvalidArguments
 
 
 class Worklog(Parameters):
-    """What worklog takes."""
+    """The parameters of worklog."""
 
     time: str | None = Field(default=None, description="As Jira writes it: 30m, 2h 30m, 1d.")
     started: str | None = Field(default=None, description="When the work began: a date or time. Default: now.")

@@ -147,7 +147,7 @@ async def _read(view: View) -> Response:
 
 
 def _notes_for_agent(answer: ToolAnswer, documents: Sequence[Mapping[str, Any]]) -> Html:
-    """What an agent is told beside the text, and what it costs."""
+    """The notes that an agent gets beside the text, and their cost."""
     cost = f"{count(len(documents), 'document')}, about {count(sum(map(_tokens, documents)), 'token')}."
     parts = [element("p", cost)]
     if answer.message:
@@ -167,7 +167,7 @@ def _article(document: Mapping[str, Any], taken: set[str]) -> Html:
 
 
 def _linked(path: str, url: str) -> str | None:
-    """Where a link from one document to another leads."""
+    """The target of a link from one document to another."""
     target, _, fragment = url.partition("#")
     found = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
     if found.startswith(".."):

@@ -35,7 +35,7 @@ _HEADING = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 
 
 class IndexedTexts(NamedTuple):
-    """What is indexed of a document."""
+    """The indexed parts of a document."""
 
     name: str
     title: str

@@ -35,7 +35,7 @@ _SPECIAL = frozenset("*?[{")
 
 @dataclass(frozen=True, slots=True)
 class FolderScope:
-    """Where the documents of one alternative can be: below a folder, down to a depth (None: any depth)."""
+    """The place of the documents of one alternative: below a folder, down to a depth (None: any depth)."""
 
     folder: str
     depth: int | None

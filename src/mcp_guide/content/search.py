@@ -52,7 +52,7 @@ _NOT_CORRUPTION = frozenset(
 
 @dataclass(slots=True)
 class _Folder:
-    """What the index knows of a folder, and whether changes in it are noticed."""
+    """A folder in the index, and whether changes in it are noticed."""
 
     listing: Listing | None = None
     stamps: dict[str, str] = field(default_factory=dict[str, str])

@@ -1,4 +1,4 @@
-"""What the server knows about the client, and which project is active for it.
+"""The client as the server knows it, and its active project.
 
 How a tool is documented: src/mcp_guide/tools/README.md
 """

@@ -21,7 +21,7 @@ PYTHON = {
 
 
 class GetContentArgs(ToolArguments):
-    """What to read, and in which format."""
+    """The documents to read, and their format."""
 
     expression: Expression
     pattern: Pattern = None
@@ -95,7 +95,7 @@ async def get_content(args: GetContentArgs, guide: Need[Guide], context: ToolCon
 
 
 class SearchContentArgs(ToolArguments):
-    """What to find."""
+    """The words to find."""
 
     query: Annotated[str, Field(max_length=500, description="Words to find.")]
     limit: Annotated[int, Field(ge=1, le=50, description="Maximum number.")] = 10

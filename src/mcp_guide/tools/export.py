@@ -16,7 +16,7 @@ from toolcharter import Example, Need, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
-    """What to write, and where."""
+    """The documents to write, and the file."""
 
     expression: Annotated[str, Field(description="Such as lang/python.")]
     destination: Annotated[str, Field(description="File, such as backend.md.")]

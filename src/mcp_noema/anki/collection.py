@@ -17,7 +17,7 @@ _MAX_TIMESTAMP = LAST_TIME.timestamp()
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What cards and notes refer to, by Anki's ids."""
+    """The objects that cards and notes refer to, by Anki's ids."""
 
     decks: Mapping[int, "AnkiDeck"]
     note_types: Mapping[int, NoteType]

@@ -102,7 +102,7 @@ class PackageLogEntry(NamedTuple):
 
 
 class PackageContent(Protocol):
-    """What an import reads: once, and in the order of these properties."""
+    """The content of a package for an import, which reads it once, in the order of these properties."""
 
     @property
     def decks(self) -> tuple[PackageDeck, ...]: ...

@@ -111,7 +111,7 @@ def write_package(package: Package, path: Path, *, overwrite: bool = False, limi
 
 @dataclass(frozen=True, slots=True)
 class PackageOutline:
-    """What must be known of a package before its first row is written. Times are milliseconds since 1970."""
+    """The facts about a package that its first row depends on. Times are milliseconds since 1970."""
 
     decks: tuple[PackageDeck, ...]
     note_types: Sequence[NoteType]

@@ -33,17 +33,17 @@ class RevlogEntry(NamedTuple):
 
     @property
     def is_answer(self) -> bool:
-        """Whether it affects memory: not a manual change, and not cramming."""
+        """Return whether the review affects memory: it is neither a manual change nor cramming."""
         return self.rating > 0 and self.kind not in (MANUAL, RESCHEDULED) and not self.is_cramming
 
     @property
     def is_cramming(self) -> bool:
-        """Whether it was an extra review that did not reschedule the card."""
+        """Return whether the review was an extra one that did not reschedule the card."""
         return self.kind == FILTERED and self.ease == 0
 
     @property
     def is_reset(self) -> bool:
-        """Whether it made the card new again."""
+        """Return whether the review made the card new again."""
         return self.kind == MANUAL and self.ease == 0
 
 

@@ -17,7 +17,7 @@ from mcp_noema.store.waiting_cards import QueueRequest, WaitingCounts, count_in_
 
 @dataclass(frozen=True, slots=True)
 class EmptyQueue:
-    """What a queue without cards says about itself."""
+    """The reasons why a queue has no cards."""
 
     held_back: tuple[HeldBack, ...] = ()
     empty_deck: Deck | None = None

@@ -324,7 +324,7 @@ def _write_reviews(
 
 
 def _key(review: ReviewEntry, ids: Sequence[int]) -> tuple[int, int]:
-    """What identifies a review: its card and second."""
+    """The identity of a review: its card and second."""
     return ids[_card_index(review)], int(_reviewed_at(review).timestamp())
 
 

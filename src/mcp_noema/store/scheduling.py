@@ -158,7 +158,7 @@ class _DeckStart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _SimulationStart:
-    """What a simulation begins with."""
+    """The start of a simulation."""
 
     decks: Sequence[_DeckStart]
     one_in: int

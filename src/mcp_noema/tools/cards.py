@@ -252,7 +252,7 @@ def _broader_search(query: Tree) -> SuggestedAction:
 
 
 def _match_actions(query: Tree, page: CardPage) -> list[SuggestedAction]:
-    """What can be done with the matches."""
+    """Actions for the cards that were found."""
     if not page.faces:
         return []
     first = SuggestedAction(

@@ -144,7 +144,7 @@ def _with_warnings(agent_hints: AgentHints, imported: ImportSummary) -> AgentHin
 
 
 class ExportAnki(Arguments):
-    """What to export, and the file to write."""
+    """The cards to export, and the file to write."""
 
     path: Annotated[
         str, Field(min_length=1, max_length=MAX_PATH_LENGTH, description="Such as french.apkg, in the files folder.")

@@ -1,4 +1,4 @@
-"""What the tools share: argument types, the caller, the usual declarations and JSON forms."""
+"""Parts that the tools share: argument types, the caller, the usual declarations and JSON forms."""
 
 from dataclasses import asdict
 from datetime import datetime

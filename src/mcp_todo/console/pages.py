@@ -93,7 +93,7 @@ def _known(user: str, status: str) -> Html:
 
 
 def _undo(view: View, words: str, button: str, change: str, known: Html, **fields: str) -> Html:
-    """What was done, and a button that undoes it."""
+    """The last change, and a button that undoes it."""
     hidden = [_hidden(name, value) for name, value in fields.items()]
     undo = element("button", button, type="submit", class_="small")
     return _form(view, change, known, *hidden, element("span", words, dir="auto"), undo, class_="card row notice")

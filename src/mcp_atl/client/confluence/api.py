@@ -1,4 +1,4 @@
-"""What both Confluence APIs answer with: `Page`, `ResultPage` and plain dicts with few keys."""
+"""The answers of both Confluence APIs: `Page`, `ResultPage` and plain dicts with few keys."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -44,7 +44,7 @@ class Restriction(NamedTuple):
 
 
 class ConfluenceApi(Protocol):
-    """What commands need of Confluence."""
+    """The operations of Confluence that commands need."""
 
     client: Connection
 

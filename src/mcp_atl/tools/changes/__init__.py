@@ -1,4 +1,4 @@
-"""What update can change, by kind."""
+"""The changes that update can make, by kind."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -16,7 +16,7 @@ WAYS = "section with body, after with body, old_text with new_text, append or pr
 
 
 class _Plan(NamedTuple):
-    """What an update of a page does."""
+    """The steps of an update of a page."""
 
     edit: Edit | None
     title: str | None

@@ -1,4 +1,4 @@
-"""What create can create, by the subject that asks for it."""
+"""The things that create can create, by the subject that asks for them."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -72,7 +72,7 @@ def _values(call: Call[Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _check(call: Call[Any], fields: Json, values: FieldValues) -> None:
-    """What the site would refuse: fields that the form does not have, and required ones that are missing."""
+    """Refuse what the site would refuse: fields that the form does not have, and required ones that are missing."""
     project = str(call.parameters.project)
     kind = object_at(fields, "issuetype")
     type_id = await issue_type_id(call.connection, project, str(kind.get("id") or kind.get("name")))

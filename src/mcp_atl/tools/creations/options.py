@@ -1,4 +1,4 @@
-"""What the functions of create share."""
+"""Options that the functions of create share."""
 
 from typing import Any
 

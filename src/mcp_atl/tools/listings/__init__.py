@@ -1,4 +1,4 @@
-"""What list can list, by the subject that asks for it."""
+"""The lists of list, by the subject that asks for them."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the functions of a listing share: the options that it needs, and pages of lists that come all at once."""
+"""Shared parts of listings: the options that they need, and pages of lists that come all at once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def required_option(call: Call[Any], name: str, why: str) -> str:
 
 
 def start_of(call: Call[Any]) -> int:
-    """Where to begin, for lists that are counted."""
+    """The first position, for lists that are counted."""
     cursor: str | None = call.parameters.cursor
     if cursor is None:
         return 0

@@ -32,7 +32,7 @@ async def list_queues(call: Call[Any]) -> Listing:
 
 
 async def list_request_types(call: Call[Any]) -> Listing:
-    """What customers can ask for."""
+    """The types of requests that customers can create."""
     desk = required_option(call, "service_desk", WHY)
     page = await ServiceApi(call.connection).request_types(desk, start_of(call), call.parameters.limit)
     items: list[Json] = [

@@ -61,7 +61,7 @@ async def list_link_types(call: Call[Any]) -> Listing:
 
 
 async def list_transitions(call: Call[Any]) -> Listing:
-    """What can be done with an issue now."""
+    """The transitions that an issue can take now."""
     key = required_option(call, "issue", "transitions depend on the issue")
     found = await jira(call.connection).transitions(key)
     return page_of(call, "transitions", [short_transition(one) for one in found])

@@ -1,4 +1,4 @@
-"""What report can work out, by kind."""
+"""The reports of report, by kind."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

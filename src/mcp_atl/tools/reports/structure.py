@@ -1,4 +1,4 @@
-"""What belongs to an issue, and what it depends on."""
+"""The parts of an issue, and its dependencies."""
 
 from typing import Any
 
