@@ -1,13 +1,17 @@
 """Settings: read once at start, from the command line or the environment."""
 
 import inspect
+import json
+import os
 import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, cast
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin
 
-from pydantic import BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic.fields import FieldInfo
 
 from mcp_core.idempotency import RETENTION_SECONDS
 from mcp_core.mcp_log import LogLevel
@@ -84,11 +88,11 @@ def parse_duration(text: Any) -> Any:
     return float(match[1]) * _DURATIONS[match[2]]
 
 
-TextList = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
+TextList = Annotated[tuple[str, ...], BeforeValidator(split_list)]
 
 
-MAY_BE_EMPTY = ("tool_prefix", "MCP_TOOL_PREFIX", "grants", "TOOLCHARTER_GRANTS")
-"""Settings whose empty value means something: no prefix, no permissions."""
+MAY_BE_EMPTY = frozenset({"MCP_TOOL_PREFIX", "TOOLCHARTER_TOOL_PREFIX", "TOOLCHARTER_GRANTS"})
+"""Variables whose empty value means something: no prefix, no permissions."""
 
 
 class Variable(NamedTuple):
@@ -100,7 +104,7 @@ class Variable(NamedTuple):
     required: bool = False
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What a user can set. Each field is an option and an environment variable.
 
     A server with settings of its own has a subclass, which its `build` names: `def build(settings: MySettings)`. The
@@ -114,7 +118,14 @@ class Settings(BaseSettings):
     variables: ClassVar[tuple[Variable, ...]] = ()
     """What the server reads from the environment besides its settings. Clients and bundles ask their user for it."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        validate_default=True,
+        arbitrary_types_allowed=True,
+        protected_namespaces=(),
+    )
 
     settings_file: Path | None = Field(
         default=None,
@@ -272,7 +283,7 @@ class Settings(BaseSettings):
         description="TOML file of roles: which users, groups, scopes and claims have which permissions.",
     )
     user: str | None = Field(default=None, min_length=1, description="User of calls without a token.")
-    grants: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(split_list)] = Field(
+    grants: Annotated[tuple[str, ...] | None, BeforeValidator(split_list)] = Field(
         default=None, description="Permissions of callers without a token, such as cards:read or cards:*. Default: all."
     )
     audit: Annotated[str | None, BeforeValidator(_path_text)] = Field(
@@ -352,21 +363,9 @@ class Settings(BaseSettings):
         default=32, ge=1, le=10_000, description="Threads of each server for tools that are not async."
     )
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """An empty variable is not set: clients pass on what their user has not filled in."""
-
-        def variables() -> dict[str, Any]:
-            return {name: value for name, value in env_settings().items() if value != "" or name in MAY_BE_EMPTY}
-
-        return init_settings, cast(PydanticBaseSettingsSource, variables)
+    def __init__(self, **values: Any) -> None:
+        """Environment variables fill in what is not given here."""
+        super().__init__(**(_from_environment(type(self), values.keys()) | values))
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
@@ -385,6 +384,51 @@ def settings_type(build: Any) -> type[Settings]:
             annotation = next((parameter.annotation for parameter in parameters), None)
             return annotation if isinstance(annotation, type) and issubclass(annotation, Settings) else Settings
     return Settings
+
+
+def _from_environment(settings: type[Settings], given: Set[str]) -> dict[str, Any]:
+    """What environment variables say of the fields that are not given. The case of their names does not matter."""
+    values: dict[str, Any] = {}
+    variables = {name.upper(): text for name, text in os.environ.items()}
+    for name, field in settings.model_fields.items():
+        names = tuple(_variables(name, field))
+        if not given.isdisjoint((name, *names)):
+            continue
+        for variable in names:
+            text = variables.get(variable.upper(), "")
+            # An empty variable is not set: clients pass on what their user has not filled in.
+            if text or (variable in MAY_BE_EMPTY and variable in variables):
+                values[name] = _decode(text, field)
+                break
+    return values
+
+
+def _variables(name: str, field: FieldInfo) -> Iterator[str]:
+    """The variables of a setting; the first that is set wins."""
+    alias = field.validation_alias
+    if isinstance(alias, AliasChoices):
+        yield from (choice for choice in alias.choices if isinstance(choice, str))
+    elif isinstance(alias, str):
+        yield alias
+    yield f"{ENV_PREFIX}{name.upper()}"
+
+
+def _decode(text: str, field: FieldInfo) -> Any:
+    """The value of a variable: JSON for a list or a table, unless the field has a way to write it of its own."""
+    if not _has_parts(field.annotation) or any(isinstance(each, BeforeValidator) for each in field.metadata):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text  # what is wrong with it is for the field to say
+
+
+def _has_parts(annotation: Any) -> bool:
+    kind = get_origin(annotation) or annotation
+    if kind in (Union, UnionType):
+        return any(map(_has_parts, get_args(annotation)))
+    several = isinstance(kind, type) and issubclass(kind, BaseModel | Mapping | Sequence | Set)
+    return several and not issubclass(kind, str | bytes)
 
 
 def environment_variable(name: str) -> str:

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 
 from mcp_core.setting_sources import add_options, from_options
 from mcp_core.settings import Settings, environment_variable, settings_type
@@ -289,3 +289,32 @@ def test_settings_that_all_servers_share_are_filled_up_for_one_that_has_more(mon
     assert Further.of(shared) == Further(port=1, tool_prefix="", grants=("a:b",), docs_root=Path("/theirs"))
     own = Further(docs_root=Path("/mine"))
     assert Further.of(own) is own
+
+
+class WithParts(Settings):
+    colours: list[str] = Field(default=[], description="Colours.")
+    weights: dict[str, int] | None = Field(default=None, description="Weights.")
+    level: int = Field(default=0, validation_alias=AliasChoices("MY_LEVEL", "OLD_LEVEL"), description="A level.")
+
+
+def test_a_list_or_table_of_a_server_is_json_in_its_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCHARTER_COLOURS", '["red", "blue"]')
+    monkeypatch.setenv("TOOLCHARTER_WEIGHTS", '{"red": 1}')
+    assert (WithParts().colours, WithParts().weights) == (["red", "blue"], {"red": 1})
+    assert WithParts(colours=["green"]).colours == ["green"]
+    monkeypatch.setenv("TOOLCHARTER_COLOURS", "red, blue")
+    with pytest.raises(ValidationError, match="colours\n  Input should be a valid list"):
+        WithParts()
+
+
+def test_a_setting_with_names_of_its_own_is_read_from_the_first_that_is_set(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TOOLCHARTER_LEVEL", "1")
+    monkeypatch.setenv("OLD_LEVEL", "2")
+    assert WithParts().level == 2
+    monkeypatch.setenv("MY_LEVEL", "3")
+    assert (WithParts().level, WithParts(level=4).level, WithParts(MY_LEVEL=5).level) == (3, 4, 5)
+
+
+def test_the_case_of_a_variable_does_not_matter(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("toolcharter_port", "9")
+    assert Settings().port == 9
