@@ -9,12 +9,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from opentelemetry import metrics, trace
-
 from mcp_core.install_command import install_command
 from mcp_core.mcp_log import get_logger
 from mcp_core.start_errors import CannotStart, InvalidSetting
-from mcp_core.telemetry import BUCKETS, DURATION
+from mcp_core.telemetry import BUCKETS, DURATION, is_sdk_in_use
 
 logger = get_logger(__name__)
 
@@ -71,6 +69,10 @@ def _check_protocol(environment: Mapping[str, str]) -> None:
 
 
 def _is_set_up() -> bool:
+    if not is_sdk_in_use():
+        return False
+    from opentelemetry import trace  # noqa: PLC0415 - 8 ms, and few servers export
+
     provider = trace.get_tracer_provider()
     return type(provider).__module__.startswith("opentelemetry.sdk")
 
@@ -89,6 +91,7 @@ def _set_up(
 
 
 def _set_up_traces(url: str | None, exporters: list[str], resource: Any) -> None:
+    from opentelemetry import trace  # noqa: PLC0415 - loaded with the SDK
     from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - as above
     from opentelemetry.sdk.trace.export import (  # noqa: PLC0415 - as above
         BatchSpanProcessor,
@@ -110,6 +113,7 @@ def _set_up_traces(url: str | None, exporters: list[str], resource: Any) -> None
 
 
 def _set_up_metrics(url: str | None, exporters: list[str], resource: Any) -> None:
+    from opentelemetry import metrics  # noqa: PLC0415 - loaded with the SDK
     from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415 - as above
     from opentelemetry.sdk.metrics.export import (  # noqa: PLC0415 - as above
         ConsoleMetricExporter,

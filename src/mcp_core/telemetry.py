@@ -6,21 +6,21 @@ through observable instruments, so that they cost a call only once; durations ar
 
 import asyncio
 import bisect
+import os
 import platform
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, NamedTuple
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from opentelemetry import context as otel_context
-from opentelemetry import metrics, trace
-from opentelemetry.metrics import CallbackOptions, Observation
-from opentelemetry.trace import Span, SpanKind, StatusCode
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+if TYPE_CHECKING:
+    from opentelemetry.metrics import CallbackOptions, Histogram, MeterProvider, Observation
+    from opentelemetry.trace import Span, Tracer, TracerProvider
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 SCOPE = "toolcharter"
 CALLS = "toolcharter.tool.calls"
@@ -227,11 +227,25 @@ class LoopLag:
 _LAG_SECONDS = 0.5
 _LAG_TICKS = 30
 
-_tracer: ContextVar[trace.Tracer | None] = ContextVar("toolcharter_tracer", default=None)
+_tracer: ContextVar["Tracer | None"] = ContextVar("toolcharter_tracer", default=None)
 """The tracer of the call that runs, if it is traced."""
 _opening: ContextVar["Telemetry | None"] = ContextVar("toolcharter_opening", default=None)
 _NO_SPAN = nullcontext()
-_PROPAGATOR = TraceContextTextMapPropagator()
+_PROVIDER_VARIABLES = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
+
+
+def is_sdk_in_use() -> bool:
+    """Whether OpenTelemetry's SDK may be set up. Without it, the API does nothing, and is not even imported."""
+    return "opentelemetry.sdk" in sys.modules or any(map(os.environ.get, _PROVIDER_VARIABLES))
+
+
+@cache
+def _propagator() -> "TraceContextTextMapPropagator":
+    from opentelemetry.trace.propagation.tracecontext import (  # noqa: PLC0415 - 8 ms, and few calls are traced
+        TraceContextTextMapPropagator,
+    )
+
+    return TraceContextTextMapPropagator()
 
 
 def is_traced() -> bool:
@@ -239,21 +253,21 @@ def is_traced() -> bool:
     return _tracer.get() is not None
 
 
-def child_span(
-    name: str, kind: SpanKind = SpanKind.CLIENT, attributes: Mapping[str, str] | None = None
-) -> AbstractContextManager[Span | None]:
-    """A span inside the call that runs. Where calls are not traced, it does nothing."""
+def child_span(name: str, attributes: Mapping[str, str] | None = None) -> AbstractContextManager["Span | None"]:
+    """A span of a request to something else inside the call that runs. Where calls are not traced, it does nothing."""
     tracer = _tracer.get()
     if tracer is None:
         return _NO_SPAN
-    return tracer.start_as_current_span(name, None, kind, attributes)
+    from opentelemetry.trace import SpanKind  # noqa: PLC0415 - 8 ms, and few calls are traced
+
+    return tracer.start_as_current_span(name, None, SpanKind.CLIENT, attributes)
 
 
 def trace_headers() -> dict[str, str]:
     """The headers that carry the trace of the call that runs to another system; none if it is not traced."""
     headers: dict[str, str] = {}
     if _tracer.get() is not None:
-        _PROPAGATOR.inject(headers)
+        _propagator().inject(headers)
     return headers
 
 
@@ -269,8 +283,8 @@ class Telemetry:
         self,
         server: str,
         *,
-        meter_provider: metrics.MeterProvider | None = None,
-        tracer_provider: trace.TracerProvider | None = None,
+        meter_provider: "MeterProvider | None" = None,
+        tracer_provider: "TracerProvider | None" = None,
     ) -> None:
         self.server = server
         self.tallies: dict[str, Tally] = {}
@@ -278,16 +292,24 @@ class Telemetry:
         """Calls that are running."""
         self._counts: dict[tuple[str, tuple[str, ...]], int] = {}
         self._sources: list[Source] = [self._tool_samples, self._counted, self._running]
-        provider = meter_provider or metrics.get_meter_provider()
-        self._duration = None
+        self._duration: Histogram | None = None
+        self._tracer: Tracer | None = None
+        if meter_provider or tracer_provider or is_sdk_in_use():
+            self._export(meter_provider, tracer_provider)
+        self.traced = self._tracer is not None
+
+    def _export(self, meter_provider: "MeterProvider | None", tracer_provider: "TracerProvider | None") -> None:
+        from opentelemetry import metrics, trace  # noqa: PLC0415 - 8 ms, and few servers export
+
         # The API's own providers do nothing, so they are not called at all.
+        provider = meter_provider or metrics.get_meter_provider()
         if meter_provider or type(provider).__module__.startswith("opentelemetry.sdk"):
             self._duration = self._instruments(provider)
         tracers = tracer_provider or trace.get_tracer_provider()
-        self.traced = bool(tracer_provider) or type(tracers).__module__.startswith("opentelemetry.sdk")
-        self._tracer = tracers.get_tracer(SCOPE)
+        if tracer_provider or type(tracers).__module__.startswith("opentelemetry.sdk"):
+            self._tracer = tracers.get_tracer(SCOPE)
 
-    def _instruments(self, provider: metrics.MeterProvider) -> metrics.Histogram:
+    def _instruments(self, provider: "MeterProvider") -> "Histogram":
         meter = provider.get_meter(SCOPE)
         for name, metric in METRICS.items():
             observe = [partial(self._observe, name)]
@@ -334,10 +356,15 @@ class Telemetry:
             self._duration.record(seconds, {"server": self.server, "tool": tool, "outcome": outcome})
 
     @contextmanager
-    def span(self, tool: str, category: str | None, carrier: Mapping[str, Any]) -> Generator[Span]:
-        """A span for a call, in the caller's trace."""
+    def span(self, tool: str, category: str | None, carrier: Mapping[str, Any]) -> Generator["Span"]:
+        """A span for a call, in the caller's trace. Only where calls are `traced`."""
+        from opentelemetry import context  # noqa: PLC0415 - 8 ms, and few calls are traced
+        from opentelemetry.trace import SpanKind  # noqa: PLC0415 - as above
+
+        if self._tracer is None:
+            raise RuntimeError(f"The calls of {self.server} are not traced; ask `traced` first")
         headers = {key: value for key, value in carrier.items() if isinstance(value, str)}
-        parent = _PROPAGATOR.extract(headers, otel_context.get_current()) if "traceparent" in headers else None
+        parent = _propagator().extract(headers, context.get_current()) if "traceparent" in headers else None
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool}
         if category is not None:
             attributes["toolcharter.tool.category"] = category
@@ -362,7 +389,9 @@ class Telemetry:
 
     # --- the figures ---------------------------------------------------------------------------------------
 
-    def _observe(self, name: str, _: CallbackOptions) -> Iterable[Observation]:
+    def _observe(self, name: str, _: "CallbackOptions") -> Iterable["Observation"]:
+        from opentelemetry.metrics import Observation  # noqa: PLC0415 - 8 ms, and few servers export
+
         names = METRICS[name].labels
         for sample in self.samples():
             if sample.name == name:
@@ -389,25 +418,32 @@ class Telemetry:
 
 def build_info(server_version: str) -> Source:
     """The versions of a server, of toolcharter and of Python, as a metric."""
+    return lambda: (Sample(BUILD, (server_version, _own_version(), platform.python_version()), 1),)
+
+
+@cache
+def _own_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - 19 ms that a start does not need
+
     try:
-        toolcharter = version("toolcharter")
+        return version("toolcharter")
     except PackageNotFoundError:
-        toolcharter = "unknown"
-    sample = Sample(BUILD, (server_version, toolcharter, platform.python_version()), 1)
-    return lambda: (sample,)
+        return "unknown"
 
 
-def trace_id_of(span: Span) -> str | None:
+def trace_id_of(span: "Span") -> str | None:
     """The id of the trace that a span belongs to."""
     context = span.get_span_context()
     return format(context.trace_id, "032x") if context.is_valid else None
 
 
-def end_span(span: Span, outcome: str, *, cached: bool | None, error_type: str | None) -> None:
+def end_span(span: "Span", outcome: str, *, cached: bool | None, error_type: str | None) -> None:
     """Set the attributes of a span at the end of its call."""
     span.set_attribute("toolcharter.outcome", outcome)
     span.set_attribute("toolcharter.cached", bool(cached))
     if error_type is not None:
+        from opentelemetry.trace import StatusCode  # noqa: PLC0415 - 8 ms, and few calls are traced
+
         span.set_attribute("error.type", error_type)
         span.set_status(StatusCode.ERROR)
 

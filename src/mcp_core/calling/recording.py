@@ -2,20 +2,24 @@
 
 import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from mcp_core.calling.bound import UNKNOWN, BoundTool
 from mcp_core.calling.records import Call, Request
 from mcp_core.calling.stages.observe import log_context, observe
 from mcp_core.calling.stages.record import CallRecord, Recorder, begin, record
 from mcp_core.mcp_log import reset_log_context, set_log_context
-from mcp_core.telemetry import Span, Telemetry, end_span
+from mcp_core.telemetry import Telemetry, end_span
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 
 class Recording(CallRecord):
     """Steps 2 and 12 around a call. It is recorded exactly once, also when it is cancelled."""
 
     call: Call
-    _span: Span | None = None
+    _span: "Span | None" = None
 
     def __init__(self, recorder: Recorder, request: Request, tool: BoundTool) -> None:
         self._recorder, self._request, self._tool = recorder, request, tool
@@ -43,7 +47,7 @@ class Recording(CallRecord):
             end_span(self._span, self.outcome, cached=self.cached, error_type=error_type)
             self._span_scope.__exit__(kind, error, trace)
 
-    def _enter_span(self, telemetry: Telemetry) -> Span:
+    def _enter_span(self, telemetry: Telemetry) -> "Span":
         spec = self._tool.spec
         category = None if self._tool.final_name == UNKNOWN else spec.category
         self._span_scope = telemetry.span(spec.name, category, self._request.meta)

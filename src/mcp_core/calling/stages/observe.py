@@ -8,14 +8,17 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_core.calling.asking import asker
 from mcp_core.calling.bound import BoundTool
 from mcp_core.calling.records import Call, Request
 from mcp_core.context import ToolContext
 from mcp_core.mcp_log import LogContext, is_secret_name
-from mcp_core.telemetry import Span, trace_id_of
+from mcp_core.telemetry import trace_id_of
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 _MAX_ID_LENGTH = 128
@@ -23,7 +26,7 @@ _MIN_SECRET_LENGTH = 4
 """A shorter line of a secret, or a shorter credential, says nothing, but may be a part of many other texts."""
 
 
-def observe(request: Request, tool: BoundTool, span: Span | None, now: float) -> Call:
+def observe(request: Request, tool: BoundTool, span: "Span | None", now: float) -> Call:
     """The call with its ids: the caller's, or new ones."""
     meta, caller = request.meta, request.caller
     fresh = random.randbytes(32).hex()  # noqa: S311 - ids must be unique, not secret
