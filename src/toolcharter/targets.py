@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.metadata import Distribution, EntryPoint, entry_points
@@ -32,7 +32,8 @@ class UnknownTarget(CannotStart):
 
 def known() -> dict[str, EntryPoint]:
     """All servers that can be named, the example included."""
-    return {entry.name: entry for group in (EXAMPLES, SERVERS) for entry in entry_points(group=group)}
+    installed = entry_points()  # each call reads the metadata of all installed distributions
+    return {entry.name: entry for group in (EXAMPLES, SERVERS) for entry in installed.select(group=group)}
 
 
 def installed() -> list[str]:
@@ -91,9 +92,12 @@ _ADDRESS = re.compile(r"(?:\w+://)?([\w.-]+:\d+(?:/.*)?|(?<=://)[\w.-]+(?:/.*)?)
 """What was meant as an address: a host with a port, or another scheme than http."""
 
 
-def find(target: str) -> Any:
-    """The App, the server of an MCP library, or the function `build` that a target stands for."""
-    servers = known()
+def find(target: str, servers: Mapping[str, EntryPoint] | None = None) -> Any:
+    """The App, the server of an MCP library, or the function `build` that a target stands for.
+
+    `servers` are those that are `known()`, where they were looked up already.
+    """
+    servers = known() if servers is None else servers
     if target in servers:
         with _load_errors(target):
             return servers[target].load()

@@ -30,12 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def start(transport: str, options: argparse.Namespace) -> int:
     """Serve until the client leaves, or a signal."""
     words = [transport, *options.words]
-    entry = targets.known().get(options.server)
+    servers = targets.known()
+    entry = servers.get(options.server)
     script = script_of(entry) if entry else None
     if script is not None:
         _run_script(script, words)
     else:
-        run(_build(targets.find(options.server), options.server), words, target=options.server)
+        run(_build(targets.find(options.server, servers), options.server), words, target=options.server)
     return os.EX_OK
 
 

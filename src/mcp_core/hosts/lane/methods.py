@@ -5,10 +5,9 @@ for all callers with the same permissions; a call goes straight to the pipeline.
 `NotHandled`: over HTTP the SDK then answers. docs/adr/0018 lists what is handled here.
 """
 
-import asyncio
 from collections.abc import Awaitable
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mcp_core import json_text
 from mcp_core.app import App
@@ -41,6 +40,9 @@ from mcp_core.hosts.protocol import (
 )
 from mcp_core.json_text import JsonObject, quoted
 
+if TYPE_CHECKING:
+    from mcp_core.hosts.lane.opening import Opening
+
 
 class NotHandled(Exception):
     """A request that the fast lane does not answer."""
@@ -72,9 +74,9 @@ def read_envelope(params: JsonObject) -> JsonObject:
 class Lane:
     """Answers requests for one app."""
 
-    def __init__(self, app: App, app_opened: asyncio.Future[None] | None = None) -> None:
-        """`app_opened` is done when the app is open. Calls wait for it; lists do not."""
-        self.app, self._app_opened = app, app_opened
+    def __init__(self, app: App, opening: "Opening | None" = None) -> None:
+        """`opening` opens the app later. Calls wait for it; lists do not."""
+        self.app, self._opening = app, opening
         library = app.library
         info: JsonObject = {"name": app.name, "title": app.title, "version": app.version}
         self._is_live = isinstance(library, LiveLibrary)
@@ -174,6 +176,8 @@ class Lane:
         """The result of a request that calls no tool."""
         if method == "tools/list":
             result = self._tool_lists.get(peer.caller)[peer.modern]
+            if self._opening is not None:
+                self._opening.begin_soon()
         elif method == "resources/list" and not self._is_live and not self.app.library.has_changing_resources:
             result = self._resource_lists.get(peer.caller)[peer.modern]
         else:
@@ -205,8 +209,8 @@ class Lane:
         asks = name in self._asking_tools
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
-        if self._app_opened is not None and not self._app_opened.done():
-            await asyncio.shield(self._app_opened)
+        if self._opening is not None and not self._opening.is_done:
+            await self._opening.wait()
         try:
             answer = await self.app.answer(request)
         except (UnknownTool, ForgedReply, ElicitationUnsupported) as error:
@@ -239,8 +243,8 @@ class Lane:
 
     async def wait_until_open(self) -> None:
         """Return when the app is open."""
-        if self._app_opened is not None and not self._app_opened.done():
-            await asyncio.shield(self._app_opened)
+        if self._opening is not None and not self._opening.is_done:
+            await self._opening.wait()
 
     async def _from_library(self, method: str, params: JsonObject, peer: Peer) -> str:
         """A prompt, a resource, a completion, or a list that changes."""

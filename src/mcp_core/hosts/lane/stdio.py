@@ -3,11 +3,12 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 
 from mcp_core.app import App
 from mcp_core.hosts.lane.methods import Lane
+from mcp_core.hosts.lane.opening import open_in_background
 from mcp_core.hosts.lane.pipe import Output, claim_stdio, is_pipe, open_lines, open_output
 from mcp_core.hosts.lane.stdio_connection import StdioConnection
 from mcp_core.interrupt import drain_notice
@@ -32,8 +33,8 @@ async def serve_stdio(app: App) -> None:
     if sys.platform != "win32" and is_pipe(source):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, signals.receive)
     lines, output = await open_lines(source), await open_output(sink)
-    async with open_in_background(app) as app_opened:
-        connection = StdioConnection(Lane(app, app_opened), output.write, output.drain)
+    async with open_in_background(app) as opening:
+        connection = StdioConnection(Lane(app, opening), output.write, output.drain)
         serving = asyncio.ensure_future(_serve(connection, lines, output, signals))
         output_closed = asyncio.ensure_future(output.wait_closed())
         try:
@@ -75,37 +76,3 @@ async def _read(connection: StdioConnection, lines: AsyncIterator[bytes], output
     async for line in lines:
         await connection.receive(line)
         await output.drain()
-
-
-@asynccontextmanager
-async def open_in_background(app: App) -> AsyncGenerator[asyncio.Future[None]]:
-    """Open an app in a task of its own, and close it at the end in the same task.
-
-    Gives a future that is done when the app is open. An error on opening ends the block and is raised.
-    """
-    opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    closing = asyncio.Event()
-    user = asyncio.current_task()
-
-    async def run() -> None:
-        try:
-            async with app:
-                opened.set_result(None)
-                await closing.wait()
-        except BaseException:
-            if not opened.done() and user is not None:
-                opened.cancel()
-                user.cancel()
-            raise
-
-    task = asyncio.ensure_future(run())
-    try:
-        yield opened
-    except asyncio.CancelledError:
-        if task.done() and not task.cancelled() and task.exception() is not None and user is not None:
-            user.uncancel()
-        else:
-            raise
-    finally:
-        closing.set()
-        await task

@@ -1,0 +1,61 @@
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from mcp_core.hosts.lane import opening as module
+from mcp_core.hosts.lane.methods import Lane
+from mcp_core.hosts.lane.opening import open_in_background
+from mcp_core.hosts.protocol import Peer
+from toolcharter import App, Caller
+
+
+def ping() -> str:
+    """Answer."""
+    return "pong"
+
+
+@pytest.fixture(autouse=True)
+def _no_timer(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MAX_DELAY_SECONDS", 3600.0)
+
+
+async def test_a_list_is_answered_before_the_app_is_opened_and_then_opens_it():
+    app = App("pinger", version="1.0.0", tools=[ping])
+    async with open_in_background(app) as opening:
+        lane = Lane(app, opening)
+        await lane.answer("tools/list", {}, Peer(Caller(), modern=False))
+        assert not app.is_open
+        await opening.opened
+        assert app.is_open
+    assert not app.is_open
+
+
+async def test_a_call_opens_the_app_at_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "DELAY_SECONDS", 3600.0)
+    app = App("pinger", version="1.0.0", tools=[ping])
+    async with open_in_background(app) as opening:
+        params = {"name": "ping", "arguments": {}}
+        answer = await Lane(app, opening).answer("tools/call", params, Peer(Caller(), modern=False))
+        assert "pong" in answer
+        assert app.is_open
+
+
+async def test_without_any_request_the_app_is_opened_after_a_while(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MAX_DELAY_SECONDS", 0.0)
+    app = App("pinger", version="1.0.0", tools=[ping])
+    async with open_in_background(app) as opening:
+        await opening.opened
+        assert app.is_open
+
+
+async def test_an_app_that_cannot_be_opened_is_noticed_though_nothing_was_requested():
+    @asynccontextmanager
+    async def fail(_: App) -> AsyncGenerator[None]:
+        raise OSError("no database")
+        yield
+
+    app = App("pinger", version="1.0.0", tools=[ping], lifespan=fail)
+    with pytest.raises(OSError, match="no database"):
+        async with open_in_background(app):
+            pass
