@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, Unpack, cast, overload
 
 from mcp_core.approvals import Approvals
 from mcp_core.audit import AuditTrail, read_key
@@ -58,9 +58,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _CALL = "tools/call"
+DEFAULT_VERSION = "0.1.0"
+"""The version of a server whose author has not given one."""
 MAX_CLIENTS = 10_000
 """How many clients may wait for changes of lists."""
 Lifespan = Callable[["App"], AbstractAsyncContextManager[Any]]
+
+
+class _Declared(NamedTuple):
+    """What the author passed, where a setting may replace it."""
+
+    naming: Naming
+    descriptions: Detail
+    deadlines: Mapping[ResponseTime, float]
+    verifier: TokenVerifier | None
 
 
 class App:
@@ -79,7 +90,7 @@ class App:
         self,
         name: str,
         *,
-        version: str,
+        version: str = DEFAULT_VERSION,
         tools: Iterable[ToolSpec | Callable[..., Any] | ModuleType] = (),
         prompts: Iterable[Callable[..., Any]] = (),
         resources: Iterable[ResourceSource] = (),
@@ -110,21 +121,17 @@ class App:
 
         The value of a header whose name says so, such as `X-Acme-Authorization`, is kept out of logs and errors.
         """
-        self.settings = settings or Settings()
         self.name, self.version, self.title, self._instructions = name, version, title or name, instructions
         self.description, self.notice = description, notice
         self.skills = skills
         """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
-        prefix = self.settings.tool_prefix
-        naming = naming or Naming()
-        self.registry = ToolRegistry(naming if prefix is None else Naming(naming.style, prefix))
-        self.registry.register_all(tools)
+        self.registry = ToolRegistry(naming)
         self.tools_version = 0
         """Counts how often the tools were replaced. Hosts write their lists again when it changes."""
         self.prepare_examples = prepare_examples
         """Creates the data that the examples use, in an app that is used for nothing else."""
         self.telemetry = telemetry or Telemetry(name)
-        self.requests = RequestRecorder(self.telemetry, audited=bool(self.settings.audit))
+        self.requests = RequestRecorder(self.telemetry)
         """Records requests that are not calls of tools."""
         self.library = make_library(self.registry, self.requests)
         for function in prompts:
@@ -133,13 +140,11 @@ class App:
             self.library.add_source(source)
         self.changes = Changes(most=MAX_CLIENTS) if isinstance(self.library, LiveLibrary) else None
         """Tells the clients that listen what changes. None for a server whose lists stay as they are."""
-        self.descriptions: Detail = self.settings.descriptions or descriptions
-        self.policy = _policy(format, version, self.settings, structured=structured, hints=hints, deadlines=deadlines)
-        self.identity = open_identity(self.settings, name) if verifier is None else None
-        """How the settings identify callers over HTTP; None if they do not, or a verifier was passed."""
-        self.verifier = verifier or self.identity
-        self.local_caller = _local_caller(self.settings)
         self.request_headers = frozenset(name.lower() for name in request_headers)
+        self.policy = CallPolicy(format, version, structured, deadlines, hints=hints)
+        self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
+        self._apply(settings or Settings())
+        self.registry.register_all(tools)
         self.pages: Callable[[str], Sequence[Any]] | None = None
         """Makes further routes of the site that serves this app over HTTP, from the address of the site."""
         self._lifespan, self._state = lifespan, state
@@ -160,6 +165,34 @@ class App:
         self._lock = asyncio.Lock()
 
     # --- putting it together ---------------------------------------------------------------------------
+
+    def use_settings(self, settings: Settings) -> None:
+        """Take what these settings were given, by options and the environment; the rest stays as it is.
+
+        For an app that was made before its command line was read. It must not be open.
+        """
+        if self.is_open:
+            raise RuntimeError(f"{self.name} is open; its settings cannot be changed")
+        given = {name: getattr(settings, name) for name in settings.model_fields_set}
+        self._apply(self.settings.model_copy(update=given))
+        self.registry.replace_all(self.registry.get_all())
+
+    def _apply(self, settings: Settings) -> None:
+        """Derive from the settings what follows from them."""
+        naming, descriptions, deadlines, verifier = self._declared
+        self.settings, prefix = settings, settings.tool_prefix
+        self.registry.naming = naming if prefix is None else Naming(naming.style, prefix)
+        self.requests.audited = bool(settings.audit)
+        self.descriptions: Detail = settings.descriptions or descriptions
+        self.policy = replace(
+            self.policy,
+            deadlines=deadlines if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline),
+            limits_without_redis=settings.limits_without_redis,
+        )
+        self.identity = open_identity(settings, self.name) if verifier is None else None
+        """How the settings identify callers over HTTP; None if they do not, or a verifier was passed."""
+        self.verifier = verifier or self.identity
+        self.local_caller = _local_caller(settings)
 
     def provide(self, of: type[Any], value: Any) -> None:
         """Provide what handlers declare as `Need[of]`: one object for all calls, or a `PerCall`.
@@ -481,19 +514,6 @@ class App:
         if not self.policy.structured:
             return None
         return answer_schema(value_schema(spec.signature.returns), self.policy.format)
-
-
-def _policy(
-    format: Format,
-    version: str,
-    settings: Settings,
-    *,
-    structured: bool,
-    hints: HintDetail,
-    deadlines: Mapping[ResponseTime, float],
-) -> CallPolicy:
-    deadlines = deadlines if settings.deadline is None else dict.fromkeys(DEADLINES, settings.deadline)
-    return CallPolicy(format, version, structured, deadlines, settings.limits_without_redis, hints)
 
 
 def _local_caller(settings: Settings) -> Caller:

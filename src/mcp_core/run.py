@@ -22,6 +22,7 @@ from mcp_core.extras import SERVERS, requirement_of
 from mcp_core.hosts.sdk import loading_sdk
 from mcp_core.install_command import is_temporary, run_once
 from mcp_core.interrupt import INTERRUPTED
+from mcp_core.loading import is_only_loaded
 from mcp_core.option_parser import OptionParser
 from mcp_core.otlp import set_up_export
 from mcp_core.setting_sources import add_options, from_options
@@ -52,21 +53,24 @@ class Program(NamedTuple):
 
 
 def run(
-    build: Build,
+    server: App | Build,
     arguments: Sequence[str] | None = None,
     *,
     about: str = "MCP tools.",
     target: str | None = None,
     console: Callable[[], "MakeConsole"] | None = None,
 ) -> None:
-    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
+    """Serve an app, or the one that a function `build(settings)` makes, as the command line says.
 
+    Returns when the server has ended; at once in a file that a command only loads, such as `toolcharter call`.
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. `console`
     loads the web console, for a server over HTTP.
     """
+    if is_only_loaded(server):
+        return
     open_closed_streams()
     command_line = list(sys.argv[1:] if arguments is None else arguments)
-    settings_class = settings_type(build)
+    settings_class = settings_type(server)
     program = Program(Path(sys.argv[0]).name, target)
     parser = _parser(program, about, settings_class)
     options = _parse(parser, command_line)
@@ -74,7 +78,7 @@ def run(
         settings = from_options(options, settings_class, target or program.name.removeprefix("mcp-"))
         mcp_log.configure(settings.log_level, file=settings.log_file, as_json=settings.log_json)
         set_up_export(settings.otlp, target or program.name)
-        app = build(settings)
+        app = _with_settings(server, settings)
         if options.transport == "http":
             _serve_http(app, settings, console)
         else:
@@ -84,6 +88,13 @@ def run(
     except CannotStart as error:
         sys.stderr.write(f"{parser.prog} cannot start. {error}\n")
         raise SystemExit(error.exit_code) from None
+
+
+def _with_settings(server: App | Build, settings: Settings) -> App:
+    if not isinstance(server, App):
+        return server(settings)
+    server.use_settings(settings)
+    return server
 
 
 def _parser(program: Program, about: str, settings_class: type[Settings]) -> argparse.ArgumentParser:

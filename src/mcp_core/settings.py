@@ -377,7 +377,9 @@ AUDIT_SETTINGS = frozenset(name for name in Settings.model_fields if name.starts
 
 
 def settings_type(build: Any) -> type[Settings]:
-    """The settings that a function `build` takes, by the annotation of its first parameter."""
+    """The settings that a function `build` takes, by the annotation of its first parameter, or those of an app."""
+    if isinstance(settings := getattr(build, "settings", None), Settings):
+        return type(settings)
     for eval_str in (True, False):  # the name of another parameter's type may exist only for type checkers
         with suppress(NameError, TypeError, ValueError):
             parameters = inspect.signature(build, eval_str=eval_str).parameters.values()

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import mcp_core
     from mcp_core import *  # noqa: F403 - one list of public names, that of the framework
+    from toolcharter.app import App
     from toolcharter.start import run
 
-    __all__ = ["run"]
+    __all__ = ["App", "run"]
     __all__ += mcp_core.__all__
 else:
 
@@ -22,9 +23,10 @@ else:
 
         with WithoutStack():
             import mcp_core  # noqa: PLC0415 - 250 ms
+            from toolcharter.app import App  # noqa: PLC0415 - as above
             from toolcharter.start import run  # noqa: PLC0415 - as above
 
-        public = {each: getattr(mcp_core, each) for each in mcp_core.__all__} | {"run": run}
+        public = {each: getattr(mcp_core, each) for each in mcp_core.__all__} | {"App": App, "run": run}
         globals().update(public, __all__=[*public])
         if name not in globals():
             raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")

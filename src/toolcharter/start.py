@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mcp_core import run as command
+from mcp_core.app import App
 from toolcharter.ctrl_c import WithoutStack
 
 if TYPE_CHECKING:
@@ -11,18 +12,19 @@ if TYPE_CHECKING:
 
 
 def run(
-    build: command.Build,
+    server: App | command.Build,
     arguments: Sequence[str] | None = None,
     *,
     about: str = "MCP tools.",
     target: str | None = None,
 ) -> None:
-    """Serve the app that `build` makes, as the command line says. Returns when the server has ended.
+    """Serve an app, or the one that a function `build(settings)` makes, as the command line says.
 
+    Returns when the server has ended; at once in a file that a command only loads, such as `toolcharter call`.
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts.
     """
     with WithoutStack():
-        command.run(build, arguments, about=about, target=target, console=_load_console)
+        command.run(server, arguments, about=about, target=target, console=_load_console)
 
 
 def _load_console() -> "MakeConsole":

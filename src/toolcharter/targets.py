@@ -18,6 +18,7 @@ from mcp_core.app import App
 from mcp_core.errors import DeclarationError
 from mcp_core.extras import SERVERS, MissingExtra, check_extra, missing_extra
 from mcp_core.install_command import installer
+from mcp_core.loading import loading
 from mcp_core.settings import Settings, settings_type
 from mcp_core.start_errors import CannotStart
 
@@ -99,7 +100,7 @@ def find(target: str, servers: Mapping[str, EntryPoint] | None = None) -> Any:
     """
     servers = known() if servers is None else servers
     if target in servers:
-        with _load_errors(target):
+        with _load_errors(target), loading():
             return servers[target].load()
     if ".py" in target:
         return _load_file(target)
@@ -128,7 +129,9 @@ def require_app(server: Any, target: str) -> App:
 
 
 def build(found: Any, target: str, settings: Settings) -> Any:
-    """Call the function that was found for a target, with the settings that it takes; anything else is a server."""
+    """The server that was found for a target, or that the function makes which was found, with these settings."""
+    if isinstance(found, App):
+        found.use_settings(settings)
     if not inspect.isfunction(found):
         return found
     try:
@@ -152,7 +155,7 @@ def choose(names: Sequence[str]) -> list[str]:
 def _import(name: str, target: str) -> Any:
     sys.path.insert(0, str(Path.cwd()))
     try:
-        with _load_errors(target):
+        with _load_errors(target), loading():
             return importlib.import_module(name)
     except CannotStart as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
@@ -198,14 +201,27 @@ def _load_file(target: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and type hints look their module up by name.
     sys.modules[path.stem] = module
-    with _load_errors(target):
+    if (folder := str(path.absolute().parent)) not in sys.path:
+        sys.path.append(folder)  # for the modules beside it, which `python FILE` finds too
+    with _load_errors(target), loading() as offered:
         spec.loader.exec_module(module)
     if attribute:
         return _attribute(module, attribute.removeprefix(":"), target)
     build = getattr(module, "build", None)
     if inspect.isfunction(build) and build.__module__ == module.__name__:
         return build
-    raise UnknownTarget(_without_build(path, module))
+    return _only_server(path, module, offered)
+
+
+def _only_server(path: Path, module: ModuleType, offered: Sequence[Any]) -> Any:
+    """The server that a file runs, or the only App that it makes."""
+    # An app may have several names; it is shown by the first.
+    apps = {id(value): name for name, value in reversed(vars(module).items()) if isinstance(value, App)}
+    if len(served := {id(server): server for server in offered}) == 1:
+        return next(iter(served.values()))
+    if len(apps) == 1:
+        return next(value for value in vars(module).values() if id(value) in apps)
+    raise UnknownTarget(_without_server(path, module))
 
 
 def _line(error: Exception, path: str) -> int:
@@ -217,11 +233,13 @@ def _line(error: Exception, path: str) -> int:
     return next((frame.lineno or 1 for frame in reversed(frames) if frame.filename in (path, whole)), 1)
 
 
-def _without_build(path: Path, module: ModuleType) -> str:
-    """The error for a file without a function `build` of its own."""
+def _without_server(path: Path, module: ModuleType) -> str:
+    """The error for a file in which no server, or more than one, is found."""
     servers = [f"{path}:{name}" for name, value in vars(module).items() if _is_server(value)]
-    advice = f"Name its server: {' or '.join(servers)}" if servers else f"Define one, or name a server: {path}:NAME"
-    return f"{path} defines no function build(settings) -> App. {advice}."
+    if not servers:
+        return f"{path} makes no App. Make one, app = App(NAME), or name what makes it: {path}:FUNCTION."
+    problem = "makes several servers" if len(servers) > 1 else "makes no App"
+    return f"{path} {problem}. Name the server: {' or '.join(servers)}."
 
 
 def _is_server(value: Any) -> bool:

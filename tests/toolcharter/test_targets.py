@@ -102,11 +102,11 @@ def test_an_address_is_distinguished_from_a_name():
         ("x = 1\nx y\n", "cannot be loaded, line 2: SyntaxError: invalid syntax (made.py, line 2)"),
         (
             "class MCPServer: ...\nmcp = MCPServer()\n",
-            "defines no function build(settings) -> App. Name its server: FILE:mcp.",
+            "makes no App. Name the server: FILE:mcp.",
         ),
         (
             "from toolcharter_examples.demo import build\n",
-            "defines no function build(settings) -> App. Define one, or name a server: FILE:NAME.",
+            "makes no App. Make one, app = App(NAME), or name what makes it: FILE:FUNCTION.",
         ),
         (
             "from toolcharter import Naming\n\nnaming = Naming('camel')\n",
@@ -127,3 +127,56 @@ def test_a_file_without_a_server_is_explained_with_its_line_or_what_to_name(tmp_
         targets.load("made.py", Settings())
     words = f"made.py {message.replace('FILE', 'made.py')}"
     assert str(refusal.value).partition("beside")[0] == words.partition("beside")[0]
+
+
+TWO = "from toolcharter import App\nusers = App('users')\nbooks = App('books')\n"
+
+
+def test_the_only_app_of_a_file_is_found(tmp_path):
+    file = tmp_path / "one.py"
+    file.write_text("from toolcharter import App\nmcp = server = App('one')\n", encoding="utf-8")
+    assert targets.load(str(file), Settings()).name == "one"
+
+
+def test_of_several_apps_the_one_that_the_file_runs_is_found(tmp_path):
+    file = tmp_path / "two.py"
+    file.write_text(f"{TWO}books.run()\n", encoding="utf-8")
+    assert targets.load(str(file), Settings()).name == "books"
+
+
+@pytest.mark.parametrize("end", ["", "books.run\n", "users.run()\nbooks.run()\n"])
+def test_several_apps_are_named(tmp_path, end):
+    file = tmp_path / "two.py"
+    file.write_text(TWO + end, encoding="utf-8")
+    with pytest.raises(targets.UnknownTarget) as refusal:
+        targets.load(str(file), Settings())
+    assert str(refusal.value) == f"{file} makes several servers. Name the server: {file}:users or {file}:books."
+    assert targets.load(f"{file}:books", Settings()).name == "books"
+
+
+def test_a_file_that_runs_a_function_is_loaded_by_it(tmp_path):
+    file = tmp_path / "made.py"
+    text = "from toolcharter import App, run\ndef make(settings): return App('made', settings=settings)\nrun(make)\n"
+    file.write_text(text, encoding="utf-8")
+    assert targets.load(str(file), Settings(threads=3)).settings.threads == 3
+
+
+def test_an_app_that_was_made_already_takes_the_settings_that_are_given(tmp_path):
+    file = tmp_path / "made.py"
+    file.write_text(
+        "from toolcharter import App, Settings\napp = App('made', settings=Settings(threads=3, user='ana'))\n"
+        "@app.tool\ndef add(a: int) -> int:\n    return a\n",
+        encoding="utf-8",
+    )
+    app = targets.load(str(file), Settings(user="bo", MCP_TOOL_PREFIX="my", deadline=5, descriptions="full"))
+    assert (app.settings.threads, app.settings.user, app.local_caller.user_id) == (3, "bo", "bo")
+    assert [tool.name for tool in app.list_tools()] == ["my_add"]
+    assert (set(app.policy.deadlines.values()), app.descriptions) == ({5}, "full")
+
+
+def test_a_file_finds_the_modules_beside_it(tmp_path):
+    (tmp_path / "shelf_of_books.py").write_text("NAME = 'books'\n", encoding="utf-8")
+    file = tmp_path / "made.py"
+    text = "from toolcharter import App\nfrom shelf_of_books import NAME\napp = App(NAME)\n"
+    file.write_text(text, encoding="utf-8")
+    assert targets.load(str(file), Settings()).name == "books"

@@ -44,7 +44,7 @@ class RequestRecorder:
 
     def __init__(self, telemetry: Telemetry, *, audited: bool = False, clock: Callable[[], float] = time.time) -> None:
         """`audited` says that a trail will be opened. Records that are made before wait for it."""
-        self._telemetry, self._clock, self._audited = telemetry, clock, audited
+        self._telemetry, self._clock, self.audited = telemetry, clock, audited
         self.audit: AuditTrail | None = None
         self._early: list[tuple[str, str, str | None, str | None, str]] = []
 
@@ -74,7 +74,7 @@ class RequestRecorder:
         `name` is that of a prompt, or the address of a resource; `meta` may have the ids of the caller.
         """
         self._telemetry.count(REQUESTS, method if method in _METHODS else _OTHER, outcome)
-        if not self._audited:
+        if not self.audited:
             return
         now = utc_time(self._clock())
         parts = [f'"time":"{now}","method":{quoted(method[:_MAX_NAME_LENGTH])}']

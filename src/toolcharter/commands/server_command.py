@@ -10,7 +10,6 @@ from typing import Any
 
 from mcp_core.app import App
 from mcp_core.run import Build
-from mcp_core.settings import Settings
 from toolcharter import targets
 from toolcharter.packaging.launch import script_of
 from toolcharter.start import run
@@ -36,7 +35,7 @@ def start(transport: str, options: argparse.Namespace) -> int:
     if script is not None:
         _run_script(script, words)
     else:
-        run(_build(targets.find(options.server, servers), options.server), words, target=options.server)
+        run(_server(targets.find(options.server, servers), options.server), words, target=options.server)
     return os.EX_OK
 
 
@@ -46,11 +45,5 @@ def _run_script(script: EntryPoint, words: list[str]) -> None:
     script.load()()
 
 
-def _build(found: Any, target: str) -> Build:
-    if inspect.isfunction(found):
-        return found
-
-    def build(settings: Settings) -> App:  # noqa: ARG001 - a server that was built already has its own
-        return targets.require_app(found, target)
-
-    return build
+def _server(found: Any, target: str) -> App | Build:
+    return found if inspect.isfunction(found) else targets.require_app(found, target)

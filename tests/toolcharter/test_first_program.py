@@ -1,0 +1,119 @@
+"""The first program of an author: eight lines, which every command takes."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from tests.forkserver.commands import command_path
+from tests.toolcharter.command_line import run
+
+HELLO = '''from toolcharter import App
+
+app = App("hello")
+
+@app.tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+app.run()
+'''
+
+
+@pytest.fixture
+def hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "hello.py"
+    file.write_text(HELLO, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return file
+
+
+async def until(lines: asyncio.StreamReader, word: str) -> AsyncIterator[bytes]:
+    async for line in lines:
+        yield line
+        if word.encode() in line:
+            return
+
+
+def sum_in(text: str) -> int:
+    answer = json.loads(text)
+    return answer["value"] if isinstance(answer, dict) else answer
+
+
+@pytest.mark.requirement("AUT-1")
+@pytest.mark.parametrize("last", ["app.run()", "from toolcharter import run; run(app)"])
+async def test_the_program_serves_over_stdio(hello, last):
+    hello.write_text(HELLO.replace("app.run()", last), encoding="utf-8")
+    async with Client(StdioServerParameters(command=command_path("python"), args=[str(hello)])) as client:
+        assert sum_in((await client.call_tool("add", {"a": 1, "b": 2})).content[0].text) == 3
+
+
+@pytest.mark.requirement("AUT-1")
+@pytest.mark.parametrize(
+    "command", [[sys.executable, "hello.py", "http"], [sys.executable, "-m", "toolcharter", "http", "hello.py"]]
+)
+async def test_the_program_serves_over_http(hello, command):
+    words = [*command, "--port", "0", "--tool-prefix", "my"]
+    process = await asyncio.create_subprocess_exec(*words, stderr=asyncio.subprocess.PIPE, cwd=hello.parent)
+    try:
+        assert process.stderr is not None
+        lines = [line.decode() async for line in until(process.stderr, "/mcp")]
+        async with Client(re.search(r"http://\S+/mcp", lines[-1])[0]) as client:
+            assert [tool.name for tool in (await client.list_tools()).tools] == ["my_add"]
+            assert sum_in((await client.call_tool("my_add", {"a": 1, "b": 2})).content[0].text) == 3
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+@pytest.mark.requirement("AUT-1")
+def test_the_program_is_called_by_its_file(hello, capsys):
+    code, out, err = run(capsys, "call", "hello.py", "add", "a=1", "b=2")
+    assert (code, sum_in(out), err) == (0, 3, "")
+
+
+@pytest.mark.requirement("AUT-1")
+@pytest.mark.parametrize("words", [["tools", "hello.py"], ["lock", "hello.py"], ["config", "hello.py"]])
+def test_every_command_takes_the_file(hello, capsys, words):
+    code, out, err = run(capsys, *words)
+    assert (code, err) == (0, "")
+    assert out
+
+
+@pytest.mark.requirement("AUT-1")
+def test_the_verifier_takes_the_file(hello, capsys):
+    _, out, err = run(capsys, "verify", "hello.py")
+    assert out.startswith("add ")
+    assert err == ""
+
+
+@pytest.mark.requirement("AUT-1")
+def test_selection_is_evaluated_for_the_file(hello, capsys):
+    cases = hello.with_name("cases.jsonl")
+    cases.write_text('{"utterance": "What is 1 and 2?", "tool": "add"}\n', encoding="utf-8")
+    code, out, err = run(capsys, "evaluate", "--cases", str(cases), "hello.py")
+    assert (code, err) == (0, "")
+    assert "add" in out or "1" in out
+
+
+@pytest.mark.requirement("AUT-1")
+def test_the_file_is_installed_in_a_client(hello, capsys, monkeypatch):
+    monkeypatch.setenv("HOME", str(hello.parent))
+    code, _, err = run(capsys, "install", "cursor", "hello.py", "--force")
+    assert (code, err) == (0, "")
+    entry = json.loads((hello.parent / ".cursor" / "mcp.json").read_text(encoding="utf-8"))["mcpServers"]["hello"]
+    assert entry["args"][-2:] == ["stdio", str(hello)]
+
+
+@pytest.mark.parametrize("command", [["hello.py"], ["-c", "import hello"]])
+def test_an_error_at_import_is_that_of_python(hello, command):
+    hello.write_text("import no_such_module\n" + HELLO, encoding="utf-8")
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, cwd=hello.parent)
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'no_such_module'\n")
