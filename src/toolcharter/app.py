@@ -1,12 +1,17 @@
 """`App` as authors use it: the framework's, which also serves itself."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mcp_core import app as framework
+from mcp_core.auth import Caller
+
+if TYPE_CHECKING:
+    from toolcharter.testing import Answer, Client
 
 
 class App(framework.App):
-    """A server's tools and their policy. `run` serves it."""
+    """A server's tools and their policy. `run` serves it, `client` calls it in memory."""
 
     def run(self, arguments: Sequence[str] | None = None) -> None:
         """Serve over stdio, or as the command line says: `python hello.py http --port 9000`.
@@ -17,3 +22,13 @@ class App(framework.App):
         from toolcharter.start import run  # noqa: PLC0415 - 40 ms that loading a file does not need
 
         run(self, arguments, about=self.description or "MCP tools.")
+
+    def client(self, answer: "Answer" = None, *, caller: Caller | None = None) -> "Client":
+        """A client in memory, for tests and scripts: `async with app.client() as client`.
+
+        `answer` replies to questions to the person: True, False, the fields of a form, or a function of the question.
+        Without it, the client cannot be asked. `caller` is who calls; by default that of stdio.
+        """
+        from toolcharter.testing import Client  # noqa: PLC0415 - 10 ms that a server does not need
+
+        return Client(self, answer, caller)

@@ -21,7 +21,7 @@ from mcp_core import json_text
 from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Answer, Request
-from mcp_core.calling.render import Format
+from mcp_core.calling.render import Format, value_in
 from mcp_core.declare.spec import Example, ToolSpec
 from mcp_core.settings import Settings
 
@@ -89,9 +89,7 @@ async def _confirm(_: str) -> bool:
 def _compare(expected: Any, answer: Answer, format: Format) -> list[str]:
     if answer.is_error:
         return [f"expected {_quote(expected)}, but the call failed: {answer.text}"]
-    body = json.loads(answer.text)
-    got = body if format == "bare" else body.get("value" if format == "result" else "data")
-    return list(differences(json.loads(json_text.to_text(expected)), got))
+    return list(differences(json.loads(json_text.to_text(expected)), value_in(answer.text, format)))
 
 
 # --- differences --------------------------------------------------------------------------------------------

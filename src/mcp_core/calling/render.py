@@ -9,6 +9,7 @@ of another server is passed on as it is.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from mcp_core import json_text
@@ -108,3 +109,17 @@ def _hints(body: Body, metadata: str) -> str:
             fields["errorId"] = failure.error_id
         error = f',"error":{json_text.to_text(fields)}'
     return f'{{"data":{body.data or "null"}{error}{_channels(body)},"agentHints":{body.hints},"metadata":{metadata}}}'
+
+
+def value_in(text: str, format: Format) -> Any:
+    """The value in the text of a success."""
+    body = json.loads(text) if text else None
+    return body if format == "bare" or body is None else body.get("value" if format == "result" else "data")
+
+
+def failure_in(text: str, format: Format, meta: Mapping[str, Any]) -> tuple[str, str]:
+    """The message and the type of the error in the text of a failure. `meta` came with it."""
+    body = json.loads(text)
+    if format == "hints":
+        return body["error"]["message"], body["error"]["type"]
+    return body["error"], meta.get(META + "error-type", "") if format == "bare" else body["error_type"]
