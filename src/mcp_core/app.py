@@ -127,7 +127,7 @@ class App:
         """What a plugin for coding agents brings along with the server. It is read when one is made, not before."""
         self.registry = ToolRegistry(naming)
         self.tools_version = 0
-        """Counts how often the tools were replaced. Hosts write their lists again when it changes."""
+        """Counts how often the tools changed. Hosts write their lists again when it changes."""
         self.prepare_examples = prepare_examples
         """Creates the data that the examples use, in an app that is used for nothing else."""
         self.telemetry = telemetry or Telemetry(name)
@@ -138,8 +138,10 @@ class App:
             self.library.add_prompt(prompt_of(function))
         for source in resources:
             self.library.add_source(source)
-        self.changes = Changes(most=MAX_CLIENTS) if isinstance(self.library, LiveLibrary) else None
-        """Tells the clients that listen what changes. None for a server whose lists stay as they are."""
+        tools = tuple(tools)
+        may_change = not tools or isinstance(self.library, LiveLibrary)
+        self.changes = Changes(most=MAX_CLIENTS) if may_change else None
+        """Tells the clients that listen what changes. None for a server that was made with the list of its tools."""
         self.request_headers = frozenset(name.lower() for name in request_headers)
         self.policy = CallPolicy(format, version, structured, deadlines, hints=hints)
         self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
@@ -232,12 +234,13 @@ class App:
         """Register a function here: `@app.tool`, or with the keywords of `tool`, `@app.tool(...)`.
 
         What the function declares itself holds; a keyword that contradicts it is refused. Without a full declaration
-        the function is served, but not vouched for.
+        the function is served, but not vouched for. In an open app the tool is served at once, and clients are told.
         """
 
         def register(target: F) -> F:
             declared = add_options(target, declaration_of(target), options)
             self.registry.register(spec_of(target, declared))
+            self._serve_new_tools()
             return target
 
         return register if function is None else register(check_function(function))
@@ -263,6 +266,9 @@ class App:
     def replace_tools(self, tools: Iterable[ToolSpec]) -> None:
         """Serve these tools in place of all others, also while calls are running; those end as they began."""
         self.registry.replace_all(tools)
+        self._serve_new_tools()
+
+    def _serve_new_tools(self) -> None:
         if self._pipeline is not None:
             self._pipeline.bind_tools()
         self.tools_version += 1

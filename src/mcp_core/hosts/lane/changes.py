@@ -134,7 +134,9 @@ class ChangeListener:
 
 async def subscribe(app: App, uri: str, peer: Peer, updated: Callable[[str], None]) -> Callable[[], None]:
     """Call `updated` when a resource changes, until the function that is returned is called. Raises Refused."""
-    return await cast(LiveLibrary, app.library).subscribe(uri, peer.request(uri, None, {}), updated)
+    if not isinstance(app.library, LiveLibrary):
+        raise Refused(f"The resource {uri!r} does not change while the server runs.", "business", {"uri": uri})
+    return await app.library.subscribe(uri, peer.request(uri, None, {}), updated)
 
 
 def listen_result(subscription: str | int) -> str:

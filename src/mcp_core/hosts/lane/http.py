@@ -73,7 +73,8 @@ class HttpLane:
             for spec in app.registry.get_all()
             if spec.response_time == "fast" and not may_ask(spec)
         }
-        self._slow_methods = _LIVE_METHODS if isinstance(app.library, LiveLibrary) else _SLOW_METHODS
+        self._is_live = isinstance(app.library, LiveLibrary)
+        self._slow_methods = _LIVE_METHODS if self._is_live else _SLOW_METHODS | ({LISTEN} if app.changes else set())
         self._has_issuer = app.identity is not None and app.identity.access is not None
         self._sdk, self._heads, self._modern = SdkFallback(app), HeadReader(app), ModernPeers(app)
         sessions = Sessions(app)
@@ -251,7 +252,7 @@ class HttpLane:
         try:
             if request.method == "initialize" and not peer.modern:
                 return await self._in_session.initialize_again(request, peer)
-            if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._app.changes is not None:
+            if request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._is_live:
                 return await self._changes.set_subscription(request, peer)
             result = await self._lane.answer(request.method, request.params, peer)
         except NotHandled:

@@ -79,9 +79,10 @@ class Lane:
         self.app, self._opening = app, opening
         library = app.library
         info: JsonObject = {"name": app.name, "title": app.title, "version": app.version}
-        self._is_live = isinstance(library, LiveLibrary)
-        has_prompts = self._is_live or bool(library.prompts)
-        about: JsonObject = {"capabilities": _capabilities(prompts=has_prompts, live=self._is_live)}
+        self.is_live = isinstance(library, LiveLibrary)
+        """Whether prompts and resources may change too."""
+        has_prompts = self.is_live or bool(library.prompts)
+        about: JsonObject = {"capabilities": _capabilities(app, prompts=has_prompts)}
         if app.instructions is not None:
             about["instructions"] = app.instructions
         self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
@@ -100,7 +101,7 @@ class Lane:
         }
         # How the result of a modern call ends, up to the members that `_meta` gets from the app.
         self._modern_end = f'"resultType":"complete","_meta":{{{quoted(SERVER_KEY)}:{json_text.to_text(info)}'
-        self.checks = shapes.method_checks(prompts=has_prompts, completions=self._is_live)
+        self.checks = shapes.method_checks(prompts=has_prompts, completions=self.is_live)
         self._tools_version = app.tools_version
         self._asking_tools = self._find_asking_tools()
 
@@ -115,14 +116,16 @@ class Lane:
         return type(name) is str and name in self._asking_tools
 
     def _reload_tools(self) -> None:
-        """Read the tools again after the app has replaced them."""
+        """Read the tools, and the resources that document them, again after they have changed."""
         self._tools_version = self.app.tools_version
         self._tool_lists = ByGrants[tuple[str, str]](self._write_tools)
+        self._fixed_resources = ByGrants[list[JsonObject]](self._find_fixed_resources)
+        self._resource_lists = ByGrants[tuple[str, str]](self._write_resources)
         self._asking_tools = self._find_asking_tools()
 
     def _caching(self, scope: str) -> JsonObject:
         """What a list of the modern protocol has besides."""
-        ttl = CHANGING_LIST_TTL_MS if self._is_live else LIST_TTL_MS
+        ttl = CHANGING_LIST_TTL_MS if self.is_live else LIST_TTL_MS
         return {"cacheScope": scope, "resultType": "complete", "ttlMs": ttl, "_meta": self._server_meta}
 
     def _write_tools(self, caller: Caller) -> tuple[str, str]:
@@ -131,7 +134,7 @@ class Lane:
         return json_text.to_text(result), json_text.to_text({**result, **self._caching(self.app.list_scope)})
 
     def _find_fixed_resources(self, caller: Caller) -> list[JsonObject]:
-        fixed = () if self._is_live else self.app.library.fixed_for(caller)
+        fixed = () if self.is_live else self.app.library.fixed_for(caller)
         return [library_json.resource_fields(resource) for resource in fixed]
 
     def _write_resources(self, caller: Caller) -> tuple[str, str]:
@@ -142,7 +145,7 @@ class Lane:
     def _lists(self) -> dict[str, JsonObject]:
         """The results that never change while the server runs, by method."""
         library = self.app.library
-        if self._is_live:
+        if self.is_live:
             return {}
         lists: dict[str, JsonObject] = {}
         templates = [library_json.template_fields(template) for template in library.templates]
@@ -178,7 +181,7 @@ class Lane:
             result = self._tool_lists.get(peer.caller)[peer.modern]
             if self._opening is not None:
                 self._opening.begin_soon()
-        elif method == "resources/list" and not self._is_live and not self.app.library.has_changing_resources:
+        elif method == "resources/list" and not self.is_live and not self.app.library.has_changing_resources:
             result = self._resource_lists.get(peer.caller)[peer.modern]
         else:
             result = (self._modern_results if peer.modern else self._handshake_results).get(method)
@@ -251,7 +254,7 @@ class Lane:
         name = _subject(method, params)
         if name is None:
             raise self.refuse(method, invalid_params(), peer)
-        asks = self._is_live and method in ASKING
+        asks = self.is_live and method in ASKING
         reply = _reply(params) if asks and peer.modern else None
         request = peer.request(name, params.get("arguments"), params.get("_meta") or {}, asks=asks, reply=reply)
         await self.wait_until_open()
@@ -270,10 +273,11 @@ class Lane:
         return json_text.to_text(result)
 
 
-def _capabilities(*, prompts: bool, live: bool) -> JsonObject:
+def _capabilities(app: App, *, prompts: bool) -> JsonObject:
+    live = isinstance(app.library, LiveLibrary)
     capabilities: JsonObject = {
         "resources": {"listChanged": live, "subscribe": live},
-        "tools": {"listChanged": live},
+        "tools": {"listChanged": app.changes is not None},
     }
     if prompts:
         capabilities["prompts"] = {"listChanged": live}

@@ -86,7 +86,7 @@ class SessionRequests:
             return HttpResponse(200, b"")
         if body is None and self._app.changes is not None and "text/event-stream" in headers.get("accept", ""):
             return RpcRequest("", SESSION_STREAM, {})
-        if body is None:  # the lists never change, so a session has no stream of its own
+        if body is None:  # without lists that change, a session has no stream of its own
             return error_response(405, INVALID_REQUEST, "Method Not Allowed").with_header(b"allow", b"POST, DELETE")
         if not accepts_json_and_events(headers):
             message = "Not Acceptable: Client must accept both application/json and text/event-stream"

@@ -179,7 +179,7 @@ class StdioConnection:
             changes = self._lane.app.changes
             if request.method == LISTEN and peer.modern and changes is not None:
                 result = await self._listen(request, peer, changes)
-            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and not peer.modern and self._listener is not None:
+            elif request.method in (SUBSCRIBE, UNSUBSCRIBE) and self._listener is not None and self._lane.is_live:
                 result = await self._set_subscription(request, peer, self._listener)
             else:
                 result = await self._lane.answer(request.method, request.params, peer)
