@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 from mcp_core import app as framework
 from mcp_core.auth import Caller
+from mcp_core.settings import Settings
 
 if TYPE_CHECKING:
+    from mcp_core.hosts.site.mounted import MountedApp
     from toolcharter.testing import Answer, Client
 
 
 class App(framework.App):
-    """A server's tools and their policy. `run` serves it, `client` calls it in memory."""
+    """A server's tools and their policy. `run` serves it, `client` calls it in memory, `asgi` mounts it elsewhere."""
 
     def run(self, arguments: Sequence[str] | None = None) -> None:
         """Serve over stdio, or as the command line says: `python hello.py http --port 9000`.
@@ -32,3 +34,16 @@ class App(framework.App):
         from toolcharter.testing import Client  # noqa: PLC0415 - 10 ms that a server does not need
 
         return Client(self, answer, caller)
+
+    def asgi(self, *, allow_hosts: Sequence[str] = (), allow_origins: Sequence[str] = ()) -> "MountedApp":
+        """An ASGI application, to mount in one of Starlette or FastAPI: `Mount("/tools", app.asgi())`.
+
+        It answers at its prefix, and at `/mcp` below it. Pass its `lifespan` to the outer application. `allow_hosts`
+        are the names under which the outer application is reached; by default those of this machine.
+        """
+        from mcp_core.hosts.site.mounted import MountedApp  # noqa: PLC0415 - 100 ms that stdio does not need
+
+        given = {"allow_hosts": tuple(allow_hosts), "allow_origins": tuple(allow_origins)}
+        if changed := {name: value for name, value in given.items() if value}:
+            self.use_settings(Settings.model_construct(**changed))
+        return MountedApp(self)

@@ -67,7 +67,7 @@ class Site:
         console: MakeConsole | None = None,
     ) -> None:
         """`on_open` is called when all apps are open. `metrics` gives the text of /metrics instead of this process."""
-        fronts = {app.name: _front(app) for app in apps}
+        fronts = {app.name: front_of(app) for app in apps}
         self._apps_by_path = {path: app for app in apps for path in paths(app, apps)}
         self._fronts = {path: (path.removesuffix("/mcp"), fronts[app.name]) for path, app in self._apps_by_path.items()}
         settings = self.settings = apps[0].settings
@@ -196,7 +196,7 @@ def _header(scope: Any, name: bytes) -> str:
     return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-def _front(app: App) -> "HttpLane | HttpFront":
+def front_of(app: App) -> "HttpLane | HttpFront":
     """The application at an app's address."""
     if app.settings.lane != "sdk":
         return HttpLane(app)
