@@ -14,6 +14,7 @@ from mcp_core.audit import AuditTrail, read_key
 from mcp_core.audit.file import FileSink, Rotation
 from mcp_core.auth import Caller, TokenVerifier, user
 from mcp_core.auth.identity import open_identity
+from mcp_core.auth.static_tokens import EXAMPLE as STATIC_TOKENS
 from mcp_core.call_log import CallLog
 from mcp_core.calling.asking import HeldCalls
 from mcp_core.calling.bound import PerCall
@@ -144,6 +145,8 @@ class App:
         """Tells the clients that listen what changes. None for a server that was made with the list of its tools."""
         self.request_headers = frozenset(name.lower() for name in request_headers)
         self.policy = CallPolicy(format, version, structured, deadlines, hints=hints)
+        if verifier is not None and not callable(getattr(verifier, "verify", None)):
+            raise TypeError(f"verifier: a {type(verifier).__name__} has no method verify(token). {STATIC_TOKENS}")
         self._declared = _Declared(self.registry.naming, descriptions, deadlines, verifier)
         self._apply(settings or Settings())
         self.registry.register_all(tools)

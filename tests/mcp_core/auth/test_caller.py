@@ -76,3 +76,19 @@ def test_what_can_be_the_name_of_a_user(name: str):
 )
 def test_who_calls_without_a_token_is_what_the_settings_say(settings: dict[str, Any], caller: Caller):
     assert App("test", version="1.0.0", settings=Settings(**settings)).local_caller == caller
+
+
+WRITE = 'Write StaticTokens({"TOKEN": user("ana", ["books:read"])}); user is in toolcharter.auth.'
+
+
+@pytest.mark.parametrize("caller", [{"client_id": "ana", "scopes": ["read"]}, "ana", ["read"]])
+def test_a_token_without_a_caller_is_refused_with_what_to_write(caller):
+    with pytest.raises(TypeError) as refusal:
+        StaticTokens({"t-ann-secret": caller})
+    assert str(refusal.value) == f"StaticTokens: {caller!r} is not a Caller. {WRITE}"
+
+
+def test_a_verifier_that_verifies_nothing_is_refused_with_what_to_write():
+    with pytest.raises(TypeError) as refusal:
+        App("shop", verifier={"t-ann-secret": user("ann", [])})
+    assert str(refusal.value) == f"verifier: a dict has no method verify(token). {WRITE}"
