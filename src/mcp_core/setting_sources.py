@@ -31,7 +31,7 @@ def add_options(
         if name in without or name in settings_type.unused:
             continue
         flag = option(name)
-        words = f"{field.description} [{environment_variable(name)}]"
+        words = f"{field.description or ''} [{environment_variable(name)}]".lstrip()
         if field.annotation is bool:
             parser.add_argument(flag, action="store_true", default=None, help=words)
         elif _takes_several(field):

@@ -11,12 +11,17 @@ if TYPE_CHECKING:
     from toolcharter.app import App
     from toolcharter.start import run
 
+    __version__: str
     __all__ = ["App", "run"]
     __all__ += mcp_core.__all__
 else:
 
     def __getattr__(name: str) -> object:
         """Import the framework, and with it all public names."""
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415 - 20 ms that most programs do not need
+
+            return version("toolcharter")
         if name.startswith("_") and name != "__all__":
             raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
         from toolcharter.ctrl_c import WithoutStack  # noqa: PLC0415 - so that nothing is imported before it
@@ -31,3 +36,7 @@ else:
         if name not in globals():
             raise AttributeError(f"module 'toolcharter' has no attribute {name!r}")
         return globals()[name]
+
+    def __dir__() -> list[str]:
+        """The public names, for `dir` and completion."""
+        return sorted([*__getattr__("__all__"), "__version__"])

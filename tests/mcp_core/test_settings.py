@@ -233,6 +233,18 @@ def test_the_help_names_every_variable_and_choice(capsys: pytest.CaptureFixture[
     assert "--log-level TRACE|DEBUG|INFO|WARNING|ERROR|CRITICAL" in shown
 
 
+def test_the_help_of_a_setting_without_a_description_names_its_variable(capsys: pytest.CaptureFixture[str]):
+    class ShopSettings(Settings):
+        currency: str = "EUR"
+
+    parser = argparse.ArgumentParser()
+    add_options(parser, ShopSettings)
+    parser.print_help()
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "--currency CURRENCY [TOOLCHARTER_CURRENCY]" in shown
+    assert "None" not in shown
+
+
 @pytest.mark.parametrize("words", [("--log-level", "LOUD"), ("--descriptions", "long")])
 def test_a_choice_that_is_none_is_refused_by_the_command(words: tuple[str, str], capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit):
