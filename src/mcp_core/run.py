@@ -8,7 +8,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -59,12 +59,13 @@ def run(
     about: str = "MCP tools.",
     target: str | None = None,
     console: Callable[[], "MakeConsole"] | None = None,
+    changes: AsyncIterator[str] | None = None,
 ) -> None:
     """Serve an app, or the one that a function `build(settings)` makes, as the command line says.
 
     Returns when the server has ended; at once in a file that a command only loads, such as `toolcharter call`.
     `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. `console`
-    loads the web console, for a server over HTTP.
+    loads the web console, for a server over HTTP. It is started anew at each of `changes`.
     """
     if is_only_loaded(server):
         return
@@ -80,7 +81,7 @@ def run(
         set_up_export(settings.otlp, target or program.name)
         app = _with_settings(server, settings)
         if options.transport == "http":
-            _serve_http(app, settings, console)
+            _serve_http(app, settings, console, changes)
         else:
             run_stdio(app, settings, program, [word for word in command_line if word != "stdio"])
     except DeclarationError as error:
@@ -121,13 +122,18 @@ def _parse(parser: argparse.ArgumentParser, command_line: Sequence[str]) -> argp
     return options
 
 
-def _serve_http(app: App, settings: Settings, console: Callable[[], "MakeConsole"] | None) -> None:
+def _serve_http(
+    app: App,
+    settings: Settings,
+    console: Callable[[], "MakeConsole"] | None,
+    changes: AsyncIterator[str] | None,
+) -> None:
     with _garbage_collection_off():
         from mcp_core.hosts.site.serving import serve_http  # noqa: PLC0415 - 65 ms that stdio does not need
 
         make_console = None if console is None or settings.no_console else console()
     try:
-        serve_http([app], settings, make_console)
+        serve_http([app], settings, make_console, changes)
     except KeyboardInterrupt:  # the server has shut down by now
         raise SystemExit(INTERRUPTED) from None
 

@@ -11,6 +11,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "serve installed servers over HTTP, on one port",
     "stdio": "start one server for a client, over stdin and stdout",
     "http": "start one server over HTTP",
+    "dev": "the same, and start it anew when its files change",
     "tools": "list the tools of a server, or show one in full",
     "call": "call a tool from the terminal",
     "examples": "run the examples that a server declares",

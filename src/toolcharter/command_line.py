@@ -91,6 +91,10 @@ def load_command(name: str) -> CommandModule:  # noqa: C901, PLR0911, PLR0912 - 
             from toolcharter.commands import http  # noqa: PLC0415
 
             return http
+        case "dev":
+            from toolcharter.commands import dev  # noqa: PLC0415
+
+            return dev
         case "tools":
             from toolcharter.commands import tools  # noqa: PLC0415
 

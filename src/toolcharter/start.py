@@ -1,6 +1,6 @@
 """Serves an app as the command line says, with the web console over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from mcp_core import run as command
@@ -17,14 +17,16 @@ def run(
     *,
     about: str = "MCP tools.",
     target: str | None = None,
+    changes: AsyncIterator[str] | None = None,
 ) -> None:
     """Serve an app, or the one that a function `build(settings)` makes, as the command line says.
 
     Returns when the server has ended; at once in a file that a command only loads, such as `toolcharter call`.
-    `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts.
+    `target` is the name of a server without a command of its own, which `toolcharter stdio NAME` starts. Over HTTP, it
+    is started anew at each of `changes`.
     """
     with WithoutStack():
-        command.run(server, arguments, about=about, target=target, console=_load_console)
+        command.run(server, arguments, about=about, target=target, console=_load_console, changes=changes)
 
 
 def _load_console() -> "MakeConsole":

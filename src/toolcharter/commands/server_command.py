@@ -4,6 +4,7 @@ import argparse
 import inspect
 import os
 import sys
+from collections.abc import AsyncIterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -26,16 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(takes_words=True)
 
 
-def start(transport: str, options: argparse.Namespace) -> int:
-    """Serve until the client leaves, or a signal."""
+def start(transport: str, options: argparse.Namespace, changes: AsyncIterator[str] | None = None) -> int:
+    """Serve until the client leaves, or a signal. Over HTTP, the server is started anew at each of `changes`."""
     words = [transport, *options.words]
     servers = targets.known()
     entry = servers.get(options.server)
     script = script_of(entry) if entry else None
-    if script is not None:
+    if script is not None and changes is None:
         _run_script(script, words)
     else:
-        run(_server(targets.find(options.server, servers), options.server), words, target=options.server)
+        found = _server(targets.find(options.server, servers), options.server)
+        run(found, words, target=options.server, changes=changes)
     return os.EX_OK
 
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
@@ -45,8 +45,16 @@ _STREAM_TYPE = (b"accept", b"text/event-stream")
 """What a browser sends for a stream of events of the console."""
 
 
-def serve_http(apps: Sequence[App], settings: Settings, console: MakeConsole | None = None) -> None:
-    """Serve until a signal stops the process: in this process, in several workers, or as one of them."""
+def serve_http(
+    apps: Sequence[App],
+    settings: Settings,
+    console: MakeConsole | None = None,
+    changes: AsyncIterator[str] | None = None,
+) -> None:
+    """Serve until a signal stops the process: in this process, in several workers, or as one of them.
+
+    With `changes`, such as of files, workers serve, which are replaced at each of them.
+    """
     place = worker_place()
     if place is not None:
         _serve_as_worker(apps, settings, place, console)
@@ -63,8 +71,8 @@ def serve_http(apps: Sequence[App], settings: Settings, console: MakeConsole | N
             sys.stderr.flush()
 
         try:
-            if settings.workers > 1:
-                interrupted = _serve_in_workers(settings, listener, announce)
+            if settings.workers > 1 or changes is not None:
+                interrupted = _serve_in_workers(settings, listener, announce, changes)
             else:
                 interrupted = _serve_alone(apps, settings, listener, announce, console)
         finally:
@@ -93,9 +101,11 @@ def _serve_alone(
     return server.interrupted
 
 
-def _serve_in_workers(settings: Settings, listener: socket.socket, announce: Announce) -> bool:
-    """Serve in several processes; returns whether Ctrl+C ended it. The apps here are only shown, never opened."""
-    supervisor = Supervisor(listener, settings.workers, drain_seconds(settings), announce)
+def _serve_in_workers(
+    settings: Settings, listener: socket.socket, announce: Announce, changes: AsyncIterator[str] | None
+) -> bool:
+    """Serve in other processes; returns whether Ctrl+C ended it. The apps here are only shown, never opened."""
+    supervisor = Supervisor(listener, settings.workers, drain_seconds(settings), announce, changes)
     code = asyncio.run(supervisor.run())
     if code:
         raise SystemExit(code)

@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
@@ -45,7 +45,7 @@ class _Worker:
         self.number, self.process, self.channel = number, process, channel
         self.is_open, self.is_ending = False, False
         self.opened, self.ended = asyncio.Event(), asyncio.Event()
-        self.started_at = self.alive_at = time.monotonic()
+        self.started_at = self.alive_at = self.opened_at = time.monotonic()
         self.metrics = ""
         self.metrics_came = asyncio.Event()
 
@@ -60,9 +60,15 @@ class Supervisor:
     """Keeps a number of workers running until a signal."""
 
     def __init__(
-        self, listener: socket.socket, workers: int, drain_seconds: float, on_open: Callable[[], None]
+        self,
+        listener: socket.socket,
+        workers: int,
+        drain_seconds: float,
+        on_open: Callable[[], None],
+        changes: AsyncIterator[str] | None = None,
     ) -> None:
-        """`on_open` is called when all workers are open for the first time."""
+        """`on_open` is called when all workers are open for the first time. `changes` are reasons to replace them."""
+        self._changes = changes
         self._listener, self._count, self._drain_seconds, self._on_open = listener, workers, drain_seconds, on_open
         self._workers: dict[int, _Worker] = {}
         self._retiring: _Worker | None = None
@@ -88,6 +94,8 @@ class Supervisor:
             self._on_open()
             notify("READY=1")
             self._run_task(self._reload_on_signal())
+            if self._changes is not None:
+                self._run_task(self._reload_on_changes(self._changes))
             self._run_task(self._check_workers())
             self._run_task(self._feed_watchdog())
         await self._stop.wait()
@@ -155,7 +163,7 @@ class Supervisor:
         async for message in worker.channel.messages():
             worker.alive_at = time.monotonic()
             if "open" in message:
-                worker.is_open = True
+                worker.is_open, worker.opened_at = True, time.monotonic()
                 worker.opened.set()
                 if self._serving:
                     worker.channel.send(serve=True)
@@ -210,29 +218,40 @@ class Supervisor:
             await self._reload.wait()
             self._reload.clear()
             notify_reloading()
-            await self._replace_all()
+            problem = await self._replace_all()
+            if problem is None:
+                logger.info("All %d workers were replaced.", self._count)
+            else:
+                logger.error("The rolling restart has stopped: %s.", problem)
             notify("READY=1")
 
-    async def _replace_all(self) -> None:
-        """Replace the workers one by one. Each one ends only after its successor is open."""
+    async def _reload_on_changes(self, changes: AsyncIterator[str]) -> None:
+        async for change in changes:
+            start = time.monotonic()
+            problem = await self._replace_all()
+            seconds = max(worker.opened_at for worker in self._workers.values()) - start
+            done = "The server before it goes on" if problem else f"Reloaded in {seconds:.1f} s"
+            sys.stderr.write(f"{change} has changed. {done}.\n")
+            sys.stderr.flush()
+
+    async def _replace_all(self) -> str | None:
+        """Replace the workers one by one; returns why that stopped. Each one ends only after its successor is open."""
         for number in range(1, self._count + 1):
             try:
                 worker = await self._start(number)
             except OSError as error:
-                logger.error("The rolling restart has stopped: worker %d cannot be started: %s.", number, error)
-                return
+                return f"worker {number} cannot be started: {error}"
             worker.is_ending = True  # until it has taken its place, it is not started again
             if not await self._wait_until_open(worker, OPEN_SECONDS):
-                logger.error("The rolling restart has stopped: the new worker %d did not open.", number)
                 worker.signal(signal.SIGKILL)
-                return
+                return f"the new worker {number} did not open"
             worker.is_ending = False
             old, self._workers[number] = self._workers[number], worker
             self._retiring = old
             old.is_ending = True
             old.channel.send(retire=True)
             await self._wait_for_end([old], self._drain_seconds + KILL_SECONDS)
-        logger.info("All %d workers were replaced.", self._count)
+        return None
 
     async def _check_workers(self) -> None:
         """Kill workers that hang: a handler that blocks the event loop blocks all connections of its worker."""
