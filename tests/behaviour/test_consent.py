@@ -39,11 +39,20 @@ async def test_an_accepted_confirmation_lets_the_call_through(connect: Connect):
     assert person.questions == [f"Delete note {arguments['note_id']} for good?"]
 
 
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize("content", [{}, None])
+async def test_an_accepted_form_without_values_is_a_yes(connect: Connect, content: dict[str, Any] | None):
+    person = Person(types.ElicitResult(action="accept", content=content))
+    async with connect(person=person) as client:
+        arguments = await written(client, "To be deleted")
+        assert await data_of(client, "delete_note", **arguments) == {"deleted": arguments["note_id"]}
+    assert len(person.questions) == 1
+
+
 REFUSALS = {
     "declined": NO,
     "cancelled": types.ElicitResult(action="cancel"),
     "accepted without a yes": types.ElicitResult(action="accept", content={"confirm": False}),
-    "accepted with nothing": types.ElicitResult(action="accept", content={}),
     "accepted with a word": types.ElicitResult(action="accept", content={"confirm": "true"}),
 }
 

@@ -2,6 +2,7 @@
 
 import pytest
 from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
 from tests.clients.demo_server import DEMO, TOOLS, data_of
@@ -19,3 +20,16 @@ async def test_it_lists_and_calls(transport, mode, demo_url):
         assert data_of(result.content[0].text) == 5
         refused = await client.call_tool("add", {"a": "two", "b": 3}, raise_on_error=False)
         assert refused.is_error
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_question_that_is_accepted_with_an_empty_form_is_a_yes(mode, demo_url):
+    async def accept(message, response_type, params, context):
+        return ElicitResult(action="accept", content={})
+
+    async with Client(StreamableHttpTransport(demo_url), mode=mode, elicitation_handler=accept) as client:
+        made = await client.call_tool("create_note", {"title": f"{mode}, to be deleted with an empty form"})
+        note = data_of(made.content[0].text)["id"]
+        result = await client.call_tool("delete_note", {"note_id": note, "explicit_action": "DELETE_NOTE"})
+    assert data_of(result.content[0].text) == {"deleted": note}

@@ -97,15 +97,26 @@ def test_a_client_that_names_no_mode_of_elicitation_shows_forms(capabilities, su
     [
         None,
         {},
-        {"action": "accept"},
+        {"content": {"confirm": True}},
         {"action": "accept", "content": {"confirm": "true"}},
         {"action": "accept", "content": {"confirm": 1}},
+        {"action": "accept", "content": {"confirm": None}},
+        {"action": "accept", "content": {"confirm": False}},
+        {"action": "accept", "content": 5},
+        {"action": "decline"},
+        {"action": "cancel", "content": {}},
         {"action": "decline", "content": {"confirm": True}},
     ],
 )
-def test_only_an_accepted_form_with_a_true_value_is_an_agreement(response):
+def test_what_is_not_accepted_or_holds_another_value_than_true_is_no_agreement(response):
     assert not is_accepted(response)
-    assert is_accepted({"action": "accept", "content": {"confirm": True}})
+
+
+@pytest.mark.requirement("CON-3")
+@pytest.mark.parametrize("content", [{"confirm": True}, {}, None, {"note": "go"}])
+def test_to_accept_is_to_agree(content):
+    assert is_accepted({"action": "accept", "content": content})
+    assert is_accepted({"action": "accept"})
 
 
 def test_only_folders_of_this_machine_are_taken_from_the_roots_of_a_client():

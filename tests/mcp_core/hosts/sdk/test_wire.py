@@ -53,16 +53,15 @@ async def test_a_client_that_fails_to_ask_has_not_asked():
 
 
 @pytest.mark.requirement("CON-3")
-async def test_only_a_plain_yes_is_a_yes():
+async def test_only_an_acceptance_without_another_value_is_a_yes():
     answers = [
         types.ElicitResult(action="accept", content={"confirm": False}),
         types.ElicitResult(action="accept", content={"confirm": "true"}),
-        types.ElicitResult(action="accept", content={}),
-        types.ElicitResult(action="accept", content=None),
         types.ElicitResult(action="decline", content={"confirm": True}),
         types.ElicitResult(action="cancel"),
         {"action": "accept", "content": {"confirm": True}},
         None,
     ]
     assert [wire.is_accepted(answer) for answer in answers] == [False] * len(answers)
-    assert wire.is_accepted(types.ElicitResult(action="accept", content={"confirm": True}))
+    for content in ({"confirm": True}, {}, None):
+        assert wire.is_accepted(types.ElicitResult(action="accept", content=content))
