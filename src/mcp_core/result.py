@@ -1,15 +1,20 @@
 """`Result`: the answer of a tool, with one channel for the person and one for the agent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from pydantic import ConfigDict, Field, WithJsonSchema, model_serializer
+from pydantic_core import SchemaSerializer, core_schema
 
 from mcp_core import json_text
 from mcp_core.hints import AgentHints
+from mcp_core.json_text import JsonObject
 
 T = TypeVar("T")
 
 _SETTABLE = frozenset({"message", "instruction", "hints"})
+_NOT_SENT = Field(exclude=True)
 
 
 class Image(NamedTuple):
@@ -25,17 +30,24 @@ class Result(Generic[T]):
 
     `message` is for the person, `instruction` for the agent. They, and `hints`, may be set later;
     what makes it a success or a failure may not.
+
+    Pydantic serializes it as `to_json` has it, with the value as its type says. So FastMCP and the SDK's MCPServer,
+    which serialize with pydantic what a tool returns, send this JSON.
     """
 
     value: T | None = None
     error: str | None = None
     error_type: str | None = None
-    exception: BaseException | str | None = None
+    exception: Annotated[BaseException | str | None, _NOT_SENT, WithJsonSchema({})] = None
     message: str | None = None
     instruction: str | None = None
-    hints: AgentHints | None = None
-    images: Sequence[Image] = ()
+    hints: Annotated[AgentHints | None, _NOT_SENT] = None
+    images: Annotated[Sequence[Image], _NOT_SENT] = ()
     """Shown beside the value, in content blocks of their own."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
+    __pydantic_serializer__: ClassVar[SchemaSerializer]
+    """For results whose annotation is not known: `pydantic_core.to_json` looks for it."""
 
     def __post_init__(self) -> None:
         if self.error is None and (self.error_type is not None or self.exception is not None):
@@ -91,9 +103,12 @@ class Result(Generic[T]):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; optional fields only when present."""
+        return self._fields(None if self.value is None else json_text.to_plain(self.value))
+
+    def _fields(self, value: Any) -> dict[str, Any]:
         fields: dict[str, Any] = {"success": self.success}
-        if self.value is not None:
-            fields["value"] = json_text.to_plain(self.value)
+        if value is not None:
+            fields["value"] = value
         if self.error is not None:
             fields |= {"error": self.error, "error_type": self.error_type}
         if isinstance(self.exception, BaseException):
@@ -109,3 +124,19 @@ class Result(Generic[T]):
     def to_json_str(self) -> str:
         """The same as compact JSON text. Raises TypeError when the value has no JSON form."""
         return json_text.to_text(self.to_json())
+
+    @model_serializer(mode="wrap")
+    def _serialize(self, handler: Callable[["Result[T]"], dict[str, Any]]) -> dict[str, Any]:
+        return self._fields(handler(self).get("value"))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Callable[[Any], JsonObject]) -> JsonObject:
+        """The schema of its JSON: the fields that are sent, each only when it is present."""
+        value = handler(schema | {"serialization": None})["properties"]["value"]
+        texts = ("error", "error_type", "exception_type", "exception_message", "message", "instruction")
+        properties = {"success": {"type": "boolean"}, "value": value} | {name: {"type": "string"} for name in texts}
+        return {"type": "object", "properties": properties, "required": ["success"]}
+
+
+_ANY = core_schema.plain_serializer_function_ser_schema(lambda result: result._fields(result.value))
+Result.__pydantic_serializer__ = SchemaSerializer(core_schema.any_schema(serialization=_ANY))
