@@ -6,11 +6,12 @@ from json.encoder import encode_basestring as _quoted
 from typing import Any, cast
 
 from pydantic import BaseModel
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, SchemaSerializer, to_json
 
 JsonObject = dict[str, Any]
 
 ALLOWED = "str, int, float, bool, None, list, dict, tuple, a pydantic model, or an object with to_dict() or to_json()"
+"""What is written without a type that says how."""
 
 
 def _to_data(value: Any) -> Any:
@@ -53,6 +54,15 @@ def to_text(value: Any) -> str:
         # A lone surrogate (file names can hold one) has no UTF-8 form. It is replaced, so that the answer can be sent.
         text = text.encode("utf-8", "replace").decode()
     return text
+
+
+def serialized_text(value: Any, serializer: SchemaSerializer) -> str:
+    """The JSON text of a value of a type, as pydantic has it. Raises TypeError also for a value of another type."""
+    try:
+        plain = serializer.to_python(value, mode="json", by_alias=True, warnings="error", fallback=_to_data)
+    except (PydanticSerializationError, ValueError) as error:
+        raise TypeError(str(error).removeprefix("Pydantic serializer warnings:").strip()) from error
+    return to_text(plain)
 
 
 def to_bytes(value: Any) -> bytes:

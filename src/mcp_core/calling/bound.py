@@ -10,10 +10,11 @@ from typing import Any, cast
 from pydantic import BaseModel
 from pydantic_core import SchemaValidator
 
+from mcp_core import json_text
 from mcp_core.calling.render import Format, Structured, structured_form
 from mcp_core.calling.threads import HandlerThreads
 from mcp_core.context import ToolContext
-from mcp_core.declare.output import type_adapter, value_schema
+from mcp_core.declare.output import Write, type_adapter, value_schema, writer
 from mcp_core.declare.schema import CONSENT_FIELD, Signature
 from mcp_core.declare.spec import Declaration, RateLimit, ResponseTime, TargetFunction, ToolSpec, spec_of
 from mcp_core.errors import DeclarationError
@@ -47,6 +48,8 @@ class BoundTool:
     invoke: Invoke
     validator: SchemaValidator
     returns: SchemaValidator | None
+    write: Write
+    """Makes JSON text of what the handler returns. Raises TypeError for a value without a JSON form."""
     structured: Structured | None
     """How the answer is structured, where its schema is published. A success must then match the annotation."""
     deadline: float
@@ -93,6 +96,7 @@ def bind(
         invoke=_invoker(spec, final_name, resources, threads),
         validator=spec.signature.validator or cast(SchemaValidator, spec.parameters.__pydantic_validator__),
         returns=_return_validator(spec) if check_returns else None,
+        write=writer(spec.signature.returns) if check_returns else json_text.to_text,
         structured=_structured(spec, structured_format) if structured_format else None,
         deadline=spec.declaration.deadline or deadlines[spec.response_time],
         cache_ttl=spec.cache_ttl if spec.category in ("query", "analysis") else None,

@@ -272,7 +272,8 @@ def _arguments(spec: ToolSpec) -> Problems:
 
 def _returned(spec: ToolSpec) -> Problems:
     names = types_without_json(value_type(spec.signature.returns))
-    return [("return type", f"{name} is not JSON; use {json_text.ALLOWED}") for name in names]
+    fix = "return a dataclass, a pydantic model or an object with to_dict(); for a picture, an Image"
+    return [("return type", f"{name} has no JSON form; {fix}") for name in names]
 
 
 _OF_VALUES: Sequence[Check] = (_identity, _behaviour, _limits, _deprecation, _arguments, _returned)

@@ -1,20 +1,23 @@
 """The schema of a tool's value, from the return annotation of its function."""
 
-from dataclasses import is_dataclass
-from datetime import date, time, timedelta
-from decimal import Decimal
-from enum import Enum
-from pathlib import PurePath
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
-from uuid import UUID
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
+from pydantic import BaseModel, ConfigDict, PydanticInvalidForJsonSchema, PydanticUserError, TypeAdapter
+from typing_extensions import is_typeddict
 
+from mcp_core import json_text
 from mcp_core.declare.schema import JsonSchema, OutputSchemaGenerator, inline_references
 from mcp_core.result import Image, Result
 from mcp_core.tool_result import ToolResult
 
-_NOT_JSON = (set, frozenset, bytes, bytearray, date, time, timedelta, Decimal, UUID, PurePath)
+Write = Callable[[Any], str]
+
+_PLAIN = (Any, NoneType, UnionType, object, Mapping, Sequence)
+_BINARY = (bytes, bytearray, memoryview)
+"""Written as text by pydantic, which fails at the first byte that is not UTF-8."""
 
 
 def value_type(annotation: Any) -> Any:
@@ -52,23 +55,65 @@ def value_schema(annotation: Any) -> JsonSchema:
     return inline_references(schema)
 
 
+def writer(annotation: Any) -> Write:
+    """What makes JSON text of values of that type.
+
+    Plain data, models and objects that write themselves need no pydantic, which takes longer. All other values, also
+    where the type says nothing of them as in `dict[str, Any]`, are written as pydantic has them.
+    """
+    adapter = type_adapter(annotation)
+    if adapter is None:
+        return json_text.to_text
+    by_pydantic = partial(json_text.serialized_text, serializer=adapter.serializer)
+    if any(map(_is_for_pydantic, _classes_in(value_type(annotation)))):
+        return by_pydantic
+
+    def write(value: Any) -> str:
+        try:
+            return json_text.to_text(value)
+        except TypeError as error:
+            try:
+                return by_pydantic(value)
+            except TypeError:
+                raise error from None
+
+    return write
+
+
 def types_without_json(annotation: Any) -> list[str]:
-    """The names of types in an annotation whose values cannot be answered."""
+    """The names of types in an annotation whose values cannot be answered: pydantic cannot write them."""
+    kinds = [kind for kind in _classes_in(annotation) if _is_for_pydantic(kind) and not _can_be_written(kind)]
+    return [kind.__name__ for kind in dict.fromkeys(kinds)]
+
+
+def _classes_in(annotation: Any, *outer: Any) -> Iterator[type]:
+    """The classes that an annotation names, also inside typed dicts and named tuples."""
     origin = get_origin(annotation)
-    if origin is Literal:
-        return []
+    if origin is Literal or annotation in outer:
+        return
     if origin is Annotated:
-        return types_without_json(get_args(annotation)[0])
-    parts = [name for part in get_args(annotation) for name in types_without_json(part)]
-    kind = origin or annotation
-    if not isinstance(kind, type) or not _has_no_json(kind):
-        return parts
-    return [kind.__name__, *parts]
+        yield from _classes_in(get_args(annotation)[0], *outer)
+        return
+    kind: Any = origin or annotation
+    if isinstance(kind, type):
+        yield kind
+    has_members = is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and kind is not tuple)
+    for part in (*get_args(annotation), *(get_type_hints(kind).values() if has_members else ())):
+        yield from _classes_in(part, *outer, annotation)
 
 
-def _has_no_json(kind: type) -> bool:
-    if hasattr(kind, "to_dict") or hasattr(kind, "to_json"):
+def _is_for_pydantic(kind: type) -> bool:
+    """Whether values of a class are written by pydantic: neither plain data nor an object that writes itself."""
+    if hasattr(kind, "to_dict") or hasattr(kind, "to_json") or is_typeddict(kind):
         return False
-    if is_dataclass(kind) or issubclass(kind, _NOT_JSON):
-        return True
-    return issubclass(kind, Enum) and not issubclass(kind, str | int | float)
+    return kind not in _PLAIN and not issubclass(kind, (BaseModel, str, int, float, list, tuple, dict))
+
+
+def _can_be_written(kind: Any) -> bool:
+    if issubclass(kind, _BINARY):
+        return False
+    try:
+        TypeAdapter(kind).json_schema(mode="serialization")
+    except PydanticUserError:
+        return False
+    return True

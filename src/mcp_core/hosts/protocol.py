@@ -200,5 +200,5 @@ def client_identity(client_info: Any) -> tuple[str, str]:
 def is_accepted(elicit_result: Any) -> bool:
     """Whether the person agreed: to accept is the consent, unless the form holds another value than true."""
     fields = cast(JsonObject, elicit_result) if isinstance(elicit_result, dict) else {}
-    content = fields.get("content") or {}
-    return fields.get("action") == "accept" and isinstance(content, dict) and content.get(CONFIRM, True) is True  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    content: Any = fields.get("content") or {}
+    return fields.get("action") == "accept" and isinstance(content, dict) and content.get(CONFIRM, True) is True  # pyright: ignore[reportUnknownMemberType]

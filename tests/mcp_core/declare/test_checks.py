@@ -34,11 +34,12 @@ def test_a_required_field_that_is_missing_is_named_with_its_fix(field: str):
 
 @pytest.mark.requirement("RES-4")
 def test_a_return_type_without_a_json_form_is_refused_before_any_call():
-    async def get_names() -> set[str]:
+    async def get_names() -> set[bytes]:
         """Get the names of everything that this test has made up for itself."""
-        return {"Emma"}
+        return {b"Emma"}
 
-    with pytest.raises(DeclarationError, match="get_names: return type: set is not JSON; use str, int"):
+    fix = "return a dataclass, a pydantic model or an object with to_dict\\(\\); for a picture, an Image"
+    with pytest.raises(DeclarationError, match=f"get_names: return type: bytes has no JSON form; {fix}"):
         tool(**{**FULL, "examples": [Example("All", {}, [])]})(get_names)
 
 

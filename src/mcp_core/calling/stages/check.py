@@ -38,7 +38,7 @@ def check(raw: Any, permit: Permit, tool: BoundTool, policy: HintPolicy | None) 
     if tool.returns is not None and (value is not None or tool.structured is not None):
         _check_value(value, tool.returns)
     try:
-        data = json_text.to_text(value)
+        data = tool.write(value)
     except TypeError as error:
         raise BrokenResult(f"returned a value without a JSON form: {error}") from error
     if data == "null" and policy is not None:

@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, cast
 
 import pytest
@@ -101,6 +102,8 @@ BROKEN = {
     "another type inside": ([1, "2"], list[int], "returned list, which is not what it declares: 1: Input should be"),
     "another type in a Result": (Result.ok("five"), Result[int], "returned str, which is not what it declares"),
     "another type in a ToolResult": (ToolResult("x", hints.for_value()), ToolResult[int], "is not what it declares"),
+    "another type in a dataclass": (Plain(cast(Any, 5)), Plain, "Expected `str`"),
+    "a dict for a dataclass": ({"title": "Emma"}, Plain, "returned dict, which is not what it declares"),
     "a tuple for a list": ((1, 2), list[int], "returned tuple, which is not what it declares"),
     "a message that is no text": (Result.ok(1, message=5), Any, "a Result with int in place of a text"),
     "an instruction that is no text": (Result.ok(1, instruction=["x"]), Any, "a Result with list in place of a text"),
@@ -167,6 +170,11 @@ GOOD = {
     "a Result": (Result.ok(5), Result[int], 5),
     "a ToolResult": (ToolResult(5, hints.for_value()), ToolResult[int], 5),
     "half a character": ("a\ud800b", str, "a?b"),
+    "a dataclass": (Plain("Emma"), Plain, {"title": "Emma"}),
+    "a list of dataclasses in a Result": (Result.ok([Plain("Emma")]), Result[list[Plain]], [{"title": "Emma"}]),
+    "days": ({"day": date(2026, 1, 2)}, dict[str, date], {"day": "2026-01-02"}),
+    "a day in a dict of anything": ({"day": date(2026, 1, 2)}, dict[str, Any], {"day": "2026-01-02"}),
+    "a set": ({1}, set[int], [1]),
     "a null inside": ({"a": None}, dict[str, Any], {"a": None}),
 }
 
