@@ -13,6 +13,7 @@ from pydantic import Field
 from toolcharter import (
     App,
     BrandedId,
+    Confirm,
     Content,
     Deprecation,
     Evidence,
@@ -190,9 +191,7 @@ async def create_note(args: CreateNote, notebook: Need[Notebook]) -> Result[dict
 @writes(
     permissions=["notes:delete"],
     idempotent=True,
-    consent="DELETE_NOTE",
-    confirm="if_possible",
-    question="Delete note {note_id} for good?",
+    confirm=Confirm("DELETE_NOTE", ask="Delete note {note_id} for good?"),
     examples=[
         Example(
             "Throw the welcome note away",

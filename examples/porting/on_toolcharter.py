@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from toolcharter import App, Example, Need, NotFound, Settings, run, tool
+from toolcharter import App, Confirm, Example, Need, NotFound, Settings, run, tool
 
 
 @dataclass
@@ -40,9 +40,7 @@ async def list_books(
 
 @books.mutation(
     permissions=["books:write"],
-    consent="REMOVE_BOOK",
-    confirm="if_possible",
-    question="Remove {book_id} from the reading list?",
+    confirm=Confirm("REMOVE_BOOK", ask="Remove {book_id} from the reading list?"),
     examples=[Example("Remove a book", {"book_id": "book_1", "explicit_action": "REMOVE_BOOK"}, "Dune")],
 )
 async def remove_book(

@@ -406,8 +406,7 @@ class App:
         if spec is None or not spec.declaration.asks or not request.must_declare:
             return await pipeline.run(request)
         try:
-            confirmed = spec.declaration.confirm is not None
-            resumed = await self._held.resume(request, self._shared, _CALL, confirmed=confirmed)
+            resumed = await self._held.resume(request, self._shared, _CALL, confirmed=spec.asks_person)
         except ForgedReply as error:
             sender = Sender(request.caller.key, f"{request.agent_id} {request.agent_version}")
             self.requests.record(_CALL, "business", sender, name=request.tool, error=str(error))

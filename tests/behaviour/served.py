@@ -16,6 +16,7 @@ from toolcharter_examples.demo import Note, Notebook
 
 from mcp_core import (
     App,
+    Confirm,
     Embedded,
     Example,
     Image,
@@ -212,7 +213,7 @@ def build(settings: Settings) -> App:
     for plain in (count, crash, give_none, give_set, draw, pass_on, give_wrong_type, log_in, who, chatter, wait_long):
         app.tool(destructive=False)(plain)
     app.tool(deadline=0.2)(hang)
-    app.tool(consent="WIPE", confirm="required")(wipe)
+    app.tool(confirm=Confirm("WIPE", required=True))(wipe)
     app.tool(asks=True)(paint)
     app.tool(name="paint_in_a_second", asks=True, deadline=1.0)(paint)
     app.tool(rate_limit=RateLimit(LIMIT, 3_600_000))(limited)

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from mcp_core import App, Need, RateLimit, Settings, ToolContext, run
+from mcp_core import App, Confirm, Need, RateLimit, Settings, ToolContext, run
 from mcp_core.db import Database, address, open_database
 from tests.mcp_core.declared import Number, Text, mutation, query
 
@@ -59,7 +59,7 @@ async def write(n: Number, database: Need[Database]) -> int:
     return n
 
 
-@mutation({"key": "a", "explicit_action": "WIPE"}, consent="WIPE", confirm="required")
+@mutation({"key": "a", "explicit_action": "WIPE"}, confirm=Confirm("WIPE", required=True))
 async def wipe(key: Text, database: Need[Database]) -> str:
     """Do what must never happen without a yes."""
     await database.write(_insert, events, event=key)

@@ -18,6 +18,7 @@ from pydantic import Field
 
 from mcp_core import (
     App,
+    Confirm,
     Content,
     Embedded,
     Image,
@@ -165,9 +166,9 @@ def build(name: str, settings: Settings) -> App:
     for function in PLAIN:
         app.tool()(function)
     if name == "asking":
-        app.tool(confirm="required", question="{message}")(test_elicitation)
+        app.tool(confirm=Confirm(ask="{message}", required=True))(test_elicitation)
         for function in ASKING:
-            app.tool(confirm="required")(function)
+            app.tool(confirm=Confirm(required=True))(function)
     return app
 
 

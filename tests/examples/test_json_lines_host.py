@@ -9,7 +9,7 @@ import pytest
 from toolcharter_examples import demo
 from toolcharter_examples.json_lines_host import handle
 
-from toolcharter import App, Example, Settings, tool
+from toolcharter import App, Confirm, Example, Settings, tool
 
 HOST = Path(__file__).parents[2] / "examples" / "json_lines_host.py"
 DELETE = {"tool": "delete_note", "arguments": {"note_id": "note_1", "explicit_action": "DELETE_NOTE"}}
@@ -65,8 +65,7 @@ async def test_a_client_that_cannot_ask_gets_a_protocol_error_if_the_tool_requir
     @tool.mutation(
         permissions=[],
         tags=["files"],
-        confirm="required",
-        consent="ERASE_DISK",
+        confirm=Confirm("ERASE_DISK", required=True),
         examples=[Example("All of it", {"explicit_action": "ERASE_DISK"}, "done")],
     )
     async def erase_disk() -> str:

@@ -10,6 +10,7 @@ from toolcharter_examples import demo
 from mcp_core import (
     App,
     Caller,
+    Confirm,
     DeclarationError,
     Deprecation,
     Naming,
@@ -213,7 +214,7 @@ async def test_texts_mention_tools_by_the_names_that_the_agent_sees(format: Form
 async def test_a_tool_is_listed_with_all_that_an_agent_needs():
     gone = Deprecation(since="2026-01-01", replacement="double", removal_date="2026-06-01")
 
-    @mutation({"n": 1, "explicit_action": "DELETE"}, consent="DELETE", title="Throw away", deprecated=gone)
+    @mutation({"n": 1, "explicit_action": "DELETE"}, confirm=Confirm("DELETE"), title="Throw away", deprecated=gone)
     async def delete(n: Number) -> int:
         return n
 

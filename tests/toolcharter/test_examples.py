@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import App, Conflict, Example, Settings
+from mcp_core import App, Confirm, Conflict, Example, Settings
 from mcp_core.declare.spec import spec_of
 from mcp_todo.app import build as build_todo
 from tests.mcp_core.declared import mutation, query
@@ -131,7 +131,7 @@ async def test_a_call_that_fails_is_a_difference_and_the_others_still_run():
     async def clash() -> str:
         raise Conflict("It is taken.")
 
-    @mutation(examples=[Example("Works", {}, "done")], confirm="required", consent=None, permissions=["things:do"])
+    @mutation(examples=[Example("Works", {}, "done")], confirm=Confirm(required=True), permissions=["things:do"])
     async def agree() -> str:
         return "done"
 

@@ -13,7 +13,7 @@ from mcp_atl.client.json_values import at, list_at
 from mcp_atl.command import Call, Parameters, Server, writes
 from mcp_atl.resolve.references import Reference, reference
 from mcp_atl.tools.get_page import find_page
-from toolcharter import Example, InvalidArguments, Need, ToolContext
+from toolcharter import Confirm, Example, InvalidArguments, Need, ToolContext
 
 KINDS = ("issue", "page", "comment", "worklog", "attachment", "sprint", "version")
 
@@ -40,10 +40,7 @@ async def _target(subject: str | None, parameters: Delete | None, ctx: ToolConte
     subject="Issue key, page id, or comment:ID, worklog:ID, attachment:ID, sprint:ID, version:ID.",
     takes="of (for a comment or worklog), with_subtasks, inline.",
     tags=["issues", "pages"],
-    consent="DELETE",
-    confirm="if_possible",
-    question="Delete {target}? This cannot be undone.",
-    target=_target,
+    confirm=Confirm("DELETE", ask="Delete {target}? This cannot be undone.", target=_target),
     examples=[
         Example(
             "Delete an issue",

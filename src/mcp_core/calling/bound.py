@@ -90,6 +90,7 @@ def bind(
     missing = [f"{p}: {_type_name(t)}" for p, t in spec.signature.needs.items() if t not in resources]
     if missing:
         raise DeclarationError([f"{spec.name}: needs {', '.join(missing)}; provide it with app.provide(type, value)"])
+    target = spec.declaration.confirm.target if spec.declaration.confirm else None
     return BoundTool(
         spec=spec,
         final_name=final_name,
@@ -103,8 +104,8 @@ def bind(
         forgets=spec.tags if spec.category == "mutation" else (),
         permissions=spec.permissions,
         rate_limit=spec.declaration.rate_limit,
-        confirmed=spec.declaration.confirm is not None,
-        target=_target_resolver(spec, spec.declaration.target, resources) if spec.declaration.target else None,
+        confirmed=spec.asks_person,
+        target=_target_resolver(spec, target, resources) if target else None,
         read_only=spec.category in ("query", "analysis"),
         versions=versions_json(spec.declaration.version, service_version),
         asks=spec.declaration.asks,
@@ -180,7 +181,8 @@ def _keywords(
     model_name, context_name = signature.model_parameter, signature.context_parameter
     # The field was added to the schema by the declaration; the handler does not take it.
     consent_added = (
-        spec.declaration.consent is not None
+        spec.declaration.confirm is not None
+        and spec.declaration.confirm.literal is not None
         and CONSENT_FIELD in signature.model.model_fields
         and CONSENT_FIELD not in spec.handler.__annotations__
     )

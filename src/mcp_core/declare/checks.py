@@ -102,6 +102,13 @@ def _is_deprecation(value: Any) -> bool:
     return isinstance(value, Deprecation) and _are_texts((value.since, value.replacement, value.removal_date))
 
 
+def _is_confirm(value: Any) -> bool:
+    if not isinstance(value, Confirm):
+        return False
+    texts = (value.literal is None or _is_filled(value.literal), isinstance(value.ask, bool) or _is_filled(value.ask))
+    return all(texts) and (value.target is None or callable(value.target)) and _is_bool(value.required)
+
+
 def _are_messages(value: Any) -> bool:
     return isinstance(value, Mapping) and all(map(_is_filled, cast(Mapping[Any, Any], value).values()))
 
@@ -120,8 +127,7 @@ _TYPES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "description": (_is_filled, "a text, or nothing for the docstring"),
     "destructive": (_is_bool, "True or False"),
     "open_world": (_is_bool, "True or False"),
-    "consent": (_is_filled, "the words that state it, such as 'DELETE_NOTE'"),
-    "question": (_is_filled, "a question to the user"),
+    "confirm": (_is_confirm, 'a Confirm, such as Confirm("DELETE_NOTE", ask="Delete {note_id}?")'),
     "deadline": (_is_number, "a number of seconds above 0"),
     "hints": (callable, "a function from arguments and value to AgentHints"),
     "error_messages": (_are_messages, "a sentence for each 'argument' or 'argument.kind of error'"),
@@ -252,21 +258,21 @@ def _requires_consent(shown: schema.JsonSchema) -> bool:
 
 
 def _arguments(spec: ToolSpec) -> Problems:
-    declared = spec.declaration
-    if declared.consent is not None and spec.consent != declared.consent:
-        return [("consent", f"is {declared.consent!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
+    declared, confirm = spec.declaration, spec.declaration.confirm or Confirm(ask=True)
+    if confirm.literal is not None and spec.consent != confirm.literal:
+        return [("confirm", f"is {confirm.literal!r}, but {schema.CONSENT_FIELD} demands {spec.consent!r}")]
     if spec.consent is not None and not _requires_consent(spec.input_schema):
-        return [("consent", f"{schema.CONSENT_FIELD} has a default, so nobody has to state it; remove the default")]
+        return [("confirm", f"{schema.CONSENT_FIELD} has a default, so nobody has to state it; remove the default")]
+    if confirm.literal is None and not confirm.asks_person:
+        return [("confirm", "has no literal and asks nobody; give a literal, ask= or required=True")]
     known = set(spec.input_schema["properties"])
     if strange := sorted({name for name in declared.error_messages or () if name.partition(".")[0] not in known}):
         return [
             ("error_messages", f"names {', '.join(strange)}, which is not an argument; begin with an argument's name")
         ]
-    shown = known if declared.target is None else known | {"target"}
-    if unknown := sorted(_placeholders(declared.question or "") - shown):
-        return [("question", f"names {', '.join(unknown)}, which is not an argument; use argument names in braces")]
-    if declared.confirm is not None and declared.confirm not in get_args(Confirm):
-        return [("confirm", f"{declared.confirm!r} is not known; use one of {', '.join(get_args(Confirm))}")]
+    shown = known if confirm.target is None else known | {"target"}
+    if unknown := sorted(_placeholders(confirm.ask if isinstance(confirm.ask, str) else "") - shown):
+        return [("confirm", f"ask names {', '.join(unknown)}, which is not an argument; use argument names in braces")]
     return []
 
 

@@ -68,7 +68,7 @@ def _returns(spec: ToolSpec) -> str:
 def _consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    confirmation = " The user is asked to confirm it." if spec.declaration.confirm else ""
+    confirmation = " The user is asked to confirm it." if spec.asks_person else ""
     return (
         f"{CONSENT_HEADING}: only call this when the user has asked for exactly this action. "
         f"Set {schema.CONSENT_FIELD} to '{spec.consent}' to state that they did.{confirmation} "
@@ -79,7 +79,7 @@ def _consent(spec: ToolSpec) -> str:
 def _compact_consent(spec: ToolSpec) -> str:
     if spec.consent is None:
         return ""
-    confirmation = ", and the user confirms it" if spec.declaration.confirm else ""
+    confirmation = ", and the user confirms it" if spec.asks_person else ""
     return f"{CONSENT_HEADING}{confirmation}: never call it frivolously or on a guess."
 
 

@@ -15,7 +15,6 @@ from mcp_core.hints import AgentHints
 
 Category = Literal["query", "mutation", "analysis", "generation"]
 ResponseTime = Literal["fast", "medium", "slow"]
-Confirm = Literal["if_possible", "required"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,35 @@ class Deprecation:
         return f"Deprecated since {self.since}; use {self.replacement} instead. Removal: {self.removal_date}."
 
 
+TargetFunction = Callable[..., Awaitable[str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """What must be confirmed before a call runs: by the agent with a literal, by the person with an answer.
+
+    A tool with a `Confirm` is destructive, unless its declaration says `destructive=False`.
+    """
+
+    literal: str | None = None
+    """Adds the required argument `explicit_action`, which must be exactly this text."""
+    ask: str | bool = False
+    """The question to the person, with arguments in braces. `True` for one made of the tool's summary and arguments."""
+    target: TargetFunction | None = None
+    """What the call is about beside its arguments, such as the active project. `ask` shows it as `{target}`.
+
+    It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
+    None means that this call needs no confirmation.
+    """
+    required: bool = False
+    """Whether a call is refused if nobody can be asked. Otherwise the literal is enough then."""
+
+    @property
+    def asks_person(self) -> bool:
+        """Whether a person is asked, where one can be."""
+        return bool(self.ask) or self.required or self.target is not None
+
+
 class _Unset:
     def __repr__(self) -> str:
         return "unset"
@@ -57,9 +85,6 @@ UNSET: Any = _Unset()
 
 MakeHints = Callable[[Any, Any], AgentHints]
 """From the validated arguments and the value to the hints of a successful call."""
-
-
-TargetFunction = Callable[..., Awaitable[str | None]]
 
 
 class ToolOptions(TypedDict, total=False):
@@ -82,10 +107,7 @@ class ToolOptions(TypedDict, total=False):
     prefix: str | None
     destructive: bool | None
     open_world: bool
-    consent: str | None
     confirm: Confirm | None
-    question: str | None
-    target: TargetFunction | None
     asks: bool
     deadline: float | None
     hints: MakeHints | None
@@ -114,15 +136,7 @@ class Declaration:
     destructive: bool | None = None
     open_world: bool = True
     """Whether it reaches what this server does not keep, such as the web. The protocol assumes so, too."""
-    consent: str | None = None
     confirm: Confirm | None = None
-    question: str | None = None
-    target: TargetFunction | None = None
-    """What the call is about beside its arguments, such as the active project. `question` shows it as `{target}`.
-
-    It takes what it needs of the handler's parameters, by the same names. A confirmation holds for this target only.
-    None means that this call needs no confirmation.
-    """
     asks: bool = False
     """Whether the handler asks the person while it runs, with `context.ask_user`."""
     deadline: float | None = None
@@ -225,11 +239,16 @@ class ToolSpec:
         return self.declaration.cache_ttl if self.declaration.cacheable is True else None
 
     @property
+    def asks_person(self) -> bool:
+        """Whether a person is asked to confirm a call, where one can be."""
+        return self.declaration.confirm is not None and self.declaration.confirm.asks_person
+
+    @property
     def destructive(self) -> bool:
-        """Whether it may destroy something: as declared, or whatever demands consent or does not say what it does."""
+        """Whether it may destroy something: as declared, or if it must be confirmed, or has no category."""
         if self.declaration.destructive is not None:
             return self.declaration.destructive
-        return self.consent is not None or self.declaration.category is UNSET
+        return self.consent is not None or self.declaration.confirm is not None or self.declaration.category is UNSET
 
 
 DECLARED = "__toolcharter__"
@@ -251,7 +270,8 @@ def spec_of(function: Callable[..., Any], declaration: Declaration | None = None
     if known is not None and known.handler is function and known.declaration is declared:
         return known
     try:
-        signature = schema.read_signature(function, declared.consent)
+        literal = declared.confirm.literal if isinstance(declared.confirm, Confirm) else None
+        signature = schema.read_signature(function, literal)
     except schema.UnreadableSignature as error:
         raise DeclarationError([f"{name_of(function)}: {error}"]) from error
     return ToolSpec(

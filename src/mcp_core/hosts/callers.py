@@ -48,7 +48,7 @@ class NotIdentified(Exception):
 
 def may_ask(spec: ToolSpec) -> bool:
     """Whether calls of a tool may have a question to the person."""
-    return spec.declaration.confirm is not None or spec.declaration.asks
+    return spec.asks_person or spec.declaration.asks
 
 
 async def http_caller(app: App, scope: Scope, authorization: str) -> Caller:

@@ -12,7 +12,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Category, find_category, no_category
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
 
 Name = Annotated[str, Field(description="Name, such as lang.")]
 
@@ -138,7 +138,7 @@ class RemoveCategoryArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.removes(
-    consent="REMOVE_CATEGORY",
+    confirm=Confirm("REMOVE_CATEGORY"),
     tags=["categories"],
     examples=[
         Example(

@@ -12,7 +12,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import NO_COLLECTION, Collection, find_collection
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, Description, ListArgs, NewName, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
 
 EXPRESSIONS = Field(description="Its contents, such as lang/python.")
 
@@ -132,7 +132,7 @@ class RemoveCollectionArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.removes(
-    consent="REMOVE_COLLECTION",
+    confirm=Confirm("REMOVE_COLLECTION"),
     tags=["collections"],
     examples=[
         Example(

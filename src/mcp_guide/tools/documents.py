@@ -11,7 +11,7 @@ from mcp_guide import document_changes
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import CONFIRMED, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
 
 
 class DocumentArgs(ToolArguments):
@@ -37,7 +37,7 @@ class CreateDocumentArgs(DocumentTextArgs):
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.adds(
     permissions=["documents:write"],
-    consent="CREATE_DOCUMENT",
+    confirm=Confirm("CREATE_DOCUMENT"),
     destructive=False,
     tags=["documents"],
     examples=[
@@ -79,7 +79,7 @@ class UpdateDocumentArgs(DocumentTextArgs):
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.changes(
     permissions=["documents:write"],
-    consent="UPDATE_DOCUMENT",
+    confirm=Confirm("UPDATE_DOCUMENT"),
     tags=["documents"],
     examples=[
         Example(
@@ -123,10 +123,11 @@ async def _project_name(args: DeleteDocumentArgs, guide: Guide, context: ToolCon
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.removes(
     permissions=["documents:write"],
-    consent="DELETE_DOCUMENT",
-    confirm="if_possible",
-    question="Delete the document {name} in {category_dir} of the project {target} permanently?",
-    target=_project_name,
+    confirm=Confirm(
+        "DELETE_DOCUMENT",
+        ask="Delete the document {name} in {category_dir} of the project {target} permanently?",
+        target=_project_name,
+    ),
     tags=["documents"],
     examples=[
         Example(

@@ -12,7 +12,7 @@ from mcp_guide.export import export, find_existing
 from mcp_guide.guide import Guide, GuideResult
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import Format, ProjectName
-from toolcharter import Example, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, Need, ToolArguments, ToolContext
 
 
 class ExportContentArgs(ToolArguments):
@@ -36,9 +36,7 @@ async def _file_to_replace(args: ExportContentArgs, guide: Guide) -> str | None:
     permissions=["documents:read", "documents:export"],
     tags=["content"],
     destructive=True,
-    confirm="if_possible",
-    question="Replace the file {target}?",
-    target=_file_to_replace,
+    confirm=Confirm(ask="Replace the file {target}?", target=_file_to_replace),
     examples=[
         Example(
             "Export the backend documents as one file",

@@ -11,7 +11,7 @@ from mcp_guide.guide import Guide, GuideResult, ProjectView
 from mcp_guide.model import Mode, allows_more
 from mcp_guide.tools import presets
 from mcp_guide.tools.fields import ProjectName
-from toolcharter import ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
+from toolcharter import Confirm, ConsentRequired, Example, Need, ToolArguments, ToolContext, instructions
 
 
 class GetModeArgs(ToolArguments):
@@ -62,9 +62,8 @@ async def _project_to_confirm(args: SetModeArgs, guide: Guide, context: ToolCont
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.changes(
-    confirm="if_possible",
-    question="Let the agent work in {mode} mode in the project {target}?",
-    target=_project_to_confirm,
+    confirm=Confirm(ask="Let the agent work in {mode} mode in the project {target}?", target=_project_to_confirm),
+    destructive=False,
     tags=["modes"],
     examples=[
         Example("Start planning", {"mode": "PLANNING"}, {"mode": "PLANNING"}),

@@ -13,7 +13,7 @@ from mcp_guide.guide import Guide, GuideResult, JsonObject, ProjectView
 from mcp_guide.model import Configuration, Mode, Project, find_project, project_names
 from mcp_guide.tools import categories, collections, presets
 from mcp_guide.tools.fields import CONFIRMED, NamePart, NewName, ProjectName
-from toolcharter import Example, InvalidArguments, Need, ToolArguments, ToolContext
+from toolcharter import Confirm, Example, InvalidArguments, Need, ToolArguments, ToolContext
 
 ExistingProject = Annotated[str, Field(description="Name, such as shop.")]
 Folder = Annotated[str | None, Field(description="Working folder.")]
@@ -244,9 +244,7 @@ class RemoveProjectArgs(ToolArguments):
 
 # Documented as src/mcp_guide/tools/README.md shows.
 @presets.removes(
-    consent="REMOVE_PROJECT",
-    confirm="if_possible",
-    question="Remove the configuration of the project {project}? Its files stay.",
+    confirm=Confirm("REMOVE_PROJECT", ask="Remove the configuration of the project {project}? Its files stay."),
     tags=["projects"],
     examples=[
         Example(

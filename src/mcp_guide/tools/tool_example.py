@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from toolcharter import Example, InvalidArguments, RateLimit, Result, ToolArguments, ToolContext, instructions
+from toolcharter import Confirm, Example, InvalidArguments, RateLimit, Result, ToolArguments, ToolContext, instructions
 
 
 class ExampleArgs(ToolArguments):
@@ -33,9 +33,7 @@ class ExampleArgs(ToolArguments):
     rate_limit=RateLimit(max_calls=60, window_ms=60_000),
     open_world=False,
     # The literal that the agent must send, and the question for the user, in clients that can ask.
-    consent="RUN_EXAMPLE",
-    confirm="if_possible",
-    question="Run the example with {text}?",
+    confirm=Confirm("RUN_EXAMPLE", ask="Run the example with {text}?"),
     destructive=False,
     # For search and for readers. The tests run every example.
     tags=["examples"],

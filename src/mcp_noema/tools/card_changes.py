@@ -15,7 +15,7 @@ from mcp_noema.query_tree import Everything
 from mcp_noema.repositories import Cards, CardSelection, ChangedCards
 from mcp_noema.tools.cards import MAX_CARDS
 from mcp_noema.tools.vocabulary import Arguments, JsonResult, iso, owner, sets
-from toolcharter import AgentHints, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
+from toolcharter import AgentHints, Confirm, Evidence, Example, InvalidArguments, Need, SuggestedAction, ToolContext
 
 # A query may match the whole collection.
 changes_cards = sets.preset(response_time="medium", permissions=["cards:write"], tags=["cards", "decks", "statistics"])
@@ -160,8 +160,7 @@ class SetDueDate(CardSelectionArguments):
 
 
 @changes_cards(
-    consent="SET_DUE_DATE",
-    question="Set a new due date for the selected cards?",
+    confirm=Confirm("SET_DUE_DATE"),
     examples=[
         Example(
             "An exam in a week",
@@ -226,8 +225,7 @@ class ResetCards(CardSelectionArguments):
 
 
 @changes_cards(
-    consent="RESET_CARDS",
-    question="Make the selected cards new, and forget how well they are known?",
+    confirm=Confirm("RESET_CARDS"),
     examples=[
         Example(
             "Start over with one card",

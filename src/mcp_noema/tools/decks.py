@@ -21,7 +21,7 @@ from mcp_noema.tools.vocabulary import (
     step_seconds,
     writes,
 )
-from toolcharter import Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
+from toolcharter import Confirm, Example, InvalidArguments, Need, SuggestedAction, ToolContext, hints
 
 reads_decks = reads.preset(permissions=["decks:read"], cache_ttl=10, tags=["decks", "cards", "reviews"])
 
@@ -315,9 +315,7 @@ class DeleteDeck(Arguments):
 @sets(
     response_time="medium",
     permissions=["decks:delete"],
-    consent="DELETE_DECK",
-    confirm="if_possible",
-    question="Delete {deckId} with all decks, notes and cards in it?",
+    confirm=Confirm("DELETE_DECK", ask="Delete {deckId} with all decks, notes and cards in it?"),
     tags=["decks", "cards", "notes", "reviews"],
     examples=[
         Example(

@@ -15,6 +15,7 @@ from mcp_noema.repositories import ChangedNote, Draft, DraftOutcome, NoteChange,
 from mcp_noema.tools.vocabulary import Arguments, DeckIdArg, JsonResult, NoteIdArg, Tags, owner, writes
 from toolcharter import (
     AgentHints,
+    Confirm,
     Deprecation,
     Evidence,
     Example,
@@ -335,9 +336,7 @@ class DeleteNote(Arguments):
 @writes_notes(
     permissions=["notes:delete"],
     idempotent=True,
-    consent="DELETE_NOTE",
-    confirm="if_possible",
-    question="Delete {noteId} with its cards?",
+    confirm=Confirm("DELETE_NOTE", ask="Delete {noteId} with its cards?"),
     examples=[
         Example(
             "A word that is not needed",

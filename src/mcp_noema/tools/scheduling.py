@@ -23,7 +23,7 @@ from mcp_noema.tools.vocabulary import (
     owner,
     sets,
 )
-from toolcharter import AgentHints, Example, Need, SuggestedAction, ToolContext
+from toolcharter import AgentHints, Confirm, Example, Need, SuggestedAction, ToolContext
 
 _DAY, _WEEK, _MONTH = 1, 7, 30
 _FORTNIGHT, _QUARTER = 14, 98
@@ -406,9 +406,7 @@ async def preview_reschedule(
     response_time="slow",
     deadline=LONG_DEADLINE_S,
     permissions=["cards:write"],
-    consent="RESCHEDULE_CARDS",
-    confirm="if_possible",
-    question="Recompute the due dates of all cards in {deckId}?",
+    confirm=Confirm("RESCHEDULE_CARDS", ask="Recompute the due dates of all cards in {deckId}?"),
     tags=["scheduling", "cards", "decks", "reviews", "statistics"],
     examples=[
         Example(

@@ -14,7 +14,7 @@ from mcp_core.context import ToolContext
 from mcp_core.declare.docstring import Docstring
 from mcp_core.declare.listed import ListedTool
 from mcp_core.declare.schema import JsonSchema, Signature
-from mcp_core.declare.spec import Declaration, ToolSpec
+from mcp_core.declare.spec import Confirm, Declaration, ToolSpec
 from mcp_core.mcp_log import is_secret_name
 from toolcharter.contract.lock import digest
 from toolcharter.govern.policies import EffectivePolicy
@@ -73,7 +73,7 @@ def remote_tool(server: str, tool: ListedTool, policy: EffectivePolicy, call: Ca
             # An answer or a confirmation for an old definition is not one for the new.
             version=f"0.0.0+{digest(tool)[7:19]}",
             name=name,
-            confirm=None if policy.consent == "never" else policy.consent,
+            confirm=None if policy.consent == "never" else Confirm(ask=True, required=policy.consent == "required"),
             deadline=policy.deadline,
             # Any server may ask the user something.
             asks=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import Answer, App, Caller, Question, Request, Settings
+from mcp_core import Answer, App, Caller, Confirm, Question, Request, Settings
 from mcp_core.approvals import AlreadyAnswered, Approvals, Verdict, Waiting
 from mcp_core.calling.records import Reply
 from mcp_core.errors import ElicitationUnsupported
@@ -25,7 +25,7 @@ DECLINED = "The user did not agree to 'delete'. Nothing was done."
 
 
 def build(deleted: list[str], confirm: str = "required", **settings: Any) -> App:
-    @mutation({"note": "n", "password": "p"}, confirm=confirm)
+    @mutation({"note": "n", "password": "p"}, confirm=Confirm(ask=True, required=confirm == "required"))
     async def delete(note: Text, password: Text = "") -> str:
         deleted.append(note)
         return "deleted"

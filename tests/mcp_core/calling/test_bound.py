@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from mcp_core import App, DeclarationError, Need, NotFound, PerCall, Result, ToolArguments, ToolContext
+from mcp_core import App, Confirm, DeclarationError, Need, NotFound, PerCall, Result, ToolArguments, ToolContext
 from tests.mcp_core.declared import Number, Text, mutation, query
 
 
@@ -206,17 +206,17 @@ async def test_a_handler_gets_its_arguments_as_it_declares_them():
     async def by_name(old: Text, new: Text = "unnamed", *, context: ToolContext) -> str:
         return f"{old} {new} {context.agent_id}"
 
-    @mutation({"old": "a", "explicit_action": "RENAME"}, consent="RENAME")
+    @mutation({"old": "a", "explicit_action": "RENAME"}, confirm=Confirm("RENAME"))
     async def consent_for_it(old: Text) -> str:
         return old
 
-    @mutation({"old": "a", "explicit_action": "RENAME"}, consent="RENAME")
+    @mutation({"old": "a", "explicit_action": "RENAME"}, confirm=Confirm("RENAME"))
     async def consent_by_it(
         old: Text, explicit_action: Annotated[Literal["RENAME"], Field(description="The literal.")]
     ) -> str:
         return f"{old} {explicit_action}"
 
-    @mutation({"old": "a", "explicit_action": "RENAME"}, consent="RENAME")
+    @mutation({"old": "a", "explicit_action": "RENAME"}, confirm=Confirm("RENAME"))
     async def consent_in_model(args: Rename) -> list[str]:
         return sorted(args.model_dump().values())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_core import Answer, App, Caller, Question, RateLimit, Request, Settings
+from mcp_core import Answer, App, Caller, Confirm, Question, RateLimit, Request, Settings
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages.idempotency import KEY
 from tests.mcp_core.declared import Number, mutation, query
@@ -43,7 +43,7 @@ def build(done: Done, settings: Settings) -> App:
         done.append(n)
         return len(done)
 
-    @mutation({"n": 1, "explicit_action": "REMOVE"}, consent="REMOVE", confirm="required", tags=["other"])
+    @mutation({"n": 1, "explicit_action": "REMOVE"}, confirm=Confirm("REMOVE", required=True), tags=["other"])
     async def remove(n: Number) -> int:
         done.append(n)
         return len(done)

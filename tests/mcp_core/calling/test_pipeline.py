@@ -11,6 +11,7 @@ from mcp_core import (
     Answer,
     App,
     Caller,
+    Confirm,
     Conflict,
     NotFound,
     Question,
@@ -76,8 +77,7 @@ def gated(state: Watched) -> App:
         {"note": "x", "explicit_action": "DELETE"},
         permissions=["notes:delete"],
         rate_limit=RateLimit(4, 3_600_000),
-        consent="DELETE",
-        confirm="required",
+        confirm=Confirm("DELETE", required=True),
     )
     async def delete(note: Text) -> str:
         state.done.append("run")
@@ -242,7 +242,7 @@ def ending_app(ending: Any) -> App:
         await asyncio.sleep(600)
         return n
 
-    @mutation({"n": 1}, confirm="required")
+    @mutation({"n": 1}, confirm=Confirm(required=True))
     async def confirmed(n: Number) -> int:
         return n
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from mcp_core import DeclarationError, Deprecation, Example, RateLimit, ToolArguments, hints, tool
+from mcp_core import Confirm, DeclarationError, Deprecation, Example, RateLimit, ToolArguments, hints, tool
 from mcp_core.declare.checks import REQUIRED, spec_problems, value_problems
 from mcp_core.declare.spec import UNSET, Declaration, spec_of
 from tests.mcp_core.declared import FULL, function
@@ -120,10 +120,21 @@ NOT_90_DAYS = Deprecation(since="2026-01-01", replacement="other", removal_date=
         ({"name": " "}, "name: ' ' is not valid; give a name such as list_notes"),
         ({"description": "Short."}, "description: has 6 of 50 characters; say in the docstring what it does, when to"),
         ({"description": "." + " " * 60}, "description: has 1 of 50 characters; say in the docstring"),
-        ({"confirm": "maybe"}, "confirm: 'maybe' is not known; use one of if_possible, required"),
-        ({"question": "Drop {b}?"}, "question: names b, which is not an argument; use argument names in braces"),
-        ({"question": "Drop {?"}, "question: names Drop {?, which is not an argument"),
-        ({"consent": ""}, "consent: '' is not valid; give the words that state it, such as 'DELETE_NOTE'"),
+        ({"confirm": "maybe"}, "confirm: 'maybe' is not valid; give a Confirm, such as Confirm("),
+        (
+            {"confirm": Confirm(required="yes")},
+            "confirm: Confirm(literal=None, ask=False, target=None, required='yes')",
+        ),
+        ({"confirm": Confirm(""), "destructive": False}, "confirm: Confirm(literal='', ask=False"),
+        ({"confirm": Confirm(), "destructive": False}, "confirm: has no literal and asks nobody; give a literal, ask="),
+        (
+            {"confirm": Confirm(ask="Drop {b}?"), "destructive": False},
+            "confirm: ask names b, which is not an argument; use argument names in braces",
+        ),
+        (
+            {"confirm": Confirm(ask="Drop {?"), "destructive": False},
+            "confirm: ask names Drop {?, which is not an argument",
+        ),
         ({"hints": hints.for_value()}, "hints: "),
     ],
     ids=lambda value: str(value)[:60],
@@ -175,7 +186,10 @@ CONSENT = FULL | {"category": "mutation", "cacheable": False, "cache_ttl": None}
 
 @pytest.mark.requirement("CON-1")
 def test_a_tool_that_demands_consent_is_destructive():
-    declared = CONSENT | {"consent": "DROP", "examples": [Example("x", {"a": 1, "explicit_action": "DROP"}, 1)]}
+    declared = CONSENT | {
+        "confirm": Confirm("DROP"),
+        "examples": [Example("x", {"a": 1, "explicit_action": "DROP"}, 1)],
+    }
     spec = spec_of(tool(**declared)(function()))
     assert (spec.consent, spec.destructive) == ("DROP", True)
 
@@ -186,7 +200,7 @@ def test_a_literal_with_a_default_is_no_consent():
         explicit_action: Literal["DROP"] = Field(default="DROP", description="Must be DROP.")
 
     with pytest.raises(
-        DeclarationError, match="drop: consent: explicit_action has a default, so nobody has to state it"
+        DeclarationError, match="drop: confirm: explicit_action has a default, so nobody has to state it"
     ):
 
         @tool(**CONSENT | {"examples": [Example("x", {}, 1)]})
@@ -199,9 +213,9 @@ def test_two_literals_that_differ_are_refused():
     class Wanted(ToolArguments):
         explicit_action: Literal["DROP"] = Field(description="Must be DROP.")
 
-    with pytest.raises(DeclarationError, match="drop: consent: is 'OTHER', but explicit_action demands 'DROP'"):
+    with pytest.raises(DeclarationError, match="drop: confirm: is 'OTHER', but explicit_action demands 'DROP'"):
 
-        @tool(**CONSENT | {"consent": "OTHER", "examples": [Example("x", {"explicit_action": "DROP"}, 1)]})
+        @tool(**CONSENT | {"confirm": Confirm("OTHER"), "examples": [Example("x", {"explicit_action": "DROP"}, 1)]})
         def drop(args: Wanted):
             """Give a number back. Use this when the user wants the same number again."""
 
@@ -243,7 +257,10 @@ def test_a_removal_too_soon_or_without_a_date_is_refused(since: str, removal: st
         ({"permissions": ["cards"]}, ["permissions: 'cards' is not 'resource:action'; write for example 'cards:read'"]),
         ({"response_time": "slowly"}, ["response_time: 'slowly' is not known; use one of fast, medium, slow"]),
         ({"rate_limit": RateLimit(0, 1)}, ["rate_limit: max_calls and window_ms must be above 0"]),
-        ({"question": "Drop {b}?"}, ["question: names b, which is not an argument; use argument names in braces"]),
+        (
+            {"confirm": Confirm(ask="Drop {b}?")},
+            ["confirm: ask names b, which is not an argument; use argument names in braces"],
+        ),
     ],
 )
 def test_a_value_is_checked_though_the_declaration_is_not_full(declared: dict[str, Any], problems: list[str]):

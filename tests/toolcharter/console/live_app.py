@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from mcp_core import App, Settings, ToolError
+from mcp_core import App, Confirm, Settings, ToolError
 from mcp_core.hosts.site.server import Site
 from tests.mcp_core.declared import Number, Text, mutation, query
 from toolcharter.console import Console
@@ -26,7 +26,7 @@ def live_app(folder: Path, **settings: Any) -> App:
             raise ToolError("Nothing cannot be doubled. Send another number.")
         return number * 2
 
-    @mutation({"note": "n", "password": "p"}, confirm="required", permissions=["notes:read"])
+    @mutation({"note": "n", "password": "p"}, confirm=Confirm(required=True), permissions=["notes:read"])
     async def send_note(note: Text, password: Text = "") -> str:
         return f"sent {note}"
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from mcp_core import App, Example, NotFound, Result, Settings, SuggestedAction, ToolContext, hints, tool
+from mcp_core import App, Confirm, Example, NotFound, Result, Settings, SuggestedAction, ToolContext, hints, tool
 from mcp_core.declare.resources import Resource, ResourceSource
 
 ATTACK = "<script>window.hit=1</script><img src=x onerror=window.hit=2><svg/onload=window.hit=3>"
@@ -56,8 +56,7 @@ async def take_all(  # noqa: PLR0917 - one of each kind
     permissions=["probe:use"],
     tags=["probe"],
     open_world=False,
-    confirm="required",
-    question="Erase {what} for good?",
+    confirm=Confirm(ask="Erase {what} for good?", required=True),
     destructive=True,
     examples=[Example("Erase a list", {"what": "list"}, "erased list")],
 )

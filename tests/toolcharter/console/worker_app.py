@@ -2,7 +2,7 @@
 
 import os
 
-from mcp_core import App, Settings
+from mcp_core import App, Confirm, Settings
 from tests.mcp_core.declared import Text, mutation, query
 from toolcharter import run
 
@@ -13,7 +13,7 @@ async def where() -> int:
     return os.getpid()
 
 
-@mutation({"note": "n"}, confirm="required")
+@mutation({"note": "n"}, confirm=Confirm(required=True))
 async def send_note(note: Text) -> str:
     """Send a note."""
     return f"sent {note} from {os.getpid()}"

@@ -68,7 +68,8 @@ async def consent(
         return verdict
     if request.can_return_questions:
         return await asked.with_question()
-    if call.spec.declaration.confirm == "required":
+    confirm = call.spec.declaration.confirm
+    if confirm is not None and confirm.required:
         refusal = ElicitationUnsupported if request.must_declare else ConsentRequired
         raise refusal(
             f"{call.final_name!r} runs only after the user has confirmed it, and this client cannot ask them. "
@@ -209,8 +210,9 @@ class _Asked(NamedTuple):
 def question(call: Call, arguments: BaseModel, target: str = "") -> str:
     """The question to the person: the tool's own, or one made from its summary and arguments."""
     spec, redacted = call.spec, _shown_arguments(call, arguments)
-    if spec.declaration.question:
-        text = spec.declaration.question.format_map(redacted | ({"target": target} if target else {}))
+    ask = spec.declaration.confirm.ask if spec.declaration.confirm else True
+    if isinstance(ask, str):
+        text = ask.format_map(redacted | ({"target": target} if target else {}))
     else:
         about = f", {target}" if target else ""
         text = f"{spec.doc.summary} ({call.final_name} with {json_text.to_text(redacted)}{about}) Go ahead?"

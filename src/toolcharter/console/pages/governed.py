@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from toolcharter.govern.pins import Quarantine
     from toolcharter.govern.upstream.upstream import UpstreamHealth
 
-_CONSENT = {"required": "the person confirms each call", "if_possible": "the person confirms it, if they can be asked"}
 _KINDS = {"breaking": "bad", "behavioural": "warn", "additive": "good"}
 
 
@@ -138,11 +137,18 @@ def _policies(view: View, governor: "Governor", name: str) -> Html:
     return element("details", element("summary", f"The policy of {count(len(entries), 'tool')}"), table)
 
 
+def _confirmation(spec: ToolSpec) -> str | None:
+    confirm = spec.declaration.confirm
+    if confirm is None:
+        return None
+    return "the person confirms each call" if confirm.required else "the person confirms it, if they can be asked"
+
+
 def _policy(entry: Entry, spec: ToolSpec, narrowed: Sequence[str]) -> Html:
     declared = spec.declaration
     limit = declared.rate_limit
     parts = [
-        _CONSENT.get(declared.confirm or ""),
+        _confirmation(spec),
         f"needs {', '.join(spec.permissions)}" if spec.permissions else None,
         f"{count(limit.max_calls, 'call')} in {limit.window_ms / 1000:g} s" if limit else None,
         f"at most {declared.deadline:g} s" if declared.deadline else None,

@@ -112,8 +112,10 @@ def _limit(spec: ToolSpec) -> str | None:
 
 
 def _confirmation(spec: ToolSpec) -> str | None:
-    words = {"if_possible": "asked for, if the person can be asked", "required": "required"}
-    return words.get(spec.declaration.confirm or "")
+    confirm = spec.declaration.confirm
+    if confirm is None or not confirm.asks_person:
+        return None
+    return "required" if confirm.required else "asked for, if the person can be asked"
 
 
 def _checks(tool: ListedTool, checks: ServerChecks | None) -> Html:

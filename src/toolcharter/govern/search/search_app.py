@@ -14,7 +14,7 @@ from mcp_core.app import App
 from mcp_core.auth import Caller
 from mcp_core.calling.records import Answer, Question, Request
 from mcp_core.declare.listed import ListedTool
-from mcp_core.declare.spec import Declaration, Example, ToolSpec, spec_of
+from mcp_core.declare.spec import Confirm, Declaration, Example, ToolSpec, spec_of
 from mcp_core.errors import NotFound
 from toolcharter.govern.search.analysis import SearchedTool
 from toolcharter.govern.search.learning import Learning
@@ -146,8 +146,8 @@ class SearchApp(App):
             idempotent=False,
             examples=(Example("Call a tool that was found", {"name": "files_read", "arguments": {"path": "a"}}, {}),),
             # Hosts must be ready to ask the person for the tool that is called.
-            confirm="if_possible",
-            target=no_question,
+            confirm=Confirm(ask=True, target=no_question),
+            destructive=False,
             open_world=True,
         )
         return [spec_of(search_tools, searching), spec_of(call_tool, calling)]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from mcp_core import Answer, App, Caller, Need, Question, Request, Settings, ToolContext
+from mcp_core import Answer, App, Caller, Confirm, Need, Question, Request, Settings, ToolContext
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages import consent
 from mcp_core.errors import ElicitationUnsupported, ForgedReply
@@ -29,7 +29,10 @@ DONE = {"success": True, "value": "deleted"}
 def build(
     deleted: list[str], settings: Settings | None = None, confirm: str = "required", version: str = "1.0.0"
 ) -> App:
-    declared: dict[str, Any] = {"consent": "DELETE", "confirm": confirm, "version": version}
+    declared: dict[str, Any] = {
+        "confirm": Confirm("DELETE", ask=True, required=confirm == "required"),
+        "version": version,
+    }
 
     @mutation(DELETE, **declared)
     async def delete(note: Text) -> str:
@@ -273,7 +276,8 @@ async def test_a_client_that_should_have_declared_that_it_can_ask_is_left_to_the
 
 async def test_the_persons_question_shows_what_will_be_done_defaults_included_and_no_secret():
     @mutation(
-        {"note": "a", "password": "hunter2"}, confirm="required", question="Delete {note} in {place} with {password}?"
+        {"note": "a", "password": "hunter2"},
+        confirm=Confirm(ask="Delete {note} in {place} with {password}?", required=True),
     )
     async def delete(
         note: Text, password: Text, place: Annotated[str, Field(description="Where.")] = "the attic"
@@ -305,7 +309,7 @@ async def test_a_question_is_recorded_as_asked_and_is_not_an_error(log):
 async def test_a_person_who_never_answers_has_not_agreed(monkeypatch):
     ran: list[int] = []
 
-    @mutation({"n": 1}, confirm="required")
+    @mutation({"n": 1}, confirm=Confirm(required=True))
     async def wipe(n: Number) -> int:
         ran.append(n)
         return n
@@ -333,7 +337,7 @@ def with_target(folders: list[str], deleted: list[str]) -> App:
     async def current_folder(note: str, folders: list[str]) -> str:
         return folders[-1]
 
-    @mutation({"note": "a"}, confirm="required", question="Delete {note} in {target}?", target=current_folder)
+    @mutation({"note": "a"}, confirm=Confirm(ask="Delete {note} in {target}?", target=current_folder, required=True))
     async def delete(note: Text, folders: Need[list]) -> str:
         deleted.append(f"{folders[-1]}/{note}")
         return "deleted"
@@ -380,7 +384,7 @@ async def test_a_call_without_a_target_is_not_asked_about_and_the_handler_knows(
     async def folder_if_any(note: str) -> str | None:
         return "attic" if note == "kept" else None
 
-    @mutation({"note": "a"}, confirm="required", question="Delete {note} in {target}?", target=folder_if_any)
+    @mutation({"note": "a"}, confirm=Confirm(ask="Delete {note} in {target}?", target=folder_if_any, required=True))
     async def delete(note: Text, context: ToolContext) -> str:
         confirmed.append(context.is_confirmed)
         return note
@@ -407,7 +411,7 @@ async def test_a_used_confirmation_is_remembered_longer_than_any_clock_accepts_i
             lifetimes.append(ttl)
             return await super().claim(nonce, ttl)
 
-    @mutation({"note": "a"}, confirm="required")
+    @mutation({"note": "a"}, confirm=Confirm(required=True))
     async def delete(note: Text) -> str:
         return "deleted"
 

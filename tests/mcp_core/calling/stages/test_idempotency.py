@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from mcp_core import Answer, App, Caller, Conflict, Need, Question, Request, Settings, Unavailable
+from mcp_core import Answer, App, Caller, Confirm, Conflict, Need, Question, Request, Settings, Unavailable
 from mcp_core.calling.records import Reply
 from mcp_core.calling.stages.idempotency import KEY, MAX_KEY_LENGTH, REPEATED
 from mcp_core.context import RequestHeaders
@@ -66,7 +66,7 @@ class Ledger:
             await database.add(n)
             return await database.all()
 
-        @mutation({"n": 1, "explicit_action": "REMOVE"}, consent="REMOVE", confirm="required")
+        @mutation({"n": 1, "explicit_action": "REMOVE"}, confirm=Confirm("REMOVE", required=True))
         async def remove(n: Number, database: Need[Ledger]) -> list[int]:
             await database.add(-n)
             return await database.all()

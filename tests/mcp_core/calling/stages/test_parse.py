@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from mcp_core import App, ToolArguments
+from mcp_core import App, Confirm, ToolArguments
 from mcp_core.calling.bound import bind
 from mcp_core.calling.pipeline import DEADLINES
 from mcp_core.calling.stages.parse import parse
@@ -114,7 +114,7 @@ async def test_of_many_faults_the_first_eight_are_named():
 async def test_without_the_exact_literal_a_destructive_tool_does_nothing(given: Any):
     deleted = []
 
-    @mutation({"explicit_action": "DELETE_ALL"}, consent="DELETE_ALL")
+    @mutation({"explicit_action": "DELETE_ALL"}, confirm=Confirm("DELETE_ALL"))
     async def delete_all() -> str:
         deleted.append("all")
         return "gone"
@@ -314,7 +314,7 @@ class Removal(BaseModel, extra="forbid"):
 @pytest.mark.requirement("CON-1")
 @pytest.mark.parametrize("given", [{}, {"options": {}}, {"options": {"explicit_action": "yes"}}])
 async def test_the_literal_may_stand_inside_an_argument(given: dict[str, Any]):
-    @mutation({"name": "a", "options": {"explicit_action": "DELETE_ALL"}}, consent="DELETE_ALL")
+    @mutation({"name": "a", "options": {"explicit_action": "DELETE_ALL"}}, confirm=Confirm("DELETE_ALL"))
     async def delete_all(
         name: Annotated[str, Field(description="Whose.")], options: Annotated[Removal, Field(description="How.")]
     ) -> str:
@@ -332,7 +332,7 @@ async def test_the_literal_may_stand_inside_an_argument(given: dict[str, Any]):
 def test_an_argument_with_the_literal_must_be_given():
     with pytest.raises(DeclarationError, match="explicit_action has a default, so nobody has to state it"):
 
-        @mutation({"options": {"explicit_action": "DELETE_ALL"}}, consent="DELETE_ALL")
+        @mutation({"options": {"explicit_action": "DELETE_ALL"}}, confirm=Confirm("DELETE_ALL"))
         async def delete_all(
             options: Annotated[Removal | None, Field(description="How.")] = None, more: int = 1
         ) -> str:

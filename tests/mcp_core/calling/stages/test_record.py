@@ -11,7 +11,19 @@ import anyio
 import pytest
 from pydantic import Field, SecretStr
 
-from mcp_core import App, Caller, NotFound, Request, Result, Settings, ToolContext, Unavailable, UnknownTool, get_logger
+from mcp_core import (
+    App,
+    Caller,
+    Confirm,
+    NotFound,
+    Request,
+    Result,
+    Settings,
+    ToolContext,
+    Unavailable,
+    UnknownTool,
+    get_logger,
+)
 from mcp_core.calling.stages.record import StackLimit
 from mcp_core.telemetry import prometheus
 from tests.mcp_core.audited import audited
@@ -441,7 +453,7 @@ async def test_a_call_cancelled_while_it_waits_at_a_gate_is_recorded_once():
         await asyncio.sleep(600)
         return True
 
-    @mutation(confirm="required")
+    @mutation(confirm=Confirm(required=True))
     async def delete(context: ToolContext) -> int:
         return 1
 

@@ -42,7 +42,7 @@ RULE = Rule(
     severity="error",
     what="A tool has explicit_action, but not as a required literal, or does not explain it.",
     why="Consent with a default, or that accepts any text, protects nothing.",
-    fix="Declare `consent='DELETE_NOTE'`. The required literal and its explanation are generated.",
+    fix="Declare `confirm=Confirm('DELETE_NOTE')`. The required literal and its explanation are generated.",
     bad=_example(required=False),
     good=_example(required=True),
     check=check,

@@ -35,7 +35,7 @@ RULE = Rule(
     severity="note",
     what="Some destructive tools of a server require explicit_action, and others do not.",
     why="An agent that one tool refuses can use another. A server should require consent everywhere or nowhere.",
-    fix="Declare `consent` for the others too, or `destructive=False` if nothing is lost.",
+    fix="Declare a literal with `confirm` for the others too, or `destructive=False` if nothing is lost.",
     bad=[_example("delete_note", consent=True), _example("delete_folder", consent=False)],
     good=[_example("delete_note", consent=True), _example("delete_folder", consent=True)],
     check_server=check,
